@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Shared by the tests of the page of `tarn view`: drives the page in a browser, and reads the trace that it shows."""
 import contextlib
+import functools
 import json
 import os
 import sys
@@ -110,11 +111,16 @@ def boxes_of(lane):
     return [lane["rows"][0][i:i + 4] for i in range(0, len(lane["rows"][0]), 4)]
 
 
-def longest_wait(view, duration, fits=lambda wait: True):
-    """Returns the longest wait for a lock that FITS. Asks for overlapping ranges, so that each wait is complete in one of them."""
+@functools.cache
+def lock_waits(view, duration):
+    """Returns all waits for locks. Asks for overlapping ranges, so that each wait is complete in one of them."""
     waits = []
     for part in range(19):
         begin, end = duration * part // 20, duration * (part + 2) // 20
-        waits += [wait for wait in view.ask(f"lanes?from={begin}&to={end}&width=8000&threads=0-999")["waits"]
-                  if wait["begin"] > begin and fits(wait)]
-    return max(waits, key=lambda w: w["end"] - w["begin"])
+        waits += [wait for wait in view.ask(f"lanes?from={begin}&to={end}&width=8000&threads=0-999")["waits"] if wait["begin"] > begin]
+    return waits
+
+
+def longest_wait(view, duration, fits=lambda wait: True):
+    """Returns the longest wait for a lock that FITS."""
+    return max(filter(fits, lock_waits(view, duration)), key=lambda w: w["end"] - w["begin"])

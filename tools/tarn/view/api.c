@@ -18,14 +18,12 @@ static const struct handler {
 } handlers[] = {
     {.path = "/api/trace", api_trace},
     {.path = "/api/list", api_list},
-    {.path = "/api/search", api_search},
     {.path = "/api/lanes", api_lanes},
     {.path = "/api/rows", api_rows},
     {.path = "/api/marks", api_marks},
     {.path = API_DEED, api_goto},
     {.path = "/api/analysis", api_analysis_range, .takes_lock = true},
     {.path = "/api/analyses", api_analyses, .takes_lock = true},
-    {.path = "/api/progress", api_progress, .takes_lock = true},
     {.path = "/api/changes", api_changes, .takes_lock = true},
     {.path = "/api/flame", api_flame, .takes_lock = true, .is_picture = true},
 };

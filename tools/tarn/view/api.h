@@ -71,8 +71,8 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
  * function takes it itself. False: FAIL. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
-api_function api_trace, api_list, api_search, api_lanes, api_rows, api_marks, api_analysis_range,
-    api_analyses, api_progress, api_changes, api_flame, api_goto;
+api_function api_trace, api_list, api_lanes, api_rows, api_marks, api_analysis_range, api_analyses,
+    api_changes, api_flame, api_goto;
 
 /* Adds the state of the link. The lock is held for reading. */
 void api_add_link(const struct view *view, struct json *json);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_analysis.c - /api/analysis?name=&from=&to=&top=N&job=NUMBER: runs an analysis on a range.
+ * api_analysis.c - /api/analysis?name=&from=&to=&top=N: runs an analysis on a range.
  *
  * {analysis: what `tarn NAME --json` prints}, with at most top rows of each table (100; 0: all), and the
  * subcommand's options as parameters (build/man/tarn-analyses.1). /api/flame: the profile as a flame graph
- * (image/svg+xml), as `tarn profile --flame` draws it. /api/progress?job=: {done, total} events walked for
- * that request. /api/analyses: the names, with the texts of --help.
+ * (image/svg+xml), as `tarn profile --flame` draws it. /api/analyses: the names, with the texts of --help.
  *
  * The walk begins at the checkpoint before the range, with the processes and executables known there; so
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
@@ -39,60 +38,15 @@ struct asker {
     struct filter filter;
     struct symbols *symbols;
     struct analysis *analysis;
-    struct view_job *job; /* or NULL */
-    uint64_t generation;  /* of the index */
-    uint64_t first;       /* number of the walk's first event */
-    uint64_t walked;      /* events in an earlier walk */
+    uint64_t generation; /* of the index */
 };
-
-/* ---- progress -------------------------------------------------------------------------------------- */
-
-/* NULL: not requested, or too many jobs. */
-static struct view_job *open_job(struct view *view, uint64_t number, uint64_t total)
-{
-    for (unsigned i = 0; number != 0 && i < VIEW_JOBS; i++) {
-        struct view_job *job = &view->jobs[i];
-
-        if (atomic_compare_exchange_strong(&job->number, &(uint_fast64_t){0}, number)) {
-            job->total = total;
-            return job;
-        }
-    }
-    return NULL;
-}
-
-static void close_job(struct view_job *job)
-{
-    if (job == NULL)
-        return;
-    job->done = 0;
-    job->total = 0;
-    job->number = 0; /* last: another request may take it from here on */
-}
-
-bool api_progress(struct view *view, const struct request *request, struct json *json, struct fail *fail)
-{
-    uint64_t number = 0, done = 0, total = 0;
-
-    if (!request_number(request, "job", &number, UINT64_MAX, fail))
-        return false;
-    for (unsigned i = 0; number != 0 && i < VIEW_JOBS; i++)
-        if (view->jobs[i].number == number) {
-            done = view->jobs[i].done;
-            total = view->jobs[i].total;
-        }
-    json_add(json, "done:%lu total:%lu", done, total);
-    return true;
-}
 
 /* ---- the walk -------------------------------------------------------------------------------------- */
 
 static bool go_on(struct walk_range *range, uint64_t events)
 {
-    struct asker *asker = OUTER(range, struct asker, range);
+    const struct asker *asker = OUTER(range, struct asker, range);
 
-    if (asker->job != NULL)
-        asker->job->done = asker->walked + events;
     return !asker->view->is_stopping && request_is_waiting(asker->request);
 }
 
@@ -128,14 +82,6 @@ static bool sort(struct analysis *analysis, const struct request *request, struc
     return column == NULL || analysis_sort(analysis, column, request_text(request, "reverse") != NULL, fail);
 }
 
-/* Returns the number of events up to TO in a walk that was just opened. */
-static uint64_t events_before(const struct asker *asker, uint64_t to)
-{
-    const struct index *index = &asker->view->index;
-
-    return index_first(index, index_find_time(index, to) + 1) - asker->walk.walk.next;
-}
-
 /* Takes the lock briefly. The first walk's thread numbers are valid while the index is the same. */
 static bool walk_again(struct analysis_walker *walker, struct model *model, uint64_t from, uint64_t to,
                        struct model_observer *observer)
@@ -146,15 +92,12 @@ static bool walk_again(struct analysis_walker *walker, struct model *model, uint
 
     again.range = (struct walk_range){
         .from = from, .to = to, .observer = observer, .go_on = go_on, .knows = WALK_KNOWS_ALL};
-    again.walked = asker->walk.walk.number - asker->first;
     view_read_lock(view);
     asker->gave_up = view->generation != asker->generation;
     if (!asker->gave_up) {
         range_walk_open(&again.walk, model, &again.range, &asker->trace, &view->index);
         if (asker->filter.without_drain)
             model_leave_out_drain(model);
-        if (asker->job != NULL)
-            asker->job->total += events_before(&again, to);
     }
     view_unlock(view);
     if (asker->gave_up) {
@@ -171,10 +114,8 @@ static bool open_walk(struct asker *asker, struct fail *fail)
 {
     struct view *view = asker->view;
     struct range range;
-    uint64_t job = 0;
 
-    if (!request_range(view, asker->request, &range, fail) ||
-        !request_number(asker->request, "job", &job, UINT64_MAX, fail))
+    if (!request_range(view, asker->request, &range, fail))
         return false;
     asker->is_behind = !view_open_files(view, &asker->trace, fail);
     if (asker->is_behind)
@@ -190,8 +131,6 @@ static bool open_walk(struct asker *asker, struct fail *fail)
     asker->losses.to = range.to_ticks;
     asker->range.reporter = &asker->losses.reporter;
     range_walk_open(&asker->walk, &asker->model, &asker->range, &asker->trace, &view->index);
-    asker->job = open_job(view, job, events_before(asker, range.to_ticks));
-    asker->first = asker->walk.walk.next;
     asker->generation = view->generation;
     return true;
 }
@@ -289,7 +228,6 @@ static bool run(struct view *view, const struct request *request, struct analysi
         asker.symbols = symbols_open(view->options.directory, view->options.symbols);
     ok = run_walk(&asker, fail) &&
          print(analysis, &asker.losses, top != 0 ? top : UINT64_MAX, is_picture, json, fail);
-    close_job(asker.job);
     symbols_close(asker.symbols);
     trace_close(&asker.trace);
     return ok;

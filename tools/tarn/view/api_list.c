@@ -3,16 +3,14 @@
  * api_list.c - /api/list?at=TIME (or n=) &before=N&after=N: events around a time, oldest first.
  *
  * {rows: [{n, t, cpu (rank), pid, tid, comm, event, name, fields: {name: text}}], before, start, from, to,
- * total}. The first `before` rows are earlier; start is the first event that is not. All events from <= n <
- * to were checked: continue with n= one of these. At most 2000 rows in either direction (after: 50). Selected
+ * total, walked}. The first `before` rows are earlier; start is the first event that is not. All events from
+ * <= n < to were checked, `walked` of them one by one. It ends after about 60 ms: continue with n=from or
+ * n=to, as a search does, which asks for one row. At most 2000 rows in either direction (after: 50). Selected
  * by events=, cpus=, tids= (of the running thread); text=, a part of the event's name, of the thread's or of
- * a text or label in a field, case-insensitive, a number is compared with all fields; field= and value=.
+ * a text or label in a field, case-insensitive, a number is compared with all fields.
  *
- * /api/search?n= (or at=) &direction=next|previous: {rows: [event], found, done, n, start, total, walked}.
- * `next` begins with event n, `previous` before it. It ends after about 60 ms: if not done, ask again with n.
- *
- * Both walk strides of the index (the blocks of one checkpoint), except those that cannot contain a match
- * (match.h), and stop when they have enough or their time is over.
+ * It walks strides of the index (the blocks of one checkpoint), except those that cannot contain a match
+ * (match.h), and stops when it has enough or its time is over.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -235,68 +233,29 @@ static uint64_t number_at(struct view *view, uint64_t ns)
     return number;
 }
 
-static bool list_open(struct list *list, struct view *view, const struct request *request, struct fail *fail)
-{
-    uint64_t at = 0;
-
-    list->view = view;
-    list->start = UINT64_MAX;
-    list->deadline = now_ns() + SEARCH_MS * 1000000ull;
-    if (!request_number(request, "n", &list->start, UINT64_MAX, fail) ||
-        !request_number(request, "at", &at, INT64_MAX / 2, fail))
-        return false;
-    if (list->start == UINT64_MAX)
-        list->start = number_at(view, at);
-    if (list->start > view->index.events)
-        list->start = view->index.events;
-    match_open(&list->match, view, request);
-    prefilter_open(&list->prefilter, view, &list->match);
-    return true;
-}
-
-static void list_close(struct list *list)
-{
-    prefilter_close(&list->prefilter);
-    match_close(&list->match);
-}
-
 bool api_list(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
-    struct list list = {.before = 0, .after = 50};
-    uint64_t earlier = 0, later = 0, from, to;
+    struct list list = {.view = view, .start = UINT64_MAX, .after = 50};
+    uint64_t at = 0, earlier = 0, later = 0, from, to;
 
-    if (!request_number(request, "before", &list.before, ROWS_MAX, fail) ||
-        !request_number(request, "after", &list.after, ROWS_MAX, fail) ||
-        !list_open(&list, view, request, fail))
+    list.deadline = now_ns() + SEARCH_MS * 1000000ull;
+    if (!request_number(request, "n", &list.start, UINT64_MAX, fail) ||
+        !request_number(request, "at", &at, INT64_MAX / 2, fail) ||
+        !request_number(request, "before", &list.before, ROWS_MAX, fail) ||
+        !request_number(request, "after", &list.after, ROWS_MAX, fail))
         return false;
+    if (list.start == UINT64_MAX)
+        list.start = number_at(view, at);
+    if (list.start > view->index.events)
+        list.start = view->index.events;
+    match_open(&list.match, view, request);
+    prefilter_open(&list.prefilter, view, &list.match);
     json_add(json, "rows:[");
     from = list_backward(&list, json, &earlier);
     to = list_forward(&list, json, &later);
-    json_add(json, "] before:%lu start:%lu from:%lu to:%lu total:%lu", earlier, list.start, from, to,
-             view->index.events);
-    list_close(&list);
-    return true;
-}
-
-bool api_search(struct view *view, const struct request *request, struct json *json, struct fail *fail)
-{
-    const char *direction = request_text(request, "direction");
-    struct list list = {.before = 0, .after = 1};
-    uint64_t found = 0, reached;
-
-    if (direction != NULL && strcmp(direction, "previous") == 0) {
-        list.before = 1;
-        list.after = 0;
-    } else if (direction != NULL && strcmp(direction, "next") != 0) {
-        return fail_set(fail, "direction is next or previous");
-    }
-    if (!list_open(&list, view, request, fail))
-        return false;
-    json_add(json, "rows:[");
-    reached = list.before ? list_backward(&list, json, &found) : list_forward(&list, json, &found);
-    json_add(json, "] found:%d done:%d n:%lu start:%lu total:%lu walked:%lu", found != 0,
-             found != 0 || reached == (list.before ? 0 : view->index.events), reached, list.start,
-             view->index.events, list.walked);
-    list_close(&list);
+    json_add(json, "] before:%lu start:%lu from:%lu to:%lu total:%lu walked:%lu", earlier, list.start, from,
+             to, view->index.events, list.walked);
+    prefilter_close(&list.prefilter);
+    match_close(&list.match);
     return true;
 }

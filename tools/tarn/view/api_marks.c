@@ -2,8 +2,7 @@
 /*
  * api_marks.c - /api/marks?from=&to=&width=&events=INDEXES: where chosen events are in a range.
  *
- * {from, to, width, marks: [{event, count, times: [time]} or {event, count, pixels: [count]}]}. The count is
- * exact. Up to 1000 events, in a range that can be walked, have their times; others are counted by pixel.
+ * {from, to, width, marks: [{event, count, pixels: [count]}]}. The count is exact.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
@@ -11,14 +10,11 @@
 #include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/lanes.h>
 
-#define TIMES_MAX   1000u   /* per event type */
 #define WALK_BUDGET 300000u /* events read to find single ones in blocks wider than a pixel */
 
 struct mark {
     uint32_t type;
     uint64_t count;
-    bool has_times;
-    struct buffer times; /* ticks */
     double *pixels;
 };
 
@@ -52,7 +48,6 @@ static void visit_events(struct node_visitor *visitor, uint32_t type, uint64_t c
     if (mark == NULL)
         return;
     mark->count += count;
-    mark->has_times = false;
     add_events(marker, mark, marker->cover.begin, marker->cover.end, (double)count);
 }
 
@@ -81,10 +76,6 @@ static bool walk_part(struct cover_visitor *cover, struct fail *fail)
         mark = &marker->marks[place];
         mark->count++;
         add_events(marker, mark, cursor->ticks, cursor->ticks, 1);
-        if (mark->has_times)
-            buffer_add(&mark->times, &cursor->ticks, sizeof(cursor->ticks));
-        if (mark->count > TIMES_MAX)
-            mark->has_times = false;
     }
     walk_close(&walk);
     return true;
@@ -103,13 +94,8 @@ static bool find_marks(struct marker *marker, struct fail *fail)
 
 static void add_mark(const struct marker *marker, const struct mark *mark, struct json *json)
 {
-    const uint64_t *times = (const uint64_t *)mark->times.bytes;
-
-    json_add(json, "{event:%u count:%lu", mark->type, mark->count);
-    json_add(json, mark->has_times ? "times:[" : "pixels:[");
-    for (size_t i = 0; mark->has_times && i < mark->count; i++)
-        json_number(json, view_ns(marker->view, times[i]));
-    for (uint32_t i = 0; !mark->has_times && i < marker->range.width; i++)
+    json_add(json, "{event:%u count:%lu pixels:[", mark->type, mark->count);
+    for (uint32_t i = 0; i < marker->range.width; i++)
         json_number(json, (uint64_t)(mark->pixels[i] + 0.999));
     json_add(json, "]}");
 }
@@ -129,8 +115,8 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
     for (uint32_t type = 0, place = 0; type < types; type++) {
         marker.places[type] = wanted[type] ? place : UINT32_MAX;
         if (wanted[type])
-            marker.marks[place++] = (struct mark){
-                .type = type, .has_times = true, .pixels = alloc_zero(marker.range.width, sizeof(double))};
+            marker.marks[place++] =
+                (struct mark){.type = type, .pixels = alloc_zero(marker.range.width, sizeof(double))};
     }
     if (marker.range.from_ticks < marker.range.to_ticks)
         ok = find_marks(&marker, fail);
@@ -139,7 +125,6 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
     for (uint32_t i = 0; i < marker.count; i++) {
         if (ok)
             add_mark(&marker, &marker.marks[i], json);
-        free(marker.marks[i].times.bytes);
         free(marker.marks[i].pixels);
     }
     json_add(json, "]");

@@ -60,16 +60,12 @@ bool label_has_text(const struct field *field, const char *text)
     return false;
 }
 
-/* Finds out which event types can have the wanted text and field. */
+/* Finds out which event types can have the wanted text. */
 static void learn_types(struct match *match, const struct schema *schema)
 {
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct event_type *type = schema->events[i];
 
-        if (match->field != NULL)
-            match->fields[i] = schema_find_field(type, match->field);
-        if (match->text == NULL)
-            continue;
         match->may_have_text[i] = match->named[i] = has_part(type->name, strlen(type->name), match->text);
         for (unsigned k = 0; k < type->field_count; k++) {
             const struct field *field = &type->fields[k];
@@ -79,14 +75,6 @@ static void learn_types(struct match *match, const struct schema *schema)
                                        (field->kind == FIELD_ENUM && label_has_text(field, match->text));
         }
     }
-}
-
-static bool parse_number(const char *text, uint64_t *number)
-{
-    char *end;
-
-    *number = strtoull(text, &end, 0);
-    return *text != '\0' && end != text && *end == '\0';
 }
 
 void match_open(struct match *match, const struct view *view, const struct request *request)
@@ -101,20 +89,20 @@ void match_open(struct match *match, const struct view *view, const struct reque
     match->cpus = request_set(request, "cpus", view->trace.stream_count, true, &cpus);
     match->tids = request_text(request, "tids");
     match->text = request_text(request, "text");
-    match->field = request_text(request, "field");
-    match->value = request_text(request, "value");
     match->named = alloc_zero(capacity, sizeof(bool));
     match->may_have_text = alloc_zero(capacity, sizeof(bool));
-    match->fields = alloc_zero(capacity, sizeof(match->fields[0]));
     match->runners = alloc_zero(view->trace.stream_count + 1, sizeof(match->runners[0]));
     if (match->text != NULL && *match->text == '\0')
         match->text = NULL;
-    match->has_number = match->text != NULL && *match->text >= '0' && *match->text <= '9' &&
-                        parse_number(match->text, &match->number);
-    match->has_value = match->value != NULL && parse_number(match->value, &match->wanted);
-    learn_types(match, schema);
+    if (match->text != NULL) {
+        char *end;
+
+        match->number = strtoull(match->text, &end, 0);
+        match->has_number = *match->text >= '0' && *match->text <= '9' && *end == '\0';
+        learn_types(match, schema);
+    }
     match->all = types == schema->event_count && cpus == view->trace.stream_count && match->tids == NULL &&
-                 match->text == NULL && match->field == NULL;
+                 match->text == NULL;
 }
 
 void match_close(struct match *match)
@@ -123,7 +111,6 @@ void match_close(struct match *match)
     free(match->cpus);
     free(match->named);
     free(match->may_have_text);
-    free(match->fields);
     free(match->runners);
 }
 
@@ -164,26 +151,6 @@ static bool has_text(const struct match *match, const struct event *event, const
     return false;
 }
 
-/* Compares texts, so that labels and hexadecimal numbers can be given as they are shown. */
-static bool has_value(const struct match *match, const struct event *event)
-{
-    const struct field *field = match->fields[event->type->index];
-    struct buffer text = {0};
-    bool same;
-
-    if (field == NULL)
-        return false;
-    if (match->value == NULL)
-        return true;
-    if (match->has_value && (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM) &&
-        match->wanted == field_integer(field, event->bytes))
-        return true;
-    field_text(field, event, &text);
-    same = text.used == strlen(match->value) && memcmp(text.bytes, match->value, text.used) == 0;
-    free(text.bytes);
-    return same;
-}
-
 static bool is_same(const struct running *a, const struct running *b)
 {
     return a->is_known == b->is_known && a->tid == b->tid && a->comm_length == b->comm_length &&
@@ -212,8 +179,6 @@ bool match_event(struct match *match, const struct cursor *cursor)
     if (!match->types[event->type->index] || !match->cpus[cursor->rank])
         return false;
     if (match->tids != NULL && !find_runner(match, cursor)->is_wanted)
-        return false;
-    if (match->field != NULL && !has_value(match, event))
         return false;
     return match->text == NULL || has_text(match, event, find_runner(match, cursor));
 }

@@ -4,7 +4,7 @@
  *
  * By the parameters events= (indexes of types), threads= (tids), cpus= (ranks), text= (a part of the event's
  * name, of the running thread's name, or of any field's text, case-insensitive; a number: the value of any
- * field), and field=NAME value=TEXT.
+ * field).
  */
 #ifndef TARN_MATCH_H
 #define TARN_MATCH_H
@@ -21,13 +21,11 @@ struct match {
     const struct trace *trace;
     bool *types, *cpus;
     bool all; /* no restrictions */
-    const char *tids, *text, *field, *value;
-    bool *named;                 /* by type: its name contains the text */
-    bool *may_have_text;         /* by type: its name or a field may contain the text */
-    const struct field **fields; /* by type: the wanted field, or NULL */
-    bool has_number, has_value;
+    const char *tids, *text;
+    bool *named;         /* by type: its name contains the text */
+    bool *may_have_text; /* by type: its name or a field may contain the text */
+    bool has_number;
     uint64_t number;              /* the text as a number */
-    uint64_t wanted;              /* the value as a number, if has_value */
     struct match_runner *runners; /* by rank */
 };
 
@@ -59,21 +57,15 @@ struct prefilter_scan {
     bool has_bytes;
 };
 
-struct prefilter_need {
-    bool *by_index;               /* by type: matches without searching bytes */
-    const char *text;             /* otherwise the bytes contain this, case-insensitive, ... */
-    uint8_t number[8];            /* ... or this: a number's bytes without leading zeros */
-    unsigned number_size;         /* 0: no number */
-    struct prefilter_scan *scans; /* by stream */
-};
-
 struct prefilter {
     const struct view *view;
     const struct match *match;
-    bool *types;                    /* by type: wanted; NULL: all */
-    bool *threads;                  /* by number; NULL: all */
-    struct prefilter_need needs[2]; /* all must hold */
-    unsigned need_count;
+    bool *threads; /* by number; NULL: all */
+    /* if there is a text: */
+    bool *by_index;       /* by type: matches without searching bytes; NULL: there is no text */
+    uint8_t number[8];    /* otherwise the bytes contain the text, or this number without leading zeros */
+    unsigned number_size; /* 0: no number */
+    struct prefilter_scan *scans; /* by stream */
     struct packet_buffer buffer;
 };
 

@@ -6,77 +6,46 @@
 
 /* Sets the number's bytes without leading zeros, because a
  * field may be narrow; negative numbers are not searched. */
-static void set_number(struct prefilter_need *need, const struct schema *schema, uint64_t number)
+static void set_number(struct prefilter *prefilter, const struct schema *schema, uint64_t number)
 {
+    unsigned size = 1;
+
     if (number > INT64_MAX)
         return;
-    for (need->number_size = 1; number >> 8 * need->number_size != 0;)
-        need->number_size++;
-    for (unsigned i = 0; i < need->number_size; i++)
-        need->number[schema->big_endian ? need->number_size - 1 - i : i] = (uint8_t)(number >> 8 * i);
-}
-
-static struct prefilter_need *add_need(struct prefilter *prefilter, const char *text, bool has_number,
-                                       uint64_t number)
-{
-    const struct trace *trace = &prefilter->view->trace;
-    struct prefilter_need *need = &prefilter->needs[prefilter->need_count++];
-
-    need->text = text;
-    need->by_index = alloc_zero(trace->schema.event_count + 1, sizeof(bool));
-    need->scans = alloc_zero(trace->stream_count + 1, sizeof(need->scans[0]));
-    if (has_number)
-        set_number(need, &trace->schema, number);
-    return need;
+    while (number >> 8 * size != 0)
+        size++;
+    for (unsigned i = 0; i < size; i++)
+        prefilter->number[schema->big_endian ? size - 1 - i : i] = (uint8_t)(number >> 8 * i);
+    prefilter->number_size = size;
 }
 
 static void need_text(struct prefilter *prefilter)
 {
-    const struct schema *schema = &prefilter->view->trace.schema;
+    const struct trace *trace = &prefilter->view->trace;
     const struct match *match = prefilter->match;
-    struct prefilter_need *need = add_need(prefilter, match->text, match->has_number, match->number);
 
-    for (unsigned i = 0; i < schema->event_count; i++) {
-        need->by_index[i] = match->named[i];
-        for (unsigned k = 0; k < schema->events[i]->field_count; k++) {
-            const struct field *field = &schema->events[i]->fields[k];
+    prefilter->by_index = alloc_zero(trace->schema.event_count + 1, sizeof(bool));
+    prefilter->scans = alloc_zero(trace->stream_count + 1, sizeof(prefilter->scans[0]));
+    if (match->has_number)
+        set_number(prefilter, &trace->schema, match->number);
+    for (unsigned i = 0; i < trace->schema.event_count; i++) {
+        const struct event_type *type = trace->schema.events[i];
 
-            need->by_index[i] |=
+        prefilter->by_index[i] = match->named[i];
+        for (const struct field *field = type->fields; field < type->fields + type->field_count; field++)
+            prefilter->by_index[i] |=
                 (field->kind == FIELD_ENUM && label_has_text(field, match->text)) ||
-                (field->kind == FIELD_INTEGER && match->has_number && need->number_size == 0);
-        }
-    }
-}
-
-static void need_value(struct prefilter *prefilter)
-{
-    const struct match *match = prefilter->match;
-    struct prefilter_need *need = add_need(prefilter, match->value, match->has_value, match->wanted);
-
-    for (unsigned i = 0; i < prefilter->view->trace.schema.event_count; i++) {
-        const struct field *field = match->fields[i];
-        bool is_text = field != NULL && (field->kind == FIELD_TEXT || field->kind == FIELD_STRING);
-        bool is_number = field != NULL && field->kind == FIELD_INTEGER && need->number_size > 0;
-
-        need->by_index[i] = field != NULL && !is_number && !(is_text && *match->value != '\0');
+                (field->kind == FIELD_INTEGER && match->has_number && prefilter->number_size == 0);
     }
 }
 
 void prefilter_open(struct prefilter *prefilter, const struct view *view, const struct match *match)
 {
-    unsigned types = view->trace.schema.event_count;
     uint32_t threads = index_thread_count(&view->index);
 
     *prefilter = (struct prefilter){.view = view, .match = match};
-    if (match->all)
-        return;
-    prefilter->types = alloc_zero(types + 1, sizeof(bool));
-    for (unsigned i = 0; i < types; i++)
-        prefilter->types[i] = match->types[i] && (match->field == NULL || match->fields[i] != NULL);
-    if (match->text != NULL)
+    if (!match->all && match->text != NULL)
         need_text(prefilter);
-    if (match->field != NULL && match->value != NULL)
-        need_value(prefilter);
     if (match->tids == NULL)
         return;
     prefilter->threads = alloc_zero(threads + 1, sizeof(bool));
@@ -86,11 +55,8 @@ void prefilter_open(struct prefilter *prefilter, const struct view *view, const 
 
 void prefilter_close(struct prefilter *prefilter)
 {
-    for (unsigned i = 0; i < prefilter->need_count; i++) {
-        free(prefilter->needs[i].by_index);
-        free(prefilter->needs[i].scans);
-    }
-    free(prefilter->types);
+    free(prefilter->by_index);
+    free(prefilter->scans);
     free(prefilter->threads);
     free(prefilter->buffer.bytes);
 }
@@ -102,18 +68,17 @@ struct looker {
     const struct prefilter *prefilter;
     uint32_t thread_count;
     bool has_type, has_thread;
-    bool has_need[2]; /* a wanted type that needs no search in the bytes */
+    bool has_text; /* a wanted type that needs no search in the bytes */
 };
 
 static void see_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
 {
     struct looker *looker = (struct looker *)visitor;
 
-    if (count == 0 || !looker->prefilter->types[type])
+    if (count == 0 || !looker->prefilter->match->types[type])
         return;
     looker->has_type = true;
-    for (unsigned i = 0; i < looker->prefilter->need_count; i++)
-        looker->has_need[i] |= looker->prefilter->needs[i].by_index[type];
+    looker->has_text |= looker->prefilter->by_index == NULL || looker->prefilter->by_index[type];
 }
 
 static void see_thread(struct looker *looker, uint32_t number)
@@ -139,7 +104,7 @@ static void look_at(struct looker *looker, unsigned level, size_t node)
 
     if (!node_visit(&looker->visitor, blob_array_get(&view->index.levels[level], node),
                     view->trace.stream_count, view->trace.schema.event_count))
-        looker->has_type = looker->has_thread = looker->has_need[0] = looker->has_need[1] = true;
+        looker->has_type = looker->has_thread = looker->has_text = true;
 }
 
 static void look_at_stride(struct looker *looker, size_t stride)
@@ -170,17 +135,17 @@ static bool tells_who_runs(const struct schema *schema, const struct packet *pac
            event.type->role == EVENT_CONTEXT;
 }
 
-static bool has_bytes(const struct prefilter_need *need, const struct packet *packet)
+static bool has_bytes(const struct prefilter *prefilter, const struct packet *packet)
 {
-    return has_part((const char *)packet->bytes, packet->content_bytes, need->text) ||
-           (need->number_size > 0 &&
-            memmem(packet->bytes, packet->content_bytes, need->number, need->number_size) != NULL);
+    return has_part((const char *)packet->bytes, packet->content_bytes, prefilter->match->text) ||
+           (prefilter->number_size > 0 &&
+            memmem(packet->bytes, packet->content_bytes, prefilter->number, prefilter->number_size) != NULL);
 }
 
 /* Reads the packet of STREAM at OFFSET into SCAN: its end, and whether it has what is needed. A packet that
  * is not in Tarn's form may have it. */
-static void scan_packet(struct prefilter *prefilter, const struct prefilter_need *need,
-                        const struct stream *stream, uint64_t offset, struct prefilter_scan *scan)
+static void scan_packet(struct prefilter *prefilter, const struct stream *stream, uint64_t offset,
+                        struct prefilter_scan *scan)
 {
     const struct trace *trace = &prefilter->view->trace;
     struct packet packet;
@@ -189,18 +154,18 @@ static void scan_packet(struct prefilter *prefilter, const struct prefilter_need
     if (anomaly_is_fatal(stream_packet(trace, stream, offset, &prefilter->buffer, &packet)))
         return;
     scan->end = offset + packet.packet_bytes;
-    scan->has_bytes = !tells_who_runs(&trace->schema, &packet) || has_bytes(need, &packet);
+    scan->has_bytes = !tells_who_runs(&trace->schema, &packet) || has_bytes(prefilter, &packet);
 }
 
 /* Whether one of the packets from BEGIN to LAST has what is needed. */
-static bool scan_stream(struct prefilter *prefilter, const struct prefilter_need *need,
-                        const struct stream *stream, uint64_t begin, uint64_t last)
+static bool scan_stream(struct prefilter *prefilter, const struct stream *stream, uint64_t begin,
+                        uint64_t last)
 {
-    struct prefilter_scan *scan = &need->scans[stream->rank];
+    struct prefilter_scan *scan = &prefilter->scans[stream->rank];
 
     while (begin <= last && begin < stream->size) {
         if (scan->end == 0 || scan->offset != begin)
-            scan_packet(prefilter, need, stream, begin, scan);
+            scan_packet(prefilter, stream, begin, scan);
         if (scan->has_bytes)
             return true;
         begin = scan->end;
@@ -223,7 +188,7 @@ static void find_positions(const struct prefilter *prefilter, size_t stride, str
         positions[i] = (struct position){.packet = stride > 0 ? view->trace.streams[i].size : 0};
 }
 
-static bool scan_stride(struct prefilter *prefilter, const struct prefilter_need *need, size_t stride)
+static bool scan_stride(struct prefilter *prefilter, size_t stride)
 {
     const struct trace *trace = &prefilter->view->trace;
     struct position *from = alloc_zero(trace->stream_count + 1, sizeof(*from));
@@ -234,7 +199,7 @@ static bool scan_stride(struct prefilter *prefilter, const struct prefilter_need
     find_positions(prefilter, stride + 1, to);
     for (unsigned i = 0; i < trace->stream_count && !has; i++)
         has = prefilter->match->cpus[i] &&
-              scan_stream(prefilter, need, &trace->streams[i], from[i].packet, to[i].packet);
+              scan_stream(prefilter, &trace->streams[i], from[i].packet, to[i].packet);
     free(from);
     free(to);
     return has;
@@ -246,7 +211,7 @@ bool prefilter_may_hold(struct prefilter *prefilter, size_t stride)
                             .prefilter = prefilter,
                             .thread_count = index_thread_count(&prefilter->view->index)};
 
-    if (prefilter->types == NULL)
+    if (prefilter->match->all)
         return true;
     if (prefilter->threads != NULL) {
         looker.visitor.ran = see_ran;
@@ -255,8 +220,5 @@ bool prefilter_may_hold(struct prefilter *prefilter, size_t stride)
     look_at_stride(&looker, stride);
     if (!looker.has_type || (prefilter->threads != NULL && !looker.has_thread))
         return false;
-    for (unsigned i = 0; i < prefilter->need_count; i++)
-        if (!looker.has_need[i] && !scan_stride(prefilter, &prefilter->needs[i], stride))
-            return false;
-    return true;
+    return looker.has_text || scan_stride(prefilter, stride);
 }

@@ -25,11 +25,11 @@ struct server {
 /* Nothing is loaded from elsewhere, cached, or readable by other sites. */
 #define PAGE_POLICY                                                                                      \
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors " \
-    "'none'; base-uri 'none'; form-action 'none'"
+    "'self'; base-uri 'none'; form-action 'none'"
 /* A picture contains a script, and may load nothing else. */
 #define PICTURE_POLICY                                                                               \
     "sandbox allow-scripts allow-modals; default-src 'none'; script-src 'unsafe-inline'; style-src " \
-    "'unsafe-inline'; frame-ancestors 'none'"
+    "'unsafe-inline'; frame-ancestors 'self'"
 static const char *const headers[][2] = {
     {"Cache-Control", "no-store"},
     {"Cross-Origin-Resource-Policy", "same-origin"},

@@ -114,13 +114,13 @@ void style_sheet(struct buffer *sheet)
     char text[80];
 
     for (int is_dark = 0; is_dark < 2; is_dark++) {
-        buffer_text(sheet, is_dark ? ":root[data-theme=\"dark\"] {\n" : ":root {\n");
+        buffer_text(sheet, is_dark ? "@media (prefers-color-scheme: dark) {\n:root {\n" : ":root {\n");
         for (unsigned i = 0; i < STYLES; i++) {
             if (styles[i].colours[0] == styles[i].colours[1])
                 continue;
             snprintf(text, sizeof(text), "  --%s: #%06x;\n", styles[i].property, styles[i].colours[is_dark]);
             buffer_text(sheet, text);
         }
-        buffer_text(sheet, "}\n");
+        buffer_text(sheet, is_dark ? "}\n}\n" : "}\n");
     }
 }

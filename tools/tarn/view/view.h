@@ -23,13 +23,6 @@ struct view_options {
     bool keep_index;     /* load and save the index file */
 };
 
-/* A long walk with a progress display, which reads the numbers meanwhile. */
-struct view_job {
-    atomic_uint_fast64_t number; /* chosen by the client; 0: free */
-    atomic_uint_fast64_t done, total;
-};
-#define VIEW_JOBS 64u
-
 /* Whether the page may run `tarn goto` in the terminal (`tarn view --goto`), one at a time. A request stays
  * GOTO_WANTED until the program has ended. */
 enum view_goto { GOTO_FORBIDDEN, GOTO_FREE, GOTO_CLAIMED, GOTO_WANTED };
@@ -63,7 +56,6 @@ struct view {
     atomic_uint pulls;      /* how many were started after the first */
     /* The view goes on with the trace there as soon as it has begun; NULL: in the same directory. */
     _Atomic(const char *) next_directory;
-    struct view_job jobs[VIEW_JOBS];
     pthread_t keeper;
     _Atomic enum view_goto goto_state;
     uint64_t goto_event; /* valid if the state is GOTO_WANTED */

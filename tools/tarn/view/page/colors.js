@@ -2,6 +2,7 @@
 // Colours, all of which come from the server (styles.h), for light and dark.
 
 export const MARK_COLORS = 8;
+export const IS_DARK = matchMedia("(prefers-color-scheme: dark)");
 
 export class Colors {
   constructor(trace) {
@@ -11,7 +12,7 @@ export class Colors {
 
   // Call this after the colour scheme has changed.
   refresh() {
-    this.isDark = document.documentElement.dataset.theme === "dark";
+    this.isDark = IS_DARK.matches;
     this.known = new Map(); // by the server's words
     this.patterns = new Map();
     for (const name of ["background", "raised", "line", "line-strong", "text", "quiet", "accent", "selection", "interrupt", "wakeup",

@@ -4,7 +4,7 @@ import {Latest, ask} from "./api.js";
 import {WIDEST} from "./data.js";
 
 export class Counts {
-  marks = null; // {from, to, width, byName: Map of {count, times or pixels}}
+  marks = null; // {from, to, width, byName: Map of {count, pixels}}
   #all = null; // Map of counts by name, while the panel needs them
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
   #askingAll = new Latest((wish, signal) => this.#loadAll(wish, signal));

@@ -25,18 +25,17 @@ export function laneChoice(trace, lane) {
   return lane[0] === "c" ? {cpus: lane.slice(1)} : {tids: String(trace.thread(Number(lane.slice(1))).tid)};
 }
 
-// Returns the next matching event, or null. `from` is {n} or {at}. The server searches for a while per request; after each
-// request, told(done, total) gets the number of events searched.
+// Returns the next matching event, or null. `from` is {n} or {at}. The server looks for a while per request; after each request,
+// told(done, total) gets the number of events that it has looked at.
 export async function findEvent(from, direction, choice, signal, told = () => {}) {
+  const isNext = direction === "next";
   for (let place = from, start = null;;) {
-    const reply = await ask("search", {...place, direction, ...choice}, signal);
-    if (reply.found)
-      return reply.rows[0];
-    if (reply.done)
-      return null;
+    const reply = await ask("list", {...place, before: isNext ? 0 : 1, after: isNext ? 1 : 0, ...choice}, signal);
+    if (reply.rows.length || (isNext ? reply.to >= reply.total : reply.from === 0))
+      return reply.rows[0] ?? null;
     start ??= reply.start;
-    told(Math.abs(reply.n - start), direction === "next" ? reply.total - start : start);
-    place = {n: reply.n};
+    place = {n: isNext ? reply.to : reply.from};
+    told(Math.abs(place.n - start), isNext ? reply.total - start : start);
   }
 }
 

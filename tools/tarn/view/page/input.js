@@ -136,7 +136,6 @@ export function keyTable(view, page) {
     [["Escape"], "stop the search; clear selection, lane and cursor", () => page.stopLooking() || view.forget()],
     [[".", "n"], "next event (of the selected lane)", () => page.step(1)],
     [[",", "p"], "previous event (of the selected lane)", () => page.step(-1)],
-    [["m"], "mark the selection (or the cursor)", () => page.markPlace()],
     [["g"], "go to a time, an event (#number) or a text", () => page.focusGoto()],
     [["o"], "open the machine at the event of the cursor", () => page.openEventMenu()],
     [["/", "4"], "search", () => page.openSearch()],
@@ -150,9 +149,7 @@ export function keyTable(view, page) {
     [["i"], "pin the lane to the top", () => view.toggleLane("pins")],
     [["Backspace"], "back", () => history.back()],
     [["l"], "follow a growing trace, or stop", () => page.toggleFollow()],
-    [["b"], "move the panel to the bottom or to the right", () => page.panel.turn()],
     [["\\"], "show or hide the panel", () => state.change({panel: !state.panel})],
-    [["t"], "colours: light, dark, or as the system", () => page.nextTheme()],
     [["?", "h"], "this help", () => page.showHelp()],
   ];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Connects the parts of the page: the trace, the state, and everything that shows them.
 import {Latest, onFailure} from "./api.js";
-import {Colors} from "./colors.js";
+import {Colors, IS_DARK} from "./colors.js";
 import {Counts} from "./counts.js";
 import {LaneData} from "./data.js";
 import {byId, element} from "./element.js";
@@ -24,8 +24,6 @@ import {Timeline} from "./timeline.js";
 import {Tooltip} from "./tooltip.js";
 import {Trace} from "./trace.js";
 
-const THEMES = ["auto", "light", "dark"];
-const SYSTEM_IS_DARK = matchMedia("(prefers-color-scheme: dark)");
 const ARROWS = ["auto", "all", "none"];
 
 class Page {
@@ -179,7 +177,7 @@ class Page {
       event.preventDefault();
       this.#goToText(byId("goto").value.trim());
     });
-    SYSTEM_IS_DARK.addEventListener("change", () => this.#theme());
+    IS_DARK.addEventListener("change", () => this.#theme());
     for (const kind of ["keydown", "pointerdown"]) // messages refer to the previous action
       addEventListener(kind, () => document.body.classList.contains("failed") || this.#told(""), {capture: true});
   }
@@ -257,12 +255,6 @@ class Page {
     return this.listPanel.stop() || isLooking;
   }
 
-  markPlace() {
-    const {selection, cursor, places} = this.state, range = selection ?? (cursor && {from: cursor.t, to: cursor.t});
-    if (range)
-      this.state.change({places: [...places, {...range, label: String.fromCharCode(65 + places.length % 26)}]});
-  }
-
   // Opens the menu of the event at the cursor.
   openEventMenu() {
     const {cursor} = this.state;
@@ -300,16 +292,7 @@ class Page {
 
   // ---- appearance
 
-  nextTheme() {
-    const now = localStorage.getItem("theme") ?? "auto";
-    localStorage.setItem("theme", THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
-    this.#theme();
-  }
-
   #theme() {
-    const theme = localStorage.getItem("theme") ?? "auto";
-    const system = SYSTEM_IS_DARK.matches ? "dark" : "light";
-    document.documentElement.dataset.theme = theme === "auto" ? system : theme;
     this.colors.refresh();
     this.names.update();
     this.timeline.redraw();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marked events: a row of ticks per event type under the ruler, and flags on their lanes.
+// Marked events: a row of densities per event type under the ruler, and flags on their lanes.
 import {box, polygon} from "./canvas.js";
 import {FLAG} from "./data.js";
 import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
@@ -11,10 +11,7 @@ export function drawMarks(context, scale, counts, state, colors) {
     box(context, colors.raised, 0, y, scale.width, MARK_HEIGHT);
     box(context, colors.line, 0, y + MARK_HEIGHT - 1, scale.width, 1);
     context.fillStyle = colors.marks[color];
-    if (mark?.times)
-      for (const t of mark.times)
-        context.fillRect(scale.snap(t) - 1, y + 2, 2, MARK_HEIGHT - 4);
-    else if (mark?.pixels)
+    if (mark)
       drawDensity(context, scale, counts.marks, mark.pixels, y);
     y += MARK_HEIGHT;
   }

@@ -50,14 +50,10 @@ export class Overview {
 
   draw() {
     const {canvas, colors, state} = this, context = contextOf(canvas), {clientWidth: width, clientHeight: height} = canvas, scale = this.#scale;
-    const range = ({from, to}, color, high, alpha) =>
-      box(context, color, scale.x(from), 0, Math.max(2, scale.x(to) - scale.x(from)), high, alpha);
     box(context, colors.background, 0, 0, width, height);
     this.#picture(context, scale, width, height);
     if (state.selection)
-      range(state.selection, colors.selection, height, 0.35);
-    for (const place of state.places)
-      range(place, colors.accent, 3, 1);
+      box(context, colors.selection, scale.x(state.selection.from), 0, Math.max(2, scale.x(state.selection.to) - scale.x(state.selection.from)), height, 0.35);
     this.#window(context, scale, width, height);
   }
 

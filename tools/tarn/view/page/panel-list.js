@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tab of events around the cursor, with all fields: all of them, or those with a text, of a type, with a value. Only a part
+// The tab of events around the cursor, with all fields: all of them, or those with a text or of a type. Only a part
 // is loaded; scrolling loads more. A search goes to the next or previous one.
 import {Latest, ask, wasAborted} from "./api.js";
 import {checkbox, element, options} from "./element.js";
@@ -33,18 +33,19 @@ export class ListPanel {
       click: () => type === "submit" || this.find(direction)}, sign);
     this.text = element("input", {type: "search", placeholder: "Text: event, thread, value", "aria-label": "text"});
     this.kind = element("select", {"aria-label": "event"});
-    this.field = element("select", {"aria-label": "field"});
-    this.value = element("input", {placeholder: "value", "aria-label": "value", size: 10});
     this.lane = checkbox("this lane");
     this.marked = checkbox("marked");
     this.status = element("p", {class: "note", role: "status"});
     this.progress = element("progress");
     this.stopper = element("button", {type: "button", click: () => this.stop()}, "Stop");
     this.box = element("div", {class: "events", role: "grid", tabindex: 0, "aria-label": "events", "aria-readonly": "true"});
-    this.node.append(element("form", {class: "tools", input: (event) => this.#choose(event.target), submit: (event) => {
+    this.node.append(element("form", {class: "tools", input: () => {
+      this.#tell("");
+      this.show();
+    }, submit: (event) => {
       event.preventDefault();
       this.find("next");
-    }}, this.text, button("previous", "↑", "button"), button("next", "↓", "submit"), this.kind, this.field, this.value, this.lane, this.marked),
+    }}, this.text, button("previous", "↑", "button"), button("next", "↓", "submit"), this.kind, this.lane, this.marked),
       this.status, this.box);
     this.fill();
     this.box.addEventListener("click", (event) => this.#goTo(event.target.closest(".event")));
@@ -61,27 +62,11 @@ export class ListPanel {
   fill() {
     const events = [...this.trace.events].sort((a, b) => a.name.localeCompare(b.name));
     this.kind.replaceChildren(...options("any event", events.map(({index, name}) => [index, name])));
-    this.#fields();
-  }
-
-  #fields() {
-    const events = this.kind.value !== "" ? [this.trace.events[Number(this.kind.value)]] : this.trace.events;
-    const names = [...new Set(events.flatMap(({fields}) => fields))];
-    this.field.replaceChildren(...options("any field", (events.length > 1 ? names.sort() : names).map((name) => [name, name])));
-  }
-
-  // The user has chosen other events.
-  #choose(control) {
-    if (control === this.kind)
-      this.#fields();
-    this.#tell("");
-    this.show();
   }
 
   get #choice() {
     const [lane, marked] = [this.lane, this.marked].map((label) => label.firstChild.checked);
-    return {text: this.text.value.trim() || undefined, field: this.field.value || undefined,
-            value: (this.field.value && this.value.value.trim()) || undefined,
+    return {text: this.text.value.trim() || undefined,
             events: this.kind.value || (marked && this.trace.eventIndexes(this.state.marks.keys())) || undefined,
             ...(lane ? laneChoice(this.trace, this.state.lane) : {})};
   }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tab of event types with their counts in the view; selected ones are marked with a colour. Below: marked ranges.
+// The tab of event types with their counts in the view; selected ones are marked with a colour.
 import {MARK_COLORS} from "./colors.js";
 import {checkbox, element, swatch} from "./element.js";
-import {formatSpan, formatTime} from "./time.js";
 
 export class MarksPanel {
   title = "Marks";
 
   constructor(parts) {
     Object.assign(this, parts); // trace, state, counts
-    this.state.on(["marks", "places"], () => this.show());
+    this.state.on(["marks"], () => this.show());
   }
 
   build() {
@@ -19,10 +18,9 @@ export class MarksPanel {
     this.present = checkbox("in the view");
     this.present.title = "only events in the view";
     this.present.addEventListener("change", ({target}) => this.list.classList.toggle("present", target.checked));
-    this.places = element("div", {class: "places"});
     this.node.append(element("div", {class: "tools"}, this.text, this.present,
                              element("button", {click: () => this.state.change({marks: new Map()})}, "Clear")),
-                     this.list, element("h2", {}, "Marked ranges"), this.places);
+                     this.list);
     this.list.addEventListener("change", (event) => this.toggle(event.target.value));
   }
 
@@ -31,7 +29,6 @@ export class MarksPanel {
       return;
     this.counts.follow(true);
     this.#fill();
-    this.#fillPlaces();
   }
 
   toggle(name) {
@@ -73,22 +70,5 @@ export class MarksPanel {
     return element("label", {"data-event": event.name, title: event.fields.join(", ")},
                    element("input", {type: "checkbox", value: event.name, checked: isMarked}), swatch(isMarked ? `var(--mark-${color})` : "none"),
                    element("span", {class: "label"}, event.name), element("span", {class: "use"}, "…"));
-  }
-
-  #fillPlaces() {
-    const {places} = this.state;
-    this.places.replaceChildren(...places.map((place, i) => {
-      const label = element("input", {value: place.label, "aria-label": "name of the range", change: (event) => this.#rename(i, event.target.value)});
-      return element("div", {class: "place"}, label,
-                     element("button", {click: () => this.state.show(place.from, Math.max(place.to, place.from + 1000)), title: "show this range"},
-                             `${formatTime(place.from, 1000)}, ${formatSpan(place.to - place.from)}`),
-                     element("button", {click: () => this.state.change({selection: {from: place.from, to: place.to}})}, "Select"),
-                     element("button", {"aria-label": "remove", click: () =>
-                       this.state.change({places: places.filter((_, k) => k !== i)})}, "✕"));
-    }), ...(places.length ? [] : [element("p", {class: "note"}, "None. Select a range (drag on the ruler) and press m.")]));
-  }
-
-  #rename(i, label) {
-    this.state.change({places: this.state.places.map((place, k) => (k === i ? {...place, label} : place))});
   }
 }

@@ -2,13 +2,10 @@
 // The tab with the analyses of `tarn NAME` for the selected range, or for the view without a selection.
 import {Latest, ask, wasAborted} from "./api.js";
 import {element, options} from "./element.js";
-import {formatProgress} from "./events.js";
-import {FlameGraph} from "./flame.js";
 import {makeTable, momentOf} from "./table.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const SETTLED = 300; // ms without a change before a walk is requested
-const PATIENCE = 600; // ms before the progress of a walk is shown, and between updates
 const MOST = 1000; // rows of a table
 const FLAME = {name: "flame", summary: "the profile as a flame graph", tables: []};
 
@@ -17,6 +14,12 @@ const FLAME = {name: "flame", summary: "the profile as a flame graph", tables: [
 function isOther(current, wish) {
   const moved = Math.abs(current.from - wish.from) + Math.abs(current.to - wish.to);
   return current.question !== wish.question || moved > (current.to - current.from) / 10;
+}
+
+// The server's picture, which has a script of its own.
+function flameOf(from, to) {
+  const src = `/api/flame?from=${from}&to=${to}`;
+  return [element("a", {href: src, target: "_blank"}, "in a window of its own"), element("iframe", {src, title: "flame graph", class: "flame"})];
 }
 
 export class RangePanel {
@@ -45,9 +48,8 @@ export class RangePanel {
     this.head = element("p", {class: "range-head"});
     this.by = element("select", {"aria-label": "tables", change: () => this.show()});
     this.back = element("button", {click: () => this.#follow(null)}, "← all calls");
-    this.progress = element("p", {class: "note", role: "status", hidden: true});
     this.tables = element("div", {class: "tables"});
-    this.node.append(this.choice, element("div", {class: "range-tools"}, this.head, this.back, this.by), this.progress, this.tables);
+    this.node.append(this.choice, element("div", {class: "range-tools"}, this.head, this.back, this.by), this.tables);
     this.#offer();
   }
 
@@ -94,46 +96,20 @@ export class RangePanel {
   }
 
   async #load(wish, signal) {
-    const {name, by, call, from, to} = wish, job = 1 + Math.floor(Math.random() * 2 ** 48), stop = this.#watch(job);
+    const {name, by, call, from, to} = wish;
     let nodes;
     try {
-      nodes = name === "flame" ? [new FlameGraph(await ask("flame", {from, to, job}, signal), `/api/flame?from=${from}&to=${to}`).node]
-        : this.#tables((await ask("analysis", {name, from, to, top: MOST, job, by: by || undefined, request: call}, signal)).analysis);
+      nodes = name === "flame" ? flameOf(from, to)
+        : this.#tables((await ask("analysis", {name, from, to, top: MOST, by: by || undefined, request: call}, signal)).analysis);
     } catch (error) {
       if (wasAborted(error))
         throw error;
       nodes = [element("p", {class: "note"}, error.message)];
-    } finally {
-      stop();
     }
     if (isOther(wish, this.#wish))
       return;
     this.tables.replaceChildren(...nodes);
     this.tables.classList.toggle("old", wish.key !== this.#shown);
-  }
-
-  // Shows the progress of a long walk. Returns a function that stops this.
-  #watch(job) {
-    const bar = element("progress"), text = element("span");
-    let timer = 0, done = false;
-    const look = async () => {
-      const {done: walked, total} = await ask("progress", {job}).catch(() => ({total: 0}));
-      if (done)
-        return;
-      if (total) {
-        bar.value = Math.min(1, walked / total);
-        text.textContent = ` ${formatProgress(walked, total)}; choosing another range or analysis stops it`;
-        this.progress.replaceChildren(bar, text);
-        this.progress.hidden = false;
-      }
-      timer = setTimeout(look, PATIENCE);
-    };
-    timer = setTimeout(look, PATIENCE);
-    return () => {
-      done = true;
-      clearTimeout(timer);
-      this.progress.hidden = true;
-    };
   }
 
   #tables(analysis) {

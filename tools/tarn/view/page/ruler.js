@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ruler, grid lines behind the lanes, marked ranges and the selection.
+// The ruler, grid lines behind the lanes, and the selection.
 import {FONT, box} from "./canvas.js";
 import {RULER_HEIGHT} from "./rows.js";
 import {formatSpan, formatTime, rulerBase, rulerLabel, rulerStep} from "./time.js";
@@ -46,19 +46,6 @@ export function drawRuler(context, scale, colors) {
   if (base && !(first % base === 0 && scale.x(first) < LABEL_SPACE)) { // the base of the labels, unless its own label is visible
     context.fillStyle = colors.text;
     context.fillText(formatTime(Math.floor(scale.from / base) * base, base), 4, 9);
-  }
-}
-
-// Marked ranges appear as flags below the ruler.
-export function drawPlaces(context, scale, places, height, {accent, background}) {
-  for (const place of places) {
-    const x = scale.snap(place.from), width = Math.max(2, scale.snap(place.to) - x);
-    if (x > scale.width || x + width < 0)
-      continue;
-    box(context, accent, x, RULER_HEIGHT, width, height, 0.1);
-    box(context, accent, x, RULER_HEIGHT - 3, width, 3, 0.8);
-    box(context, accent, x, 18, 1, height, 0.8);
-    drawLabel(context, place.label, () => Math.max(x, 0), accent, background);
   }
 }
 

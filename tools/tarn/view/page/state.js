@@ -12,25 +12,10 @@ function number(text, most, otherwise) {
   return /^\d+(\.\d+)?$/.test(text ?? "") ? Math.min(Number(text), most) : otherwise;
 }
 
-// Decodes a label in an address. A hand-written link may contain a % that does not begin an escape.
-function unescaped(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 // Parses FROM-TO, limited to the trace and with a minimum length; or null.
 function range(text, {duration}, least) {
   const [, a, b] = /^(\d+)-(\d+)$/.exec(text) ?? [], from = number(a, duration, NaN), to = number(b, duration, NaN);
   return to - from >= least ? {from, to} : null;
-}
-
-// Parses a marked range: FROM-TO-LABEL; or null.
-function place(text, state) {
-  const [, times, label] = /^(\d+-\d+)-(.*)$/.exec(text) ?? [], found = range(times ?? "", state, 0);
-  return found && {...found, label: unescaped(label)};
 }
 
 // Parses TIME or TIME-EVENT; or null.
@@ -41,13 +26,7 @@ function moment(text, {duration}) {
 
 const mark = (text) => [text.replace(/:\d+$/, ""), number(/:(\d+)$/.exec(text)?.[1], Number.MAX_SAFE_INTEGER, 0) % MARK_COLORS];
 
-// The panel's last position; at first, where there is more space.
-function usualDock() {
-  return localStorage.getItem("dock") ?? (innerWidth < 1000 ? "bottom" : "right");
-}
-
 const list = (text) => text.split(",").filter((part) => part !== "");
-const span = ({from, to}) => `${Math.round(from)}-${Math.round(to)}`;
 // One of some words, of which the first is usual and not written.
 const word = (key, ...known) => [key, (value) => (value === known[0] ? "" : value), (text) => (known.includes(text) ? text : known[0])];
 
@@ -55,12 +34,10 @@ const word = (key, ...known) => [key, (value) => (value === known[0] ? "" : valu
 const PARTS = [
   ["from", (t) => `${Math.round(t)}`],
   ["to", (t) => `${Math.round(t)}`],
-  ["selection", (it) => it && span(it), (text, state) => range(text, state, 1)],
+  ["selection", (it) => it && `${it.from}-${it.to}`, (text, state) => range(text, state, 1)],
   ["cursor", (it) => it && `${Math.round(it.t)}` + (it.n === null ? "" : `-${it.n}`), moment],
   ["lane", (key) => key, (text, state) => (state.isLane(text) ? text : null)],
   ["marks", (marks) => [...marks].map(([name, color]) => `${name}:${color}`).join(","), (text) => new Map(list(text).map(mark))],
-  ["places", (places) => places.map((it) => `${span(it)}-${encodeURIComponent(it.label)}`).join(","),
-   (text, state) => list(text).map((part) => place(part, state)).filter(Boolean)],
   ["pins", (keys) => [...keys].join(","), (text, state) => new Set(list(text).filter((key) => state.isLane(key)))],
   ["folded", (keys) => [...keys].join(","), (text) => new Set(list(text))],
   word("sort", "time", "name", "tid"),
@@ -68,7 +45,6 @@ const PARTS = [
   word("arrows", "auto", "all", "none"),
   ["tab", (name) => (name === "list" ? "" : name), (text) => text || "list"],
   ["panel", (isShown) => (isShown ? "" : "no"), (text) => text !== "no"],
-  ["dock", (place) => place, (text) => (["right", "bottom"].includes(text) ? text : usualDock())],
 ];
 
 const nameOf = (key) => (key === "cursor" ? "at" : key); // in an address
@@ -84,7 +60,6 @@ export class State extends EventTarget {
   selection = null; // {from, to}
   lane = null; // key of the selected lane
   marks = new Map(); // event name -> colour number
-  places = []; // marked ranges: {from, to, label}
   pins = new Set(); // keys of lanes
   folded = new Set(); // lanes whose calls are hidden, and folded processes (p + pid)
   sort = "time";
@@ -92,7 +67,6 @@ export class State extends EventTarget {
   arrows = "auto";
   tab = "list";
   panel = true;
-  dock = "right"; // position of the panel: right or bottom
   #timer = 0;
   #pushed = "";
 

@@ -7,7 +7,7 @@ import {wheelPixels} from "./input.js";
 import {drawFlags, drawMarks, flagAt} from "./mark-rows.js";
 import {LanePainter, hit} from "./paint.js";
 import {RULER_HEIGHT} from "./rows.js";
-import {drawGrid, drawLabel, drawPlaces, drawRuler, drawSelection} from "./ruler.js";
+import {drawGrid, drawLabel, drawRuler, drawSelection} from "./ruler.js";
 import {formatTime} from "./time.js";
 
 export class Timeline {
@@ -98,7 +98,6 @@ export class Timeline {
     drawFlags(context, scale, exact, state, rows, colors);
     drawRuler(context, scale, colors);
     drawMarks(context, scale, counts, state, colors);
-    drawPlaces(context, scale, state.places, height, colors);
     if (state.selection)
       drawSelection(context, scale, state.selection, height, colors);
     this.overview.draw();
