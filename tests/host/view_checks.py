@@ -146,7 +146,7 @@ def check_sleep(view, duration):
 
 def check_lanes(page):
     """Folded processes show when their threads ran; the filter also finds threads that have no lane."""
-    change(page, "marks: new Map(), filter: '', sort: 'time', arrows: 'auto', lane: null")
+    change(page, "marks: new Map(), filter: '', arrows: 'auto', lane: null")
     show(page)
     page.value("document.activeElement.blur()")
     settle(page)
@@ -222,7 +222,7 @@ def draw(name, begin, end, *options):
 
 def check_png(page, view, duration):
     """`tarn view --png` draws the same picture: in the page's colours, with arrows and waits."""
-    change(page, "sort: 'time', pins: new Set()")
+    change(page, "pins: new Set()")
     programs = page.value("[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread').map(r => r.pid))].slice(0, 5)")
     for name, is_dark in ("dark", True), ("light", False):
         page.dark(is_dark)

@@ -467,7 +467,7 @@ static const char *draw_word(const char *words, int *length)
 
 static void test_requests(struct view *view)
 {
-    static const char keys[] = "from to width threads cpus events at n before after text limit sort name by "
+    static const char keys[] = "from to width threads cpus events at n before after text limit name by "
                                "arrows tids since_ top pins folded chosen filter folded_pids";
     static const char values[] =
         " 0 1 -1 18446744073709551615 99999999999999999999 1- - 0-4294967295 5-2 ,,, "

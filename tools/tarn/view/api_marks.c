@@ -2,7 +2,8 @@
 /*
  * api_marks.c - /api/marks?from=&to=&width=&events=INDEXES: where chosen events are in a range.
  *
- * {from, to, width, marks: [{event, count, pixels: [count]}]}. The count is exact.
+ * {from, to, width, counts: [of each event type], marks: [{event, pixels: [count]}]}. The first counts are
+ * exact.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
@@ -14,7 +15,6 @@
 
 struct mark {
     uint32_t type;
-    uint64_t count;
     double *pixels;
 };
 
@@ -26,29 +26,31 @@ struct marker {
     struct mark *marks;
     uint32_t count;
     uint32_t *places; /* marks by type, or UINT32_MAX */
+    uint64_t *counts; /* by type */
 };
 
 /* Adds COUNT events, evenly distributed over a time. */
-static void add_events(const struct marker *marker, struct mark *mark, uint64_t begin, uint64_t end,
-                       double count)
+static void add_events(const struct marker *marker, uint32_t type, uint64_t begin, uint64_t end,
+                       uint64_t count)
 {
     const struct range *range = &marker->range;
     double pixel = (double)(range->to_ticks - range->from_ticks) / range->width;
-    struct spread spread = spread_over(begin, end, range->from_ticks, pixel, range->width);
+    uint32_t place = marker->places[type];
+    struct spread spread;
 
+    marker->counts[type] += count;
+    if (place == UINT32_MAX)
+        return;
+    spread = spread_over(begin, end, range->from_ticks, pixel, range->width);
     for (uint32_t i = spread.first; i <= spread.last; i++)
-        mark->pixels[i] += count * spread_share(&spread, i);
+        marker->marks[place].pixels[i] += (double)count * spread_share(&spread, i);
 }
 
 static void visit_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
 {
     const struct marker *marker = OUTER(visitor, struct marker, node);
-    struct mark *mark = marker->places[type] != UINT32_MAX ? &marker->marks[marker->places[type]] : NULL;
 
-    if (mark == NULL)
-        return;
-    mark->count += count;
-    add_events(marker, mark, marker->cover.begin, marker->cover.end, (double)count);
+    add_events(marker, type, marker->cover.begin, marker->cover.end, count);
 }
 
 static bool visit_node(struct cover_visitor *cover, struct buffer_reader node)
@@ -67,16 +69,9 @@ static bool walk_part(struct cover_visitor *cover, struct fail *fail)
 
     walk_open(&walk, &marker->view->trace, &marker->view->index,
               index_find_time(&marker->view->index, cover->begin));
-    while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < cover->end) {
-        uint32_t place = marker->places[cursor->event.type->index];
-        struct mark *mark;
-
-        if (place == UINT32_MAX || cursor->ticks < cover->begin)
-            continue;
-        mark = &marker->marks[place];
-        mark->count++;
-        add_events(marker, mark, cursor->ticks, cursor->ticks, 1);
-    }
+    while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < cover->end)
+        if (cursor->ticks >= cover->begin)
+            add_events(marker, cursor->event.type->index, cursor->ticks, cursor->ticks, 1);
     walk_close(&walk);
     return true;
 }
@@ -94,7 +89,7 @@ static bool find_marks(struct marker *marker, struct fail *fail)
 
 static void add_mark(const struct marker *marker, const struct mark *mark, struct json *json)
 {
-    json_add(json, "{event:%u count:%lu pixels:[", mark->type, mark->count);
+    json_add(json, "{event:%u pixels:[", mark->type);
     for (uint32_t i = 0; i < marker->range.width; i++)
         json_number(json, (uint64_t)(mark->pixels[i] + 0.999));
     json_add(json, "]}");
@@ -109,9 +104,10 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
 
     if (!request_range(view, request, &marker.range, fail))
         return false;
-    wanted = request_set(request, "events", types, true, &marker.count);
+    wanted = request_set(request, "events", types, false, &marker.count);
     marker.marks = alloc_zero(marker.count + 1, sizeof(marker.marks[0]));
     marker.places = alloc_zero(types + 1, sizeof(marker.places[0]));
+    marker.counts = alloc_zero(types + 1, sizeof(marker.counts[0]));
     for (uint32_t type = 0, place = 0; type < types; type++) {
         marker.places[type] = wanted[type] ? place : UINT32_MAX;
         if (wanted[type])
@@ -120,8 +116,11 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
     }
     if (marker.range.from_ticks < marker.range.to_ticks)
         ok = find_marks(&marker, fail);
-    json_add(json, "from:%lu to:%lu width:%u marks:[", marker.range.from, marker.range.to,
+    json_add(json, "from:%lu to:%lu width:%u counts:[", marker.range.from, marker.range.to,
              marker.range.width);
+    for (uint32_t type = 0; type < types; type++)
+        json_number(json, marker.counts[type]);
+    json_add(json, "] marks:[");
     for (uint32_t i = 0; i < marker.count; i++) {
         if (ok)
             add_mark(&marker, &marker.marks[i], json);
@@ -130,6 +129,7 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
     json_add(json, "]");
     free(marker.marks);
     free(marker.places);
+    free(marker.counts);
     free(wanted);
     return ok;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_rows.c - /api/rows?from=&to=&sort=time|name|tid&limit=N: the rows of the timeline, from top to bottom.
+ * api_rows.c - /api/rows?from=&to=&limit=N: the rows of the timeline, from top to bottom.
  *
  * CPUs, pinned threads, then threads that were active in the range, by process; times are exact. A process
  * that shows several threads (members) has a row above them; they are `inner`. The `limit` threads that ran
@@ -57,22 +57,14 @@ static void add_row(const struct layout *layout, const struct layout_row *row, s
 static bool parse_options(const struct view *view, const struct request *request,
                           struct layout_options *options, struct range *range, struct fail *fail)
 {
-    static const char *const sorts[LAYOUT_SORTS] = {"time", "name", "tid"};
-    const char *sort = request_text(request, "sort");
     uint64_t most = THREADS_DEFAULT, chosen = LANES_NOBODY;
-    unsigned order = 0;
 
     if (!request_range(view, request, range, fail) ||
         !request_number(request, "limit", &most, UINT32_MAX, fail) ||
         !request_number(request, "chosen", &chosen, UINT32_MAX, fail))
         return false;
-    while (sort != NULL && order < LAYOUT_SORTS && strcmp(sort, sorts[order]) != 0)
-        order++;
-    if (order == LAYOUT_SORTS)
-        return fail_set(fail, "sort is time, name or tid");
     *options = (struct layout_options){.from = range->from_ticks,
                                        .to = range->to_ticks,
-                                       .sort = order,
                                        .filter = request_text(request, "filter"),
                                        .pins = request_text(request, "pins"),
                                        .threads = request_text(request, "folded"),

@@ -270,18 +270,16 @@ static void path_beside(const struct trace *trace, char path[PATH_MAX])
 static bool path_in_cache(const struct trace *trace, bool make, char path[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    bool has_cache = cache != NULL && *cache == '/';
+    int length = snprintf(path, PATH_MAX, "%s%s",
+                          has_cache      ? cache
+                          : home != NULL ? home
+                                         : "",
+                          has_cache ? "" : "/.cache");
     char real[PATH_MAX];
-    int length;
 
-    if (realpath(trace->directory, real) == NULL)
-        return false;
-    if (cache != NULL && *cache == '/')
-        length = snprintf(path, PATH_MAX, "%s", cache);
-    else if (home != NULL && *home == '/')
-        length = snprintf(path, PATH_MAX, "%s/.cache", home);
-    else
-        return false;
-    if (length < 0 || length > PATH_MAX - 64)
+    if (realpath(trace->directory, real) == NULL || (!has_cache && (home == NULL || *home != '/')) ||
+        length < 0 || length > PATH_MAX - 64)
         return false;
     if (make)
         mkdir(path, 0700);

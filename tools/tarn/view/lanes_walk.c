@@ -26,7 +26,6 @@ struct walker {
     uint32_t *places;      /* lanes by thread */
     uint32_t thread_count; /* of `places` */
     const struct index *index;
-    uint32_t *by_tid; /* threads by tid, youngest first; NULL: not made yet */
     const struct event_type *contended;
     /* of the event; holder may be NULL */
     const struct field *lock, *wait, *lock_class, *pid, *holder;
@@ -162,40 +161,17 @@ static void find_lock_fields(struct walker *walker)
         walker->contended = type;
 }
 
-static int by_tid(const void *left, const void *right, void *context)
-{
-    const struct index_thread *a = index_thread(context, *(const uint32_t *)left);
-    const struct index_thread *b = index_thread(context, *(const uint32_t *)right);
-
-    return a->tid != b->tid       ? (a->tid < b->tid ? -1 : 1)
-           : a->begin != b->begin ? (a->begin > b->begin ? -1 : 1)
-                                  : 0;
-}
-
 /* Returns the youngest thread with this tid that existed before UNTIL. Uses the index, because the model
  * forgets ended threads, and a holder may end before the waiter logs its wait. */
-static uint32_t find_holder(struct walker *walker, uint32_t tid, uint64_t until)
+static uint32_t find_holder(const struct walker *walker, uint32_t tid, uint64_t until)
 {
-    uint32_t low = 0, high = walker->thread_count;
+    for (uint32_t number = walker->thread_count; number-- > 0;) {
+        const struct index_thread *thread = index_thread(walker->index, number);
 
-    if (walker->by_tid == NULL) {
-        walker->by_tid = alloc_zero(high + 1, sizeof(walker->by_tid[0]));
-        for (uint32_t i = 0; i < high; i++)
-            walker->by_tid[i] = i;
-        qsort_r(walker->by_tid, high, sizeof(walker->by_tid[0]), by_tid, (void *)walker->index);
+        if (thread->tid == tid && thread->begin <= until)
+            return number;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct index_thread *thread = index_thread(walker->index, walker->by_tid[middle]);
-
-        if (thread->tid < tid || (thread->tid == tid && thread->begin > until))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == walker->thread_count || index_thread(walker->index, walker->by_tid[low])->tid != tid)
-        return LANES_NOBODY;
-    return walker->by_tid[low];
+    return LANES_NOBODY;
 }
 
 static void name_lock(struct lane_wait *wait, const struct model *model)
@@ -299,7 +275,6 @@ static void close_rows(struct walker *walker)
     free(walker->cpus);
     free(walker->rows);
     free(walker->places);
-    free(walker->by_tid);
 }
 
 bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)

@@ -10,8 +10,6 @@
 struct layout_thread {
     uint32_t number, pid, tid;
     uint64_t ran, busy, process_ran, process_busy; /* busy: with the time in which it was ready */
-    const char *name;                              /* of its process */
-    char text[VIEW_NAME_BYTES];
 };
 
 /* ---- names ----------------------------------------------------------------------------------------- */
@@ -157,25 +155,23 @@ static void sum_processes(struct layout *layout)
         for (uint32_t i = first; i < end; i++) {
             threads[i].process_ran = ran;
             threads[i].process_busy = busy;
-            threads[i].name = view_process_name(layout->view, threads[i].pid, threads[i].text);
         }
     }
 }
 
-/* Keeps processes together. Those without a busy thread come last, whatever the order is. */
-static int by_process(const void *left, const void *right, void *context)
+/* Keeps processes together. Those without a busy thread come last, then those that ran for less time. */
+static int by_process(const void *left, const void *right)
 {
     const struct layout_thread *a = left, *b = right;
-    const struct layout *layout = context;
-    bool is_same = a->pid == b->pid;
     int order = compare(b->process_busy > 0, a->process_busy > 0);
 
-    if (order == 0 && layout->options.sort == LAYOUT_BY_NAME)
-        order = is_same ? strcasecmp(thread_of(layout, a->number)->name, thread_of(layout, b->number)->name)
-                        : strcasecmp(a->name, b->name);
-    if (order == 0 && layout->options.sort == LAYOUT_BY_TIME)
-        order = is_same ? compare(b->ran, a->ran) : compare(b->process_ran, a->process_ran);
-    return order != 0 ? order : is_same ? compare(a->tid, b->tid) : compare(a->pid, b->pid);
+    if (order == 0)
+        order = compare(b->process_ran, a->process_ran);
+    if (order == 0)
+        order = compare(a->pid, b->pid);
+    if (order == 0)
+        order = compare(b->ran, a->ran);
+    return order != 0 ? order : compare(a->tid, b->tid);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
@@ -256,7 +252,7 @@ bool layout_open(struct layout *layout, const struct view *view, const struct la
         !choose_threads(layout, fail))
         return false;
     sum_processes(layout);
-    qsort_r(layout->threads, layout->thread_count, sizeof(layout->threads[0]), by_process, layout);
+    qsort(layout->threads, layout->thread_count, sizeof(layout->threads[0]), by_process);
     add_cpus(layout);
     add_pins(layout);
     for (uint32_t first = 0, end; first < layout->thread_count; first = end) {

@@ -18,11 +18,8 @@
 #define LAYOUT_CALL    14u
 #define LAYOUT_PADDING 5u /* of the page */
 
-enum layout_sort { LAYOUT_BY_TIME, LAYOUT_BY_NAME, LAYOUT_BY_TID, LAYOUT_SORTS };
-
 struct layout_options {
-    uint64_t from, to; /* ticks */
-    enum layout_sort sort;
+    uint64_t from, to;   /* ticks */
     const char *filter;  /* part of the names or the ID of a thread; NULL: all threads */
     const char *tids;    /* show just these threads; NULL: the active ones */
     const char *pins;    /* numbers of threads, in their order; NULL: none */

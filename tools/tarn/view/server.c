@@ -201,10 +201,6 @@ static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, 
     return reply_file(connection, path);
 }
 
-static void log_nothing(void *closure, const char *format, va_list arguments)
-{
-}
-
 struct server *server_start(struct view *view, unsigned port, struct fail *fail)
 {
     struct server *server = alloc_zero(1, sizeof(*server));
@@ -214,10 +210,9 @@ struct server *server_start(struct view *view, unsigned port, struct fail *fail)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     server->view = view;
     server->daemon = MHD_start_daemon(
-        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG, 0,
-        NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_SOCK_ADDR,
-        &address, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-        MHD_OPTION_END);
+        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle,
+        server, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
     info = server->daemon != NULL ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (info == NULL) {
         fail_set(fail, "cannot listen on port %u of the loopback address: %s", port, strerror(errno));

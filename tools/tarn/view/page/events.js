@@ -5,7 +5,7 @@ import {element, swatch} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
 // Omits reserved fields, as tarn list does.
-export const fieldsOf = (event) => Object.entries(event.fields).filter(([name]) => !name.startsWith("reserved"));
+const fieldsOf = (event) => Object.entries(event.fields).filter(([name]) => !name.startsWith("reserved"));
 
 export function eventRow(event, before, {trace, colors, state}) {
   const {n, t, tid, comm, name} = event, mark = state.marks.get(name), span = (kind, ...content) => element("span", {class: kind}, ...content);

@@ -148,7 +148,6 @@ class Page {
     byId("follow").setAttribute("aria-pressed", state.follow);
     byId("busy").textContent = this.#progress || (trace.indexing ? "indexing…" : "");
     byId("arrows").textContent = `Arrows: ${state.arrows}`;
-    byId("lane-sort").value = state.sort;
     if (document.activeElement !== byId("lane-filter"))
       byId("lane-filter").value = state.filter;
     const {cursor, selection} = state;
@@ -172,7 +171,6 @@ class Page {
     const {state} = this;
     byId("forward").addEventListener("click", () => history.forward());
     byId("lane-filter").addEventListener("input", (event) => state.change({filter: event.target.value}));
-    byId("lane-sort").addEventListener("change", (event) => state.change({sort: event.target.value}));
     byId("goto-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.#goToText(byId("goto").value.trim());

@@ -7,12 +7,12 @@ import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
 export function drawMarks(context, scale, counts, state, colors) {
   let y = RULER_HEIGHT;
   for (const [name, color] of state.marks) {
-    const mark = counts.marks?.byName.get(name);
+    const pixels = counts.marks?.byName.get(name);
     box(context, colors.raised, 0, y, scale.width, MARK_HEIGHT);
     box(context, colors.line, 0, y + MARK_HEIGHT - 1, scale.width, 1);
     context.fillStyle = colors.marks[color];
-    if (mark)
-      drawDensity(context, scale, counts.marks, mark.pixels, y);
+    if (pixels)
+      drawDensity(context, scale, counts.marks, pixels, y);
     y += MARK_HEIGHT;
   }
 }

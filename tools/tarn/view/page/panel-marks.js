@@ -45,7 +45,7 @@ export class MarksPanel {
     if (this.node.hidden)
       return;
     for (const node of this.list.querySelectorAll("[data-event]")) {
-      const count = this.counts.countOfAll(node.dataset.event);
+      const count = this.counts.count(node.dataset.event);
       node.querySelector(".use").textContent = count === undefined ? "…" : count.toLocaleString("en");
       node.classList.toggle("none", count === 0);
     }

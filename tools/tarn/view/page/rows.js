@@ -31,7 +31,7 @@ export class Rows {
     ({strip: STRIP, padding: PADDING, cpu: CPU_HEIGHT} = trace.sizes);
     Object.assign(this, {trace, state, onChange: () => {}});
     this.#asking = new Latest((wish, signal) => this.#load(wish, signal));
-    state.on(["sort", "pins", "folded", "lane"], () => this.#layOut());
+    state.on(["pins", "folded", "lane"], () => this.#layOut());
     state.on(["marks"], () => this.place());
     state.on(["lane"], () => this.onChange()); // the lane is highlighted at once
     state.on(["filter"], () => this.refresh());
@@ -58,9 +58,9 @@ export class Rows {
   }
 
   #layOut() {
-    const {sort, filter, pins, folded, lane} = this.state;
+    const {filter, pins, folded, lane} = this.state;
     if (this.#range)
-      this.#asking.want({from: this.#range.from, to: this.#range.to, sort, filter: filter.trim() || null, pins: numbers("t", pins),
+      this.#asking.want({from: this.#range.from, to: this.#range.to, filter: filter.trim() || null, pins: numbers("t", pins),
                          folded: numbers("t", folded), folded_pids: numbers("p", folded), chosen: lane?.[0] === "t" ? lane.slice(1) : null});
   }
 

@@ -40,7 +40,6 @@ const PARTS = [
   ["marks", (marks) => [...marks].map(([name, color]) => `${name}:${color}`).join(","), (text) => new Map(list(text).map(mark))],
   ["pins", (keys) => [...keys].join(","), (text, state) => new Set(list(text).filter((key) => state.isLane(key)))],
   ["folded", (keys) => [...keys].join(","), (text) => new Set(list(text))],
-  word("sort", "time", "name", "tid"),
   ["filter", (text) => text, (text) => text],
   word("arrows", "auto", "all", "none"),
   ["tab", (name) => (name === "list" ? "" : name), (text) => text || "list"],
@@ -62,7 +61,6 @@ export class State extends EventTarget {
   marks = new Map(); // event name -> colour number
   pins = new Set(); // keys of lanes
   folded = new Set(); // lanes whose calls are hidden, and folded processes (p + pid)
-  sort = "time";
   filter = "";
   arrows = "auto";
   tab = "list";

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Describes what is under the pointer. Arguments, which require a request to the server, appear when the pointer rests.
-import {Latest, ask} from "./api.js";
+// Describes what is under the pointer.
 import {element} from "./element.js";
-import {fieldsOf} from "./events.js";
 import {ARROW_NAMES} from "./arrows.js";
 import {formatSpan, formatTime} from "./time.js";
 
-const REST = 200; // ms
-// The events that begin calls, by the calls' colours.
-const ENTRIES = {"activity-libc": ["libc_entry"], "activity-syscall": ["syscall_entry", "ipc_call", "ipc_reply"],
-                 "activity-fault": ["fault_entry"], "activity-exception": ["exception_entry"], "activity-irq": ["irq_handler_entry"],
-                 "activity-ipi": ["irq_ipi_entry"], "activity-request": ["fs_request_begin"]};
-
 export class Tooltip {
   #key = "";
-  #timer = 0;
-  #asking = new Latest((wish, signal) => this.#load(wish, signal));
 
   constructor(node, trace) {
     Object.assign(this, {node, trace});
   }
 
   hide() {
-    clearTimeout(this.#timer);
     this.#key = "";
     this.node.hidden = true;
   }
@@ -37,10 +26,6 @@ export class Tooltip {
     if (key !== this.#key) {
       this.#key = key;
       this.#fill(lines);
-      clearTimeout(this.#timer);
-      const call = !arrow && !flag && found.boxes?.length > 1 && found.boxes[Math.min(Math.max(found.depth, 1), found.boxes.length - 1)];
-      if (call && call.merged === 1)
-        this.#timer = setTimeout(() => this.#asking.want({key, lines, call, thread: this.trace.thread(found.row.n)}), REST);
     }
     this.#place(x, y);
   }
@@ -98,17 +83,5 @@ export class Tooltip {
   #arrow({begin, end, from, to, kind}) {
     return [[ARROW_NAMES[kind]], ["from", from >= 0 ? this.trace.threadName(from) : "an interrupt or a timer"],
             ["to", this.trace.threadName(to)], ["at", formatTime(begin)], ...(end > begin ? [["took", formatSpan(end - begin)]] : [])];
-  }
-
-  // The arguments are in the event that began the call.
-  async #load({key, lines, call, thread}, signal) {
-    const events = (ENTRIES[call.look.color] ?? []).map(name => this.trace.eventNames.get(name)?.index).filter(index => index !== undefined);
-    if (!events.length)
-      return;
-    const reply = await ask("list", {at: call.begin, after: 1, tids: thread.tid, events: events.join(",")}, signal);
-    const row = reply.rows[0];
-    if (this.#key !== key || !row || row.t !== call.begin)
-      return;
-    this.#fill([...lines, ["arguments", fieldsOf(row).map(([name, value]) => `${name} ${value}`).join(", ")]]);
   }
 }
