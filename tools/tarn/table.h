@@ -117,15 +117,8 @@ struct table {
     {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),               \
      .column_count = sizeof(columns_) / sizeof((columns_)[0]), .order = (order_),                    \
      .is_extra = (is_extra_), .is_whole = (is_whole_), .is_wanted = !(is_extra_), .text = "" __VA_ARGS__}
-/* A table that stays empty unless the option NEEDS is given. */
-#define TABLE_OF_OPTION(needs_, key_, heading_, others_, columns_, order_, is_whole_, text_)     \
-    {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),           \
-     .column_count = sizeof(columns_) / sizeof((columns_)[0]), .order = (order_),                \
-     .is_extra = true, .is_whole = (is_whole_), .needs = (needs_), .text = (text_)}
 #define TABLE(key, heading, others, columns, order, ...) \
     TABLE_AS(key, heading, others, columns, order, false, false, __VA_ARGS__)
-#define TABLE_EXTRA(key, heading, others, columns, order, ...) \
-    TABLE_AS(key, heading, others, columns, order, true, false, __VA_ARGS__)
 
 /* clang-format on */
 

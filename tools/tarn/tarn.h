@@ -58,5 +58,7 @@ void arena_free(struct arena *arena);
 
 /* Shell pattern match (*, ?, [..]) over a whole name. */
 bool match_glob(const char *pattern, const char *name);
+/* Whether the pattern fits all words or the last one. */
+bool match_words(const char *pattern, const char *words);
 
 #endif

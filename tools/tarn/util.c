@@ -107,3 +107,10 @@ bool match_glob(const char *pattern, const char *name)
 {
     return fnmatch(pattern, name, 0) == 0;
 }
+
+bool match_words(const char *pattern, const char *words)
+{
+    const char *blank = strrchr(words, ' ');
+
+    return match_glob(pattern, words) || (blank != NULL && match_glob(pattern, blank + 1));
+}

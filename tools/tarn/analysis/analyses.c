@@ -8,15 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/analysis/analysis.h>
-#include <tools/tarn/analysis/kinds.h>
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/model/walk.h>
 #include <tools/tarn/sql/view.h>
 #include <tools/tarn/view/page.h>
 
 #define ANALYSES_MAX 64u
-
-static const struct analysis_kind *const in_c[] = {&profile_analysis, &ipc_analysis, NULL};
 
 /* The most used ones first, for the help and the view. Then come a user's own. */
 static const char *const in_order[] = {"stats",     "breakdown", "locks",     "profile", "sched",
@@ -25,14 +22,6 @@ static const char *const in_order[] = {"stats",     "breakdown", "locks",     "p
 
 static const struct analysis_kind *kinds[ANALYSES_MAX + 1];
 static unsigned kind_count;
-
-static const struct analysis_kind *find_in_c(const char *name)
-{
-    for (unsigned i = 0; in_c[i] != NULL; i++)
-        if (strcmp(in_c[i]->name, name) == 0)
-            return in_c[i];
-    return NULL;
-}
 
 /* Returns the file NAME.sql that the build embeds. */
 static const struct page_file *find_sql(const char *name)
@@ -82,10 +71,7 @@ static void list_kinds(void)
     for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++) {
         const struct page_file *file = find_sql(in_order[i]);
 
-        if (file->name != NULL)
-            add_sql(file->name, file->bytes, file->size);
-        else
-            kinds[kind_count++] = find_in_c(in_order[i]);
+        add_sql(file->name, file->bytes, file->size);
     }
     snprintf(pattern, sizeof(pattern), "%s/.config/tarn/*.sql", home != NULL ? home : "");
     if (glob(pattern, 0, NULL, &found) == 0)
@@ -212,11 +198,16 @@ static bool no_table(const struct analysis *analysis, const char *key, size_t le
 
 bool analysis_choose_tables(struct analysis *analysis, const char *list, struct fail *fail)
 {
-    bool is_all = list != NULL && strcmp(list, "all") == 0;
+    bool is_all = list != NULL && strcmp(list, "all") == 0, only_needing = false;
 
+    /* an option that tables need shows only these */
+    for (unsigned i = 0; i < analysis->kind->table_count; i++)
+        only_needing |=
+            analysis->tables[i].needs != NULL && missing_option(analysis, &analysis->tables[i]) == NULL;
     for (unsigned i = 0; i < analysis->kind->table_count; i++)
         analysis->tables[i].is_wanted = missing_option(analysis, &analysis->tables[i]) == NULL &&
-                                        (is_all || (list == NULL && !analysis->tables[i].is_extra));
+                                        (is_all || (list == NULL && !analysis->tables[i].is_extra &&
+                                                    (!only_needing || analysis->tables[i].needs != NULL)));
     if (is_all || list == NULL)
         return true;
     do {

@@ -2,14 +2,14 @@
 /*
  * analysis.h - interface of an analysis: a subcommand, a tab of the view, a part of a diff.
  *
- * An analysis is one file in this folder: a struct analysis_kind, listed in analyses.c. It observes the model
- * (model/model.h) during one walk over the trace and fills tables (table.h). Everything around it is shared:
- * options, opening, walking, losses, printing (analysis_command.c). `tarn diff`, `tarn top` and the view use
- * the same analyses, for a range of time, several in one walk, on a growing trace. So an analysis neither
- * prints nor exits, and keeps all state in its struct.
+ * An analysis is one file of SQL in this folder (relation/README.md says how to write one), of which
+ * sql/view.c makes a struct analysis_kind. It counts rows of relations during one walk over the trace and
+ * fills tables (table.h). Everything around it is shared: options, opening, walking, losses, printing
+ * (analysis_command.c). `tarn diff`, `tarn top` and the view use the same analyses, for a range of time,
+ * several in one walk, on a growing trace.
  *
- * To add one: the file, a line in analyses.c, a description in columns.c for each column with a new meaning,
- * its prose in docs/man, and a trace with known results in tests/unit/tarn/stories.
+ * To add one: the file, its name in analyses.c, a description in columns.c for each column with a new
+ * meaning, its prose in docs/man, and a trace with known results in tests/unit/tarn/stories.
  */
 #ifndef TARN_ANALYSIS_H
 #define TARN_ANALYSIS_H

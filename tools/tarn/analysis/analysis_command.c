@@ -66,7 +66,7 @@ static void describe_tables(struct page *page, const struct command *self)
         const struct table *table = &kind->tables[i];
         char text[400];
 
-        if (table->is_extra)
+        if (table->is_extra || table->needs != NULL)
             snprintf(text, sizeof(text), "%s (only with --%s)", table->text,
                      table->needs != NULL ? table->needs : "by");
         else

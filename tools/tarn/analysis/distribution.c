@@ -103,24 +103,6 @@ uint64_t distribution_percentile(const struct distribution *distribution, double
     return value < distribution->max ? value : distribution->max;
 }
 
-void distribution_fill(const struct distribution *distribution, const struct schema *schema,
-                       union table_cell *cells)
-{
-    uint64_t count = distribution->count;
-
-    cells[0].count = count;
-    cells[1].count = ticks_to_ns(schema, distribution->total);
-    cells[2].count = count ? ticks_to_ns(schema, distribution->min) : TABLE_NONE;
-    cells[3].count = count ? ticks_to_ns(schema, distribution->total / count) : TABLE_NONE;
-    for (unsigned i = 0; i < 3; i++) {
-        static const double parts[] = {0.5, 0.9, 0.99};
-        uint64_t value = distribution_percentile(distribution, parts[i]);
-
-        cells[4 + i].count = count ? ticks_to_ns(schema, value) : TABLE_NONE;
-    }
-    cells[7].count = count ? ticks_to_ns(schema, distribution->max) : TABLE_NONE;
-}
-
 const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", COLUMN_TIME, SUM_SMALLEST, 0),
                                                   COLUMN_CALLED("", "to_ns", COLUMN_TIME, SUM_LARGEST, 0),
                                                   COUNT_COLUMN("count"),

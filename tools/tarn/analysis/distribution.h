@@ -33,24 +33,10 @@ void distribution_merge(struct distribution *into, struct arena *arena, const st
 /* Returns the value that a share of PART (0 to 1) of all values do not exceed; 0 if empty. */
 uint64_t distribution_percentile(const struct distribution *distribution, double part);
 
-/* The columns that distribution_fill fills. */
-/* clang-format off */
-#define DISTRIBUTION_COLUMNS(count_key)                                                           \
-    COUNT_COLUMN(count_key), TIME_COLUMN("total_ns"), TIME_SMALLEST("min_ns"),                    \
-    TIME_OF_ONE("mean_ns"), TIME_OF_ONE("p50_ns"), TIME_OF_ONE("p90_ns"), TIME_OF_ONE("p99_ns"), \
-    TIME_LARGEST("max_ns")
-/* clang-format on */
-#define DISTRIBUTION_COLUMN_COUNT 8u
-/* Fills DISTRIBUTION_COLUMN_COUNT cells. */
-void distribution_fill(const struct distribution *distribution, const struct schema *schema,
-                       union table_cell *cells);
-
 /* Fills a histogram, with a resolution that fits a screen. These are its columns. */
 extern const struct table_column histogram_columns[6];
 #define HISTOGRAM_TABLE(key, heading, ...) \
     TABLE_AS(key, heading, "ranges", histogram_columns, TABLE_AS_FILLED, false, true, __VA_ARGS__)
-#define HISTOGRAM_TABLE_EXTRA(key, heading, ...) \
-    TABLE_AS(key, heading, "ranges", histogram_columns, TABLE_AS_FILLED, true, true, __VA_ARGS__)
 void distribution_histogram(const struct distribution *distribution, const struct schema *schema,
                             struct table *table);
 

@@ -12,7 +12,7 @@ static bool wants_table(const struct diff *diff, const struct analysis_kind *kin
     char name[128];
 
     if (diff->by == NULL)
-        return !table->is_extra;
+        return !table->is_extra && table->needs == NULL;
     snprintf(name, sizeof(name), "%s.%s", kind->name, table->key);
     return list_names(diff->by, "all") || list_names(diff->by, table->key) || list_names(diff->by, name);
 }

@@ -9,7 +9,7 @@
 
 enum { OWN, PERCENT, COUNT, TOTAL, MIN, MEAN, P50, P90, P99, MAX, CONTEXT, PID, TID, PROCESS };
 
-/* Called as in the analyses of a trace (analysis/spans.h): a total is an inclusive time, an own time an
+/* Called as in the analyses of a trace: a total is an inclusive time, an own time an
  * exclusive one. */
 static const struct table_column columns[] = {
     [OWN] = TIME_COLUMN("own_ns"),      [PERCENT] = REAL_COLUMN("ran_percent", 2),

@@ -70,18 +70,19 @@ static void begin(struct tracks *tracks)
     out_commit(&tracks->out, put_string(at, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["));
 }
 
-static void write_state(struct tracks *tracks, const struct stretch *stretch)
+static void write_state(struct tracks *tracks, const struct thread_state *interval)
 {
-    const struct model_thread *thread = stretch->thread;
+    const struct model_thread *thread = interval->thread;
     const struct trace *trace = tracks->export.analysis.trace;
     char *at;
 
-    if (stretch->state != MODEL_RUNNING || stretch->is_asleep)
+    if (interval->state != MODEL_RUNNING || interval->is_asleep)
         return;
     at = begin_event(tracks, 'X', tracks_runner(tracks, thread), "running", 0);
-    at = put_track(at, 0, track_cpu(tracks, stretch->cpu));
-    at = put_when(at, tracks, ",\"ts\":", stretch->from);
-    at = put_time(put_string(at, ",\"dur\":"), schema_elapsed_ns(&trace->schema, stretch->from, stretch->to));
+    at = put_track(at, 0, track_cpu(tracks, interval->cpu));
+    at = put_when(at, tracks, ",\"ts\":", interval->from);
+    at = put_time(put_string(at, ",\"dur\":"),
+                  schema_elapsed_ns(&trace->schema, interval->from, interval->to));
     at = put_unsigned(put_string(at, ",\"args\":{\"pid\":"), thread->pid);
     at = put_unsigned(put_string(at, ",\"tid\":"), thread->tid);
     out_commit(&tracks->out, put_string(at, "}}"));

@@ -226,7 +226,7 @@ static void write_task_state(struct perfetto *perfetto, const struct model_threa
     end_packet(perfetto);
 }
 
-static void write_state(struct tracks *tracks, const struct stretch *stretch)
+static void write_state(struct tracks *tracks, const struct thread_state *interval)
 {
     static const uint8_t tasks[MODEL_STATES] = {[MODEL_RUNNING] = TASK_RUNNING,
                                                 [MODEL_READY] = TASK_RUNNABLE,
@@ -241,20 +241,20 @@ static void write_state(struct tracks *tracks, const struct stretch *stretch)
                                                 [MODEL_DEAD] = TASK_DEAD,
                                                 [MODEL_UNKNOWN] = TASK_UNKNOWN};
     struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
-    const struct model_thread *thread = stretch->thread;
+    const struct model_thread *thread = interval->thread;
     struct written_thread *written;
-    bool runs = stretch->state == MODEL_RUNNING && !stretch->is_asleep;
+    bool runs = interval->state == MODEL_RUNNING && !interval->is_asleep;
     /* A CPU that runs no thread is idle; idle threads are never shown as ready. */
-    bool sleeps = thread->is_idle && (stretch->is_asleep || stretch->state == MODEL_READY);
+    bool sleeps = thread->is_idle && (interval->is_asleep || interval->state == MODEL_READY);
 
     written = slots_at(&perfetto->threads, thread->number);
     if (sleeps && !written->runs)
         return;
     if (runs && written->runs) /* an event in between was lost; a thread must not start to run twice */
-        write_task_state(perfetto, thread, TASK_RUNNABLE, stretch->cpu, stretch->from);
+        write_task_state(perfetto, thread, TASK_RUNNABLE, interval->cpu, interval->from);
     written->runs = runs;
-    write_task_state(perfetto, thread, sleeps ? TASK_SLEEPS : tasks[stretch->state], stretch->cpu,
-                     stretch->from);
+    write_task_state(perfetto, thread, sleeps ? TASK_SLEEPS : tasks[interval->state], interval->cpu,
+                     interval->from);
 }
 
 static void write_death(struct tracks *tracks, const struct model_thread *thread, uint64_t ticks)

@@ -47,12 +47,12 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
         tracks->writer->event(tracks, thread, cursor);
 }
 
-static void write_state(struct stretches *self, const struct stretch *stretch)
+static void write_state(struct thread_states *self, const struct thread_state *interval)
 {
-    struct tracks *tracks = OUTER(self, struct tracks, stretches);
+    struct tracks *tracks = OUTER(self, struct tracks, states);
 
     if (goes_on(tracks))
-        tracks->writer->state(tracks, stretch);
+        tracks->writer->state(tracks, interval);
 }
 
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
@@ -61,7 +61,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct tracks *tracks = OF(self);
 
     if (analysis_wants(&tracks->export.analysis, thread))
-        stretches_add(&tracks->stretches, thread, from, to);
+        thread_states_add(&tracks->states, thread, from, to);
 }
 
 static void enter(struct tracks *tracks, const struct model_thread *thread, const struct model_frame *frame)
@@ -171,7 +171,7 @@ bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struc
         return fail_set(fail, "cannot write '%s': %s", tracks->export.output, strerror(errno));
     out_open(&tracks->out, fd, 0);
     tracks->is_open = true;
-    stretches_open(&tracks->stretches, analysis, write_state);
+    thread_states_open(&tracks->states, analysis, write_state);
     tracks->list_text = arena_alloc(&analysis->arena, value_list_bytes(&analysis->trace->schema));
     analysis->observer.segment = on_segment;
     activity_names_open(&tracks->names, analysis);
@@ -192,7 +192,7 @@ void tracks_finish(struct analysis *analysis)
     struct tracks *tracks = EXPORT_OF(analysis, struct tracks);
     const struct model *model = analysis->model;
 
-    stretches_finish(&tracks->stretches);
+    thread_states_finish(&tracks->states);
     for (size_t i = 0; i < model->processes.count; i++) {
         const struct model_process *process = map_value(&model->processes, i);
 

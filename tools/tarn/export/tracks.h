@@ -26,7 +26,7 @@ struct track_flow {
  * enter, died, end and close may be NULL. */
 struct track_writer {
     void (*begin)(struct tracks *tracks);
-    void (*state)(struct tracks *tracks, const struct stretch *stretch);
+    void (*state)(struct tracks *tracks, const struct thread_state *interval);
     void (*enter)(struct tracks *tracks, const struct model_thread *thread, const struct model_frame *frame,
                   const char *name);
     void (*leave)(struct tracks *tracks, const struct model_thread *thread, const struct model_frame *frame,
@@ -47,7 +47,7 @@ struct tracks {
     struct export export;
     const struct track_writer *writer;
     struct activity_names names;
-    struct stretches stretches;
+    struct thread_states states;
     char *list_text; /* buffer for an event's list as text */
     struct out out;
     bool is_open;

@@ -16,9 +16,9 @@
 #ifndef TARN_TRIGGER_H
 #define TARN_TRIGGER_H
 
-#include <tools/tarn/analysis/pairs.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/read/filter.h>
+#include <tools/tarn/relation/pairs.h>
 
 #define TRIGGERS_MAX 32u
 

@@ -3,11 +3,11 @@
  * intervals.c - the relation `interval`: the time from one event to another that belongs to it.
  *
  * Two events belong together if they have equal values in chosen fields and, optionally, come from the same
- * thread, process or CPU (analysis/pairs.h). A second begin before the end means that the first one was not
+ * thread, process or CPU (relation/pairs.h). A second begin before the end means that the first one was not
  * ended. Events outside the range are not seen.
  */
-#include <tools/tarn/analysis/pairs.h>
 #include <tools/tarn/relation/maker.h>
+#include <tools/tarn/relation/pairs.h>
 
 enum { PRESET, BEGIN, END, MATCH, SAME, GROUP };
 
@@ -73,11 +73,11 @@ static bool resolve(struct interval *interval, const struct schema *schema, cons
     return pair_resolve(&interval->pair, schema, &spec, fail) && find_group(interval, spec.group, fail);
 }
 
-static bool check_pairing(const struct schema *schema, const char *const *parameters, struct fail *fail)
+static bool check_pairing(const struct trace *trace, const char *const *parameters, struct fail *fail)
 {
     struct interval interval;
 
-    return resolve(&interval, schema, parameters, fail);
+    return resolve(&interval, &trace->schema, parameters, fail);
 }
 
 /* A key's `whom`. */

@@ -9,8 +9,8 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <tools/tarn/analysis/delays.h>
 #include <tools/tarn/analysis/lock_owners.h>
+#include <tools/tarn/relation/delays.h>
 #include <tools/tarn/relation/maker.h>
 
 #define NOT_KNOWN   UINT32_MAX /* as holder_tid */

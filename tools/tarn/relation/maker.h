@@ -22,7 +22,7 @@ struct maker {
     void (*open)(struct making *making);   /* sets functions of making->observer; memory is the analysis's */
     void (*finish)(struct making *making); /* after the walk, with a valid model; or NULL */
     /* Whether it can open with these parameters; NULL: it has none, or takes all. */
-    bool (*check)(const struct schema *schema, const char *const *parameters, struct fail *fail);
+    bool (*check)(const struct trace *trace, const char *const *parameters, struct fail *fail);
 };
 
 /* The state of a maker during a walk. */
@@ -60,6 +60,6 @@ static inline struct value value_of_thread(const struct model_thread *thread)
 }
 
 extern const struct maker counted_maker, lock_maker, time_use_maker, interval_maker, scheduling_maker,
-    noise_maker;
+    noise_maker, ipc_maker, ipc_path_maker, sample_maker;
 
 #endif

@@ -67,7 +67,7 @@ static bool quantum_us(const char *const *parameters, uint64_t *us, struct fail 
            fail_set(fail, "--quantum %.40s: expected a number from 1 to %u", parameters[0], QUANTUM_US_MAX);
 }
 
-static bool check_quantum(const struct schema *schema, const char *const *parameters, struct fail *fail)
+static bool check_quantum(const struct trace *trace, const char *const *parameters, struct fail *fail)
 {
     uint64_t us;
 

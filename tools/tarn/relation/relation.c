@@ -10,176 +10,88 @@
 
 /* ---- declarations ---- */
 
-/* What a column means; the same in every relation. */
+/* What a column means; the same in every relation. choose_value goes by their order. */
+/* clang-format off */
+#define MEANINGS_OF_COLUMNS \
+    COLUMN(TS, "ts", UNIT_WHEN, "time on the trace's clock; of what lasts, its begin") \
+    COLUMN(DUR, "dur", UNIT_SPAN, "duration") \
+    COLUMN(CPU_ID, "cpu_id", UNIT_NUMBER, "CPU that logged the event") \
+    COLUMN(VPID, "vpid", UNIT_NUMBER, "process that ran") \
+    COLUMN(VTID, "vtid", UNIT_NUMBER, "thread that ran") \
+    COLUMN(PROCNAME, "procname", UNIT_TEXT, "name of the thread that ran") \
+    COLUMN(EVENT, "name", UNIT_TEXT, "event type") \
+    COLUMN(CLASS, "class", UNIT_TEXT, "event class") \
+    COLUMN(BYTES, "bytes", UNIT_NUMBER, "size of the event in the trace") \
+    COLUMN(EVENT_NUMBER, "number", UNIT_NUMBER, "number of the event type") \
+    COLUMN(STANDS_FOR, "stands_for", UNIT_NUMBER, "N: one in N events was logged; empty: all were") \
+    COLUMN(VARIANCE, "variance", UNIT_NUMBER, "N * (N - 1), for the error of an estimate") \
+    COLUMN(CPU, "cpu", UNIT_NUMBER, "the CPU's number; of a thread, where it runs or last ran") \
+    COLUMN(UTID, "utid", UNIT_NUMBER, "number of the thread, unique in the trace; idle threads share tid 0") \
+    COLUMN(TID, "tid", UNIT_NUMBER, "thread ID") \
+    COLUMN(PID, "pid", UNIT_NUMBER, "process ID; 0 is the kernel") \
+    COLUMN(THREAD_NAME, "thread_name", UNIT_TEXT, "name of the thread") \
+    COLUMN(PROCESS_NAME, "process_name", UNIT_TEXT, "name of the process") \
+    COLUMN(DEPTH, "depth", UNIT_NUMBER, "number of activities around it") \
+    COLUMN(KIND, "kind", UNIT_TEXT, "libc, syscall, fault, exception, irq, ipi, request or drain; of a lock class, lock or event") \
+    COLUMN(NAME, "name", UNIT_TEXT, "its name") \
+    COLUMN(DETAIL, "detail", UNIT_NUMBER, "number of the call, fault type, vector, interrupt or request") \
+    COLUMN(THREAD_DUR, "thread_dur", UNIT_SPAN, "part of the duration in which the thread ran") \
+    COLUMN(SELF_DUR, "self_dur", UNIT_SPAN, "part of thread_dur outside of inner activities") \
+    COLUMN(CHILD_DUR, "child_dur", UNIT_SPAN, "part of thread_dur in inner activities") \
+    COLUMN(ARG0, "arg0", UNIT_ADDRESS, "first argument; of a fault, the address") \
+    COLUMN(ARG1, "arg1", UNIT_ADDRESS, "second argument; of a fault, the instruction's address") \
+    COLUMN(PAGE, "page", UNIT_ADDRESS, "page of arg0") \
+    COLUMN(MAPPING, "mapping", UNIT_ADDRESS, "where the file is mapped that contains arg0; 0: none") \
+    COLUMN(RESULT, "result", UNIT_NUMBER, "return value; of a fault, nanoseconds until it was handled") \
+    COLUMN(IS_ERROR, "is_error", UNIT_NUMBER, "1: the result is negative") \
+    COLUMN(IS_CUT, "is_cut", UNIT_NUMBER, "1: its begin or end was not seen") \
+    COLUMN(STATE, "state", UNIT_TEXT, "running, ready, idle (asleep), unknown, or what the thread waited for") \
+    COLUMN(WAKER_UTID, "waker_utid", UNIT_NUMBER, "thread that ended the wait; empty: a timer or an interrupt") \
+    COLUMN(IS_DIRECT, "is_direct", UNIT_NUMBER, "1: an IPC handed over the CPU") \
+    COLUMN(PREV_UTID, "prev_utid", UNIT_NUMBER, "thread that ran before") \
+    COLUMN(END_STATE, "end_state", UNIT_TEXT, "state of that thread from then on") \
+    COLUMN(IS_MIGRATION, "is_migration", UNIT_NUMBER, "1: the thread last ran on another CPU") \
+    COLUMN(IS_HANDED, "is_handed", UNIT_NUMBER, "1: the thread was handed the CPU without a wait for it") \
+    COLUMN(FROM_CPU, "from_cpu", UNIT_NUMBER, "sending CPU") \
+    COLUMN(TO_CPU, "to_cpu", UNIT_NUMBER, "receiving CPU") \
+    COLUMN(IS_TAKEN, "is_taken", UNIT_NUMBER, "1: it was taken, dur after it was sent") \
+    COLUMN(IS_JOINED, "is_joined", UNIT_NUMBER, "1: the CPU took it together with an earlier one") \
+    COLUMN(PARENT_PID, "parent_pid", UNIT_NUMBER, "process that started it") \
+    COLUMN(PATH, "path", UNIT_TEXT, "file of the executable") \
+    COLUMN(START_TS, "start_ts", UNIT_WHEN, "creation, or when it was first known") \
+    COLUMN(END_TS, "end_ts", UNIT_WHEN, "end; empty: alive at the end of the trace") \
+    COLUMN(STATUS, "status", UNIT_NUMBER, "exit status") \
+    COLUMN(THREADS, "threads", UNIT_NUMBER, "number of its threads") \
+    COLUMN(LIFE_DUR, "life_dur", UNIT_SPAN, "lifetime within the range") \
+    COLUMN(WAS_CREATED, "was_created", UNIT_NUMBER, "1: its creation was seen") \
+    COLUMN(IS_SELECTED, "is_selected", UNIT_NUMBER, "1: it lived in the range, and the options select it") \
+    COLUMN(PRIO, "prio", UNIT_NUMBER, "priority; among ready threads, the highest runs first") \
+    COLUMN(RAN_TICKS, "ran_ticks", UNIT_NUMBER, "thread_dur in ticks of the clock, of which sums are exact") \
+    COLUMN(IS_IDLE, "is_idle", UNIT_NUMBER, "1: the idle thread of a CPU") \
+    COLUMN(BUSY_DUR, "busy_dur", UNIT_SPAN, "time in which the CPU did not sleep") \
+    COLUMN(BOOT_DUR, "boot_dur", UNIT_SPAN, "part of busy_dur until it first slept or ran a thread") \
+    COLUMN(IDLE_DUR, "idle_dur", UNIT_SPAN, "time in which the CPU slept") \
+    COLUMN(LOST_DUR, "lost_dur", UNIT_SPAN, "time for which events were lost") \
+    COLUMN(SWITCHES, "switches", UNIT_NUMBER, "switches of threads") \
+    COLUMN(BASE, "base", UNIT_ADDRESS, "address at which it is mapped") \
+    COLUMN(SIZE, "size", UNIT_NUMBER, "size in bytes") \
+    COLUMN(NUMBER, "number", UNIT_NUMBER, "number in events") \
+    COLUMN(WATCH, "watch", UNIT_NUMBER, "one of N acquisitions is logged; 0: none") \
+    COLUMN(VALUE, "value", UNIT_TEXT, "its value")
+
 enum {
     M_FIELD,    /* of an event */
     M_DURATION, /* the same, converted from ticks */
-    M_TS,
-    M_DUR,
-    M_CPU_ID,
-    M_VPID,
-    M_VTID,
-    M_PROCNAME,
-    M_EVENT,
-    M_CLASS,
-    M_BYTES,
-    M_EVENT_NUMBER,
-    M_STANDS_FOR,
-    M_VARIANCE,
-    M_CPU,
-    M_UTID,
-    M_TID,
-    M_PID,
-    M_THREAD_NAME,
-    M_PROCESS_NAME,
-    M_DEPTH,
-    M_KIND,
-    M_NAME,
-    M_DETAIL,
-    M_THREAD_DUR,
-    M_SELF_DUR,
-    M_CHILD_DUR,
-    M_ARG0,
-    M_ARG1,
-    M_PAGE,
-    M_MAPPING,
-    M_RESULT,
-    M_IS_ERROR,
-    M_IS_CUT,
-    M_STATE,
-    M_WAKER_UTID,
-    M_IS_DIRECT,
-    M_PREV_UTID,
-    M_END_STATE,
-    M_IS_MIGRATION,
-    M_IS_HANDED,
-    M_FROM_CPU,
-    M_TO_CPU,
-    M_IS_TAKEN,
-    M_IS_JOINED,
-    M_CALL_ID,
-    M_FUNCTION,
-    M_LABEL,
-    M_LABEL_NUMBER,
-    M_ENDPOINT,
-    M_CLIENT_UTID,
-    M_CLIENT_TID,
-    M_CLIENT_PID,
-    M_SERVER_UTID,
-    M_SERVER_TID,
-    M_SERVER_PID,
-    M_RECEIVED_TS,
-    M_REPLIED_TS,
-    M_RETURNED_TS,
-    M_ERROR,
-    M_PARENT_PID,
-    M_PATH,
-    M_START_TS,
-    M_END_TS,
-    M_STATUS,
-    M_THREADS,
-    M_LIFE_DUR,
-    M_WAS_CREATED,
-    M_IS_SELECTED,
-    M_PRIO,
-    M_RAN_TICKS,
-    M_IS_IDLE,
-    M_BUSY_DUR,
-    M_BOOT_DUR,
-    M_IDLE_DUR,
-    M_LOST_DUR,
-    M_SWITCHES,
-    M_BASE,
-    M_SIZE,
-    M_NUMBER,
-    M_WATCH,
-    M_VALUE,
+#define COLUMN(meaning_, name_, unit_, text_) M_##meaning_,
+    MEANINGS_OF_COLUMNS
+#undef COLUMN
     MEANINGS
 };
 
-/* clang-format off */
 static const struct relation_column meanings[MEANINGS] = {
-#define COLUMN(name_, unit_, text_) {.name = (name_), .text = (text_), .unit = (unit_)}
-    [M_TS] = COLUMN("ts", UNIT_WHEN, "time on the trace's clock; of what lasts, its begin"),
-    [M_DUR] = COLUMN("dur", UNIT_SPAN, "duration"),
-    [M_CPU_ID] = COLUMN("cpu_id", UNIT_NUMBER, "CPU that logged the event"),
-    [M_VPID] = COLUMN("vpid", UNIT_NUMBER, "process that ran"),
-    [M_VTID] = COLUMN("vtid", UNIT_NUMBER, "thread that ran"),
-    [M_PROCNAME] = COLUMN("procname", UNIT_TEXT, "name of the thread that ran"),
-    [M_EVENT] = COLUMN("name", UNIT_TEXT, "event type"),
-    [M_CLASS] = COLUMN("class", UNIT_TEXT, "event class"),
-    [M_BYTES] = COLUMN("bytes", UNIT_NUMBER, "size of the event in the trace"),
-    [M_EVENT_NUMBER] = COLUMN("number", UNIT_NUMBER, "number of the event type"),
-    [M_STANDS_FOR] = COLUMN("stands_for", UNIT_NUMBER, "N: one in N events was logged; empty: all were"),
-    [M_VARIANCE] = COLUMN("variance", UNIT_NUMBER, "N * (N - 1), for the error of an estimate"),
-    [M_CPU] = COLUMN("cpu", UNIT_NUMBER, "the CPU's number; of a thread, where it runs or last ran"),
-    [M_UTID] = COLUMN("utid", UNIT_NUMBER, "number of the thread, unique in the trace; idle threads share tid 0"),
-    [M_TID] = COLUMN("tid", UNIT_NUMBER, "thread ID"),
-    [M_PID] = COLUMN("pid", UNIT_NUMBER, "process ID; 0 is the kernel"),
-    [M_THREAD_NAME] = COLUMN("thread_name", UNIT_TEXT, "name of the thread"),
-    [M_PROCESS_NAME] = COLUMN("process_name", UNIT_TEXT, "name of the process"),
-    [M_DEPTH] = COLUMN("depth", UNIT_NUMBER, "number of activities around it"),
-    [M_KIND] = COLUMN("kind", UNIT_TEXT, "libc, syscall, fault, exception, irq, ipi, request or drain; of a lock class, lock or event"),
-    [M_NAME] = COLUMN("name", UNIT_TEXT, "its name"),
-    [M_DETAIL] = COLUMN("detail", UNIT_NUMBER, "number of the call, fault type, vector, interrupt or request"),
-    [M_THREAD_DUR] = COLUMN("thread_dur", UNIT_SPAN, "part of the duration in which the thread ran"),
-    [M_SELF_DUR] = COLUMN("self_dur", UNIT_SPAN, "part of thread_dur outside of inner activities"),
-    [M_CHILD_DUR] = COLUMN("child_dur", UNIT_SPAN, "part of thread_dur in inner activities"),
-    [M_ARG0] = COLUMN("arg0", UNIT_ADDRESS, "first argument; of a fault, the address"),
-    [M_ARG1] = COLUMN("arg1", UNIT_ADDRESS, "second argument; of a fault, the instruction's address"),
-    [M_PAGE] = COLUMN("page", UNIT_ADDRESS, "page of arg0"),
-    [M_MAPPING] = COLUMN("mapping", UNIT_ADDRESS, "where the file is mapped that contains arg0; 0: none"),
-    [M_RESULT] = COLUMN("result", UNIT_NUMBER, "return value; of a fault, nanoseconds until it was handled"),
-    [M_IS_ERROR] = COLUMN("is_error", UNIT_NUMBER, "1: the result is negative"),
-    [M_IS_CUT] = COLUMN("is_cut", UNIT_NUMBER, "1: its begin or end was not seen"),
-    [M_STATE] = COLUMN("state", UNIT_TEXT, "running, ready, idle (asleep), unknown, or what the thread waited for"),
-    [M_WAKER_UTID] = COLUMN("waker_utid", UNIT_NUMBER, "thread that ended the wait; empty: a timer or an interrupt"),
-    [M_IS_DIRECT] = COLUMN("is_direct", UNIT_NUMBER, "1: an IPC handed over the CPU"),
-    [M_PREV_UTID] = COLUMN("prev_utid", UNIT_NUMBER, "thread that ran before"),
-    [M_END_STATE] = COLUMN("end_state", UNIT_TEXT, "state of that thread from then on"),
-    [M_IS_MIGRATION] = COLUMN("is_migration", UNIT_NUMBER, "1: the thread last ran on another CPU"),
-    [M_IS_HANDED] = COLUMN("is_handed", UNIT_NUMBER, "1: the thread was handed the CPU without a wait for it"),
-    [M_FROM_CPU] = COLUMN("from_cpu", UNIT_NUMBER, "sending CPU"),
-    [M_TO_CPU] = COLUMN("to_cpu", UNIT_NUMBER, "receiving CPU"),
-    [M_IS_TAKEN] = COLUMN("is_taken", UNIT_NUMBER, "1: it was taken, dur after it was sent"),
-    [M_IS_JOINED] = COLUMN("is_joined", UNIT_NUMBER, "1: the CPU took it together with an earlier one"),
-    [M_CALL_ID] = COLUMN("call_id", UNIT_ADDRESS, "number of the call, the same in its four events"),
-    [M_FUNCTION] = COLUMN("function", UNIT_TEXT, "server and function"),
-    [M_LABEL] = COLUMN("label", UNIT_TEXT, "label of the message"),
-    [M_LABEL_NUMBER] = COLUMN("label_number", UNIT_NUMBER, "the same as a number"),
-    [M_ENDPOINT] = COLUMN("endpoint", UNIT_NUMBER, "endpoint that was called"),
-    [M_CLIENT_UTID] = COLUMN("client_utid", UNIT_NUMBER, "thread that called"),
-    [M_CLIENT_TID] = COLUMN("client_tid", UNIT_NUMBER, "its thread ID"),
-    [M_CLIENT_PID] = COLUMN("client_pid", UNIT_NUMBER, "its process ID"),
-    [M_SERVER_UTID] = COLUMN("server_utid", UNIT_NUMBER, "thread that received the call; empty: none"),
-    [M_SERVER_TID] = COLUMN("server_tid", UNIT_NUMBER, "its thread ID"),
-    [M_SERVER_PID] = COLUMN("server_pid", UNIT_NUMBER, "its process ID"),
-    [M_RECEIVED_TS] = COLUMN("received_ts", UNIT_WHEN, "when a server received it"),
-    [M_REPLIED_TS] = COLUMN("replied_ts", UNIT_WHEN, "when the server replied"),
-    [M_RETURNED_TS] = COLUMN("returned_ts", UNIT_WHEN, "when the client continued"),
-    [M_ERROR] = COLUMN("error", UNIT_NUMBER, "what the call returned; negative: an error"),
-    [M_PARENT_PID] = COLUMN("parent_pid", UNIT_NUMBER, "process that started it"),
-    [M_PATH] = COLUMN("path", UNIT_TEXT, "file of the executable"),
-    [M_START_TS] = COLUMN("start_ts", UNIT_WHEN, "creation, or when it was first known"),
-    [M_END_TS] = COLUMN("end_ts", UNIT_WHEN, "end; empty: alive at the end of the trace"),
-    [M_STATUS] = COLUMN("status", UNIT_NUMBER, "exit status"),
-    [M_THREADS] = COLUMN("threads", UNIT_NUMBER, "number of its threads"),
-    [M_LIFE_DUR] = COLUMN("life_dur", UNIT_SPAN, "lifetime within the range"),
-    [M_WAS_CREATED] = COLUMN("was_created", UNIT_NUMBER, "1: its creation was seen"),
-    [M_IS_SELECTED] = COLUMN("is_selected", UNIT_NUMBER, "1: it lived in the range, and the options select it"),
-    [M_RAN_TICKS] = COLUMN("ran_ticks", UNIT_NUMBER, "thread_dur in ticks of the clock, of which sums are exact"),
-    [M_PRIO] = COLUMN("prio", UNIT_NUMBER, "priority; among ready threads, the highest runs first"),
-    [M_IS_IDLE] = COLUMN("is_idle", UNIT_NUMBER, "1: the idle thread of a CPU"),
-    [M_BUSY_DUR] = COLUMN("busy_dur", UNIT_SPAN, "time in which the CPU did not sleep"),
-    [M_BOOT_DUR] = COLUMN("boot_dur", UNIT_SPAN, "part of busy_dur until it first slept or ran a thread"),
-    [M_IDLE_DUR] = COLUMN("idle_dur", UNIT_SPAN, "time in which the CPU slept"),
-    [M_LOST_DUR] = COLUMN("lost_dur", UNIT_SPAN, "time for which events were lost"),
-    [M_SWITCHES] = COLUMN("switches", UNIT_NUMBER, "switches of threads"),
-    [M_BASE] = COLUMN("base", UNIT_ADDRESS, "address at which it is mapped"),
-    [M_SIZE] = COLUMN("size", UNIT_NUMBER, "size in bytes"),
-    [M_NUMBER] = COLUMN("number", UNIT_NUMBER, "number in events"),
-    [M_WATCH] = COLUMN("watch", UNIT_NUMBER, "one of N acquisitions is logged; 0: none"),
-    [M_VALUE] = COLUMN("value", UNIT_TEXT, "its value"),
+#define COLUMN(meaning_, name_, unit_, text_) \
+    [M_##meaning_] = {.name = (name_), .text = (text_), .unit = (unit_)},
+    MEANINGS_OF_COLUMNS
 #undef COLUMN
 };
 
@@ -197,9 +109,6 @@ static const struct {
      {M_TS, M_DUR, WHO, M_CPU, M_DEPTH, M_KIND, M_NAME, M_DETAIL, M_THREAD_DUR, M_SELF_DUR, M_CHILD_DUR, M_ARG0, M_ARG1, M_PAGE, M_MAPPING, M_RESULT, M_IS_ERROR, M_IS_CUT}},
     {"thread_state", "times in which a thread was in one state", SOURCE_STATE, {M_TS, M_DUR, WHO, M_CPU, M_STATE, M_IS_IDLE}},
     {"sched", "times in which a thread ran on a CPU", SOURCE_RUN, {M_TS, M_DUR, WHO, M_CPU, M_IS_IDLE}},
-    {"ipc", "calls between processes and their steps", SOURCE_CALL,
-     {M_TS, M_DUR, M_CALL_ID, M_FUNCTION, M_LABEL, M_LABEL_NUMBER, M_ENDPOINT, M_CLIENT_UTID, M_CLIENT_TID, M_CLIENT_PID,
-      M_SERVER_UTID, M_SERVER_TID, M_SERVER_PID, M_RECEIVED_TS, M_REPLIED_TS, M_RETURNED_TS, M_ERROR}},
     {"wakeup", "ends of waits", SOURCE_WAKEUP, {M_TS, WHO, M_CPU, M_WAKER_UTID, M_IS_DIRECT, M_IS_IDLE}},
     {"switch", "switches of a CPU from one thread to another", SOURCE_SWITCH,
      {M_TS, M_CPU, WHO, M_PREV_UTID, M_END_STATE, M_IS_MIGRATION, M_IS_HANDED, M_IS_IDLE}},
@@ -217,7 +126,8 @@ static const struct {
 };
 #define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))
 
-static const struct maker *const makers[] = {&counted_maker, &lock_maker, &time_use_maker, &interval_maker, &scheduling_maker, &noise_maker};
+static const struct maker *const makers[] = {&counted_maker, &lock_maker, &time_use_maker, &interval_maker, &scheduling_maker, &noise_maker, &ipc_maker,
+                                             &ipc_path_maker, &sample_maker};
 #define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 /* Fields in ticks, which are converted to nanoseconds in columns of their own. */
@@ -306,7 +216,7 @@ static struct value when_or_null(uint64_t ticks, bool is_known)
     return is_known ? VALUE_OF(VALUE_WHEN, ticks) : (struct value){.kind = VALUE_NULL};
 }
 
-static struct value text_copy(const struct relation_row *row, const char *text)
+struct value value_copy(const struct relation_row *row, const char *text)
 {
     snprintf(row->relations->text, sizeof(row->relations->text), "%s", text);
     return value_text(row->relations->text);
@@ -318,7 +228,7 @@ struct value value_of_label(const struct relation_row *row, const struct field *
     char text[ANALYSIS_NAME_BYTES];
     const char *label = label_of(field, number, text);
 
-    return label != text ? value_text(label) : text_copy(row, text);
+    return label != text ? value_text(label) : value_copy(row, text);
 }
 
 static struct value of_event(const struct relation_row *row, const struct relation_column *column)
@@ -394,48 +304,6 @@ static struct value of_activity(const struct relation_row *row, const struct rel
         return VALUE_NUMBER(frame->result < 0);
     default: /* M_IS_CUT */
         return VALUE_NUMBER(frame->is_cut);
-    }
-}
-
-static struct value of_call(const struct relation_row *row, const struct relation_column *column)
-{
-    struct functions *functions = &row->relations->functions;
-    const struct model_call *call = row->call;
-    const struct model_thread *server = call->server;
-    char text[FUNCTION_NAME_BYTES];
-
-    switch (column->meaning) {
-    case M_CALL_ID:
-        return VALUE_OF(VALUE_HEX, call->id);
-    case M_FUNCTION:
-        return text_copy(row, functions_name(functions, functions_whom(call), call->label, text));
-    case M_LABEL:
-        return functions->labels != NULL ? value_of_label(row, functions->labels, call->label)
-                                         : (struct value){.kind = VALUE_NULL};
-    case M_LABEL_NUMBER:
-        return VALUE_NUMBER(call->label);
-    case M_ENDPOINT:
-        return VALUE_NUMBER(call->endpoint);
-    case M_CLIENT_UTID:
-        return VALUE_NUMBER(call->client->number);
-    case M_CLIENT_TID:
-        return VALUE_NUMBER(call->client->tid);
-    case M_CLIENT_PID:
-        return VALUE_NUMBER(call->client->pid);
-    case M_SERVER_UTID:
-        return number_or_null(server != NULL ? server->number : 0, server != NULL);
-    case M_SERVER_TID:
-        return number_or_null(server != NULL ? server->tid : 0, server != NULL);
-    case M_SERVER_PID:
-        return number_or_null(server != NULL ? server->pid : 0, server != NULL);
-    case M_RECEIVED_TS:
-        return when_or_null(call->received, call->received != 0);
-    case M_REPLIED_TS:
-        return when_or_null(call->replied, call->replied != 0);
-    case M_RETURNED_TS:
-        return when_or_null(call->returned, call->returned != 0);
-    default: /* M_ERROR */
-        return call->returned != 0 ? VALUE_OF(VALUE_SIGNED, call->error) : (struct value){.kind = VALUE_NULL};
     }
 }
 
@@ -545,7 +413,7 @@ static struct value of_row(const struct relation_row *row, const struct relation
         return VALUE_NUMBER(trace->streams[row->cpu].cpu);
     case M_STATE:
     case M_END_STATE:
-        return value_text(row->is_so && row->stretch != NULL ? "idle" : model_state_names[row->state]);
+        return value_text(row->is_so && row->interval != NULL ? "idle" : model_state_names[row->state]);
     case M_WAKER_UTID:
     case M_PREV_UTID:
         return number_or_null(row->other ? row->other->number : 0, row->other != NULL);
@@ -569,7 +437,7 @@ static struct value of_row(const struct relation_row *row, const struct relation
         return value_text(row->more);
     case M_VALUE:
         snprintf(text, sizeof(text), "%lld", (long long)row->number);
-        return row->more != NULL ? value_text(row->more) : text_copy(row, text);
+        return row->more != NULL ? value_text(row->more) : value_copy(row, text);
     case M_THREAD_DUR:
         return VALUE_TICKS(row->ticks, 0);
     case M_BASE:
@@ -589,15 +457,11 @@ typedef struct value value_of(const struct relation_row *row, const struct relat
 
 static value_of *choose_value(enum relation_source source, unsigned meaning)
 {
-    bool has_thread = source <= SOURCE_SWITCH && source != SOURCE_CALL;
-
     if (source == SOURCE_EVENT && meaning >= M_VPID && meaning <= M_VARIANCE)
         return of_event;
     if (source == SOURCE_ACTIVITY && meaning >= M_KIND && meaning <= M_IS_CUT)
         return of_activity;
-    if (meaning >= M_CALL_ID && meaning <= M_ERROR)
-        return of_call;
-    if ((has_thread || source == SOURCE_THREAD) &&
+    if ((source <= SOURCE_SWITCH || source == SOURCE_THREAD) &&
         ((meaning >= M_UTID && meaning <= M_DEPTH) || (meaning >= M_PRIO && meaning <= M_IS_IDLE)))
         return of_thread;
     if (meaning >= M_BUSY_DUR && meaning <= M_SWITCHES)

@@ -46,9 +46,8 @@ size_t value_list_bytes(const struct schema *schema);
 enum relation_source {
     SOURCE_EVENT,    /* with an event; of all types, or of relation->type */
     SOURCE_ACTIVITY, /* when it ends */
-    SOURCE_STATE,    /* when a stretch of a state ends */
+    SOURCE_STATE,    /* when an interval of one state ends */
     SOURCE_RUN,      /* the same, of running threads */
-    SOURCE_CALL,     /* when an IPC call ends */
     SOURCE_WAKEUP,
     SOURCE_SWITCH,
     SOURCE_IPI,     /* when one is taken, or joins one that is not taken yet */
@@ -106,7 +105,7 @@ int relation_find_column(const struct relation *relation, const char *name);
 
 /* A time in which a thread was in one state, on one CPU. The model's segments also end at every change of
  * activity. */
-struct stretch {
+struct thread_state {
     const struct model_thread *thread; /* NULL: none yet */
     enum model_state state;
     uint32_t cpu;   /* rank of the stream */
@@ -114,17 +113,17 @@ struct stretch {
     uint64_t from, to;
     uint64_t ticks; /* that count: model_segment_ticks */
 };
-struct stretches {
+struct thread_states {
     struct analysis *analysis;
     struct slots slots; /* by thread number: the current one */
-    void (*take)(struct stretches *self, const struct stretch *stretch);
+    void (*take)(struct thread_states *self, const struct thread_state *interval);
 };
-void stretches_open(struct stretches *stretches, struct analysis *analysis,
-                    void (*take)(struct stretches *self, const struct stretch *stretch));
+void thread_states_open(struct thread_states *states, struct analysis *analysis,
+                        void (*take)(struct thread_states *self, const struct thread_state *interval));
 /* Takes a segment that the analysis wants. */
-void stretches_add(struct stretches *stretches, const struct model_thread *thread, uint64_t from,
-                   uint64_t to);
-void stretches_finish(struct stretches *stretches);
+void thread_states_add(struct thread_states *states, const struct model_thread *thread, uint64_t from,
+                       uint64_t to);
+void thread_states_finish(struct thread_states *states);
 
 /* One row, valid while its sink takes it. What is not of its relation is zero. */
 struct relation_row {
@@ -134,8 +133,7 @@ struct relation_row {
     uint64_t begin, end, ticks;
     const struct cursor *cursor;
     const struct model_frame *frame;
-    const struct model_call *call;
-    const struct stretch *stretch;
+    const struct thread_state *interval;
     const struct value *cells; /* by column, of SOURCE_MADE */
     const char *const *parameters;
     const void *item; /* what SOURCE_PROCESS and later ones list */
@@ -144,7 +142,8 @@ struct relation_row {
     uint64_t number;
     const char *name, *more;
 };
-/* The text is valid until the next one. */
+/* These texts are valid until the next one. */
+struct value value_copy(const struct relation_row *row, const char *text);
 struct value value_of_label(const struct relation_row *row, const struct field *field, uint64_t number);
 static inline struct value relation_value(const struct relation_row *row,
                                           const struct relation_column *column)

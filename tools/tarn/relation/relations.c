@@ -111,22 +111,22 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
 }
 
 /* An idle thread waits for nothing. */
-static void take_stretch(struct stretches *self, const struct stretch *stretch)
+static void take_state(struct thread_states *self, const struct thread_state *interval)
 {
-    struct relations *relations = OUTER(self, struct relations, stretches);
+    struct relations *relations = OUTER(self, struct relations, states);
     const struct relation_row row = {.relations = relations,
-                                     .thread = stretch->thread,
-                                     .cpu = stretch->cpu,
-                                     .begin = stretch->from,
-                                     .end = stretch->to,
-                                     .ticks = stretch->ticks,
-                                     .stretch = stretch,
-                                     .state = stretch->state,
-                                     .is_so = stretch->is_asleep};
+                                     .thread = interval->thread,
+                                     .cpu = interval->cpu,
+                                     .begin = interval->from,
+                                     .end = interval->to,
+                                     .ticks = interval->ticks,
+                                     .interval = interval,
+                                     .state = interval->state,
+                                     .is_so = interval->is_asleep};
 
-    if (!stretch->thread->is_idle || stretch->state != MODEL_READY)
+    if (!interval->thread->is_idle || interval->state != MODEL_READY)
         give(relations->sinks[SOURCE_STATE], &row);
-    if (stretch->state == MODEL_RUNNING && !stretch->is_asleep)
+    if (interval->state == MODEL_RUNNING && !interval->is_asleep)
         give(relations->sinks[SOURCE_RUN], &row);
 }
 
@@ -136,28 +136,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct relations *relations = OF(self);
 
     if (analysis_wants(relations->analysis, thread))
-        stretches_add(&relations->stretches, thread, from, to);
-}
-
-static void give_call(struct relations *relations, const struct model_call *call)
-{
-    bool is_whole = call->returned != 0;
-
-    give(relations->sinks[SOURCE_CALL],
-         &(struct relation_row){.relations = relations,
-                                .begin = call->called,
-                                .ticks = is_whole ? call->returned - call->called : UINT64_MAX,
-                                .call = call});
-}
-
-static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                    bool has_ended)
-{
-    struct relations *relations = OF(self);
-
-    functions_learn(&relations->functions, call);
-    if (has_ended && analysis_wants(relations->analysis, call->client))
-        give_call(relations, call);
+        thread_states_add(&relations->states, thread, from, to);
 }
 
 static void on_wakeup(struct model_observer *self, const struct model_thread *by,
@@ -199,7 +178,7 @@ void relations_open(struct relations *relations, struct analysis *analysis)
     relations->of_type =
         arena_alloc(&analysis->arena, (schema->event_count + 1) * sizeof(relations->of_type[0]));
     relations->list_text = arena_alloc(&analysis->arena, value_list_bytes(schema));
-    stretches_open(&relations->stretches, analysis, take_stretch);
+    thread_states_open(&relations->states, analysis, take_state);
     functions_open(&relations->functions, analysis);
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         relations->details[kind] = model_detail_field(schema, kind);
@@ -245,11 +224,11 @@ void making_give(struct making *making, unsigned which, uint64_t begin, const st
                                                       .parameters = making->parameters});
 }
 
-bool relation_check(const struct relation_sink *sink, const struct schema *schema, struct fail *fail)
+bool relation_check(const struct relation_sink *sink, const struct trace *trace, struct fail *fail)
 {
     const struct maker *maker = sink->relation->maker;
 
-    return maker == NULL || maker->check == NULL || maker->check(schema, sink->parameters, fail);
+    return maker == NULL || maker->check == NULL || maker->check(trace, sink->parameters, fail);
 }
 
 void relations_add(struct relations *relations, struct relation_sink *sink)
@@ -277,9 +256,6 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
         relations->needs_activities |= sink->relation->source == SOURCE_STATE || !sink->is_without_idle;
         relations->observer.segment = on_segment;
         return;
-    case SOURCE_CALL:
-        relations->observer.call = on_call;
-        return;
     case SOURCE_WAKEUP:
         relations->observer.wakeup = on_wakeup;
         return;
@@ -293,8 +269,7 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
 
 void relations_observe(struct relations *relations)
 {
-    relations->observer.only_scheduling =
-        relations->observer.leave == NULL && relations->observer.call == NULL && !relations->needs_activities;
+    relations->observer.only_scheduling = relations->observer.leave == NULL && !relations->needs_activities;
     relations->analysis->observer.only_scheduling = relations->observer.only_scheduling;
     model_observe(relations->analysis->model, &relations->observer);
     for (struct making *making = relations->makings; making != NULL; making = making->next) {
@@ -305,9 +280,7 @@ void relations_observe(struct relations *relations)
 
 void relations_finish(struct relations *relations)
 {
-    const struct model *model = relations->analysis->model;
-
-    stretches_finish(&relations->stretches);
+    thread_states_finish(&relations->states);
     for (struct making *making = relations->makings; making != NULL; making = making->next)
         if (making->maker->finish != NULL)
             making->maker->finish(making);
@@ -317,13 +290,6 @@ void relations_finish(struct relations *relations)
 
         if (pending->is_sent)
             give_ipi(relations, *pending, entry->key[0], entry->key[1], UINT64_MAX, false);
-    }
-    for (uint32_t i = 0; relations->sinks[SOURCE_CALL] != NULL && i < model->thread_count; i++) {
-        const struct model_thread *thread = model->threads[i];
-
-        if (thread != NULL && thread->tid != MODEL_NOBODY && thread->calling != NULL &&
-            analysis_wants(relations->analysis, thread))
-            give_call(relations, thread->calling);
     }
 }
 
@@ -389,7 +355,10 @@ static bool fill_fact(struct relations *relations, uint64_t number, struct relat
         {.name = "system"},
         {.name = "begin_ns", .value = (uint64_t)schema_ns(schema, analysis->from)},
         {.name = "end_ns", .value = (uint64_t)schema_ns(schema, analysis->to)},
-        {.name = "clock_frequency", .value = schema->clock_freq}};
+        {.name = "clock_frequency", .value = schema->clock_freq},
+        {.name = "sampling_period", .value = analysis->model->sampling.period},
+        {.name = "sampling_counter"},
+        {.name = "sampling_counts_instructions", .value = analysis->model->sampling.counts_instructions}};
     const unsigned own_count = sizeof(own) / sizeof(own[0]);
 
     if (number >= own_count + (relations->losses != NULL ? LOSS_FACTS : 0))
@@ -405,6 +374,8 @@ static bool fill_fact(struct relations *relations, uint64_t number, struct relat
         row->more = schema->big_endian ? "big-endian" : "little-endian";
     else if (number == 2)
         row->more = schema_other_system(schema) != NULL ? schema_other_system(schema) : "Tarn";
+    else if (strcmp(row->name, "sampling_counter") == 0)
+        row->more = analysis->model->sampling.counter;
     return true;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TARN_RELATIONS_H
 #define TARN_RELATIONS_H
 
-#include <tools/tarn/analysis/functions.h>
+#include <tools/tarn/relation/functions.h>
 #include <tools/tarn/relation/relation.h>
 
 struct relation_sink {
@@ -19,8 +19,8 @@ struct relations {
     struct analysis *analysis;
     struct relation_sink *sinks[SOURCE_STREAMS]; /* of all events, then by source */
     struct relation_sink **of_type;              /* by event index */
-    struct stretches stretches;
-    /* for stretches: they tell what a thread waits for, and when an idle one is awake */
+    struct thread_states states;
+    /* they tell what a thread waits for, and when an idle one is awake */
     bool needs_activities;
     struct functions functions;                    /* names of calls */
     const struct field *details[ACTIVITIES];       /* whose labels name activities */
@@ -36,8 +36,8 @@ struct relations {
 /* ANALYSIS is open. Add sinks, then observe its model; after the walk, finish. The memory is the analysis's.
  */
 void relations_open(struct relations *relations, struct analysis *analysis);
-/* Checks the parameters of SINK, whose relation is of SCHEMA. */
-bool relation_check(const struct relation_sink *sink, const struct schema *schema, struct fail *fail);
+/* Checks the parameters of SINK. */
+bool relation_check(const struct relation_sink *sink, const struct trace *trace, struct fail *fail);
 /* SINK's relation is of a source before SOURCE_STREAMS. */
 void relations_add(struct relations *relations, struct relation_sink *sink);
 void relations_observe(struct relations *relations);

@@ -174,7 +174,7 @@ static bool open_model(struct scan *scan, struct fail *fail)
     relations_open(&scan->relations, scan->analysis);
     scan->sink = (struct relation_sink){.relation = scan->relation, .take = take_row};
     take_parameters(scan);
-    if (!relation_check(&scan->sink, &scan->source.trace->schema, fail))
+    if (!relation_check(&scan->sink, scan->source.trace, fail))
         return false;
     relations_add(&scan->relations, &scan->sink);
     relations_observe(&scan->relations);

@@ -6,7 +6,7 @@
  * A wait begins when a thread becomes ready and ends when it runs. A thread that is handed a CPU by an IPC
  * does not wait.
  */
-#include <tools/tarn/analysis/delays.h>
+#include <tools/tarn/relation/delays.h>
 #include <tools/tarn/relation/maker.h>
 
 enum { RUN, WAIT, DELAY };

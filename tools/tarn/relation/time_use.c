@@ -134,8 +134,9 @@ static uint64_t context_of(const struct model_thread *thread)
     return depth > 0 ? 1 + (uint64_t)thread->frames[depth - 1].detail : 0;
 }
 
-/* Whether occurrences of this kind are stretches; activities are counted at their begin or end instead. */
-static bool counts_stretches(enum use_kind kind)
+/* Whether occurrences of this kind are times without a gap; activities are counted at their begin or end
+ * instead. */
+static bool counts_intervals(enum use_kind kind)
 {
     return kind == USE_USER || (kind >= USE_BOOT && kind <= USE_IDLE) || kind >= USE_SERVER;
 }
@@ -216,7 +217,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
         return;
     }
     use.context = context_of(thread);
-    is_new = counts_stretches(use.kind) &&
+    is_new = counts_intervals(use.kind) &&
              (progress->end != from || progress->use.kind != use.kind || progress->use.detail != use.detail ||
               progress->use.whom != use.whom || progress->use.context != use.context);
     progress->use = use;

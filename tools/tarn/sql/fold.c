@@ -34,8 +34,11 @@ static const struct relation_column *find_column(const struct fold *fold, const 
 
 static bool parse_where(struct fold *fold, struct fold_term *term, const char *at, struct fail *fail)
 {
-    static const char *const signs[] = {
-        [WHERE_EQUAL] = "=", [WHERE_IN] = "in", [WHERE_GLOB] = "glob", [WHERE_ABOVE] = ">"};
+    static const char *const signs[] = {[WHERE_EQUAL] = "=",
+                                        [WHERE_IN] = "in",
+                                        [WHERE_GLOB] = "glob",
+                                        [WHERE_WORD] = "word",
+                                        [WHERE_ABOVE] = ">"};
     const char *sign = next_word(&fold->arena, &at), *word;
 
     for (; (word = next_word(&fold->arena, &at)) != NULL && term->word_count < FOLD_WORDS;
@@ -49,7 +52,8 @@ static bool parse_where(struct fold *fold, struct fold_term *term, const char *a
     while (sign != NULL && term->sign <= WHERE_ABOVE && strcmp(sign, signs[term->sign]) != 0)
         term->sign++;
     if (sign == NULL || word != NULL || term->word_count == 0 || term->sign > WHERE_ABOVE)
-        return fail_set(fail, "expected: where COLUMN = WORD, > WORD, glob WORD, or in WORD WORD...");
+        return fail_set(fail,
+                        "expected: where COLUMN = WORD, > WORD, glob WORD, word WORD, or in WORD WORD...");
     if (term->column->parameter != 0)
         fold->sink.parameters[term->column->parameter - 1] = term->words[0];
     if (term->words[0] == NULL || term->column->parameter != 0)
@@ -140,10 +144,10 @@ static bool is_word(const struct fold_term *term, unsigned number, const struct 
         return value->kind != VALUE_NULL && (int64_t)value->number > term->numbers[number];
     if (value->kind != VALUE_TEXT)
         return value->kind != VALUE_NULL && (uint64_t)term->numbers[number] == value->number;
-    if (term->sign != WHERE_GLOB)
+    if (term->sign != WHERE_GLOB && term->sign != WHERE_WORD)
         return strlen(word) == value->length && memcmp(word, value->text, value->length) == 0;
     snprintf(text, sizeof(text), "%.*s", (int)value->length, value->text);
-    return match_glob(word, text);
+    return term->sign == WHERE_GLOB ? match_glob(word, text) : match_words(word, text);
 }
 
 /* The terms of the kinds from LOW to HIGH. */
@@ -346,7 +350,7 @@ static bool parse(struct fold *fold, int argc, const char *const *argv, struct f
         if (!parse_term(fold, argv[i], fail))
             return false;
     return check_terms(fold, fail) &&
-           (relation_check(&fold->sink, &fold->database->source.trace->schema, &fold->database->fail) ||
+           (relation_check(&fold->sink, fold->database->source.trace, &fold->database->fail) ||
             fail_set(fail, "%s", fold->database->fail.text));
 }
 

@@ -8,8 +8,9 @@
  * SQLite would sort all rows to group them, and read the trace once for each table. Folds use a hash table,
  * and one walk fills all of them. The terms:
  *
- *   - `where COLUMN = WORD`, `> WORD`, `glob WORD`, `in WORD...`: only rows with this value; all such terms
- * must hold. WORD is :OPTION for the value of an option; if that is not given, the term holds.
+ *   - `where COLUMN = WORD`, `> WORD`, `glob WORD`, `word WORD` (a pattern for all of it or its last word),
+ *     `in WORD...`: only rows with this value; all such terms must hold. WORD is :OPTION for the value of an
+ *     option; if that is not given, the term holds.
  *   - `times COLUMN`: each row counts as so many.
  *   - `by COLUMN`: one group for each value; any number of them.
  *   - `keep COLUMN`: its value in the first row of the group.
@@ -46,7 +47,7 @@ enum fold_term_kind {
     TERM_TOP
 };
 
-enum fold_sign { WHERE_EQUAL, WHERE_IN, WHERE_GLOB, WHERE_ABOVE };
+enum fold_sign { WHERE_EQUAL, WHERE_IN, WHERE_GLOB, WHERE_WORD, WHERE_ABOVE };
 
 struct fold_term {
     enum fold_term_kind kind;

@@ -10,7 +10,7 @@
  *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'base'])
  *   error_text(RESULT), irq_name(NUMBER), process_name(PID), thread_name(UTID), thread_tid(UTID),
  * thread_pid(UTID)
- *   ipc_server(WHOM), ipc_function(WHOM, LABEL)
+ *   ipc_server(WHOM), ipc_pid(WHOM), ipc_function(WHOM, LABEL)
  *
  * X is a number, or the distribution that a fold counted (fold.h): a blob that names a holder. A number's
  * distribution is exact to 1/64. Table-valued functions are histogram(X) and interval_intersect(QUERY,
@@ -278,6 +278,17 @@ static void to_function(sqlite3_context *context, int argc, sqlite3_value **argv
                                                         (uint64_t)sqlite3_value_int64(argv[1]), text));
 }
 
+static void to_server_pid(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    struct relations *relations = database_final(sqlite3_user_data(context));
+    uint32_t pid = relations != NULL && sqlite3_value_type(argv[0]) == SQLITE_INTEGER
+                       ? functions_pid(&relations->functions, (uint64_t)sqlite3_value_int64(argv[0]))
+                       : MODEL_NOBODY;
+
+    if (pid != MODEL_NOBODY)
+        sqlite3_result_int64(context, pid);
+}
+
 static void to_process_name(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     to_name(context, argc, argv, 'p');
@@ -535,6 +546,7 @@ int functions_register(struct database *database)
         {"percentile", 2, gather, end_percentile},
         {"mean", 1, gather, end_mean},
         {"together", 1, gather, end_together},
+        {"flame", 7, sql_flame_row, sql_flame},
         {"ns", 1, to_ns, NULL},
         {"seconds", 0, to_seconds, NULL},
         {"since_start", 1, since_start, NULL},
@@ -548,6 +560,7 @@ int functions_register(struct database *database)
         {"thread_pid", 1, to_pid, NULL},
         {"ipc_server", 1, to_function, NULL},
         {"ipc_function", 2, to_function, NULL},
+        {"ipc_pid", 1, to_server_pid, NULL},
         {"lock_class_name", 1, sql_lock_class_name, NULL},
         {"lock_name", 2, sql_lock_name, NULL},
         {"call_chain", 3, sql_call_chain, NULL},

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* view.c - analyses that are written in SQL; see view.h. */
 #include <ctype.h>
-#include <math.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <tools/tarn/options.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/sql/database.h>
 #include <tools/tarn/sql/view.h>
 
@@ -11,6 +13,7 @@
 #define TABLES_MAX     24u
 #define STATEMENTS_MAX (TABLES_MAX + 8u)
 #define DEFINES_MAX    64u
+#define WORDS_MAX      8u
 #define DIRECTIVE      "--: "
 
 struct define {
@@ -20,10 +23,11 @@ struct define {
 
 /* A part of the file. */
 struct statement {
-    enum { BEFORE_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE } kind;
+    enum { BEFORE_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE, OF_TEXT } kind;
     struct table *table;    /* OF_TABLE */
+    unsigned option;        /* OF_TEXT: its number */
     uint64_t parts, shares; /* the same: bit N: column N is one, see column_kinds */
-    const char *tables;     /* BEFORE_WALK: run only for one of these tables; NULL: always */
+    const char *tables;     /* BEFORE_WALK, OF_NOTE: run only for one of these tables; NULL: always */
     struct buffer sql;
 };
 
@@ -40,6 +44,7 @@ struct sql_kind {
 struct sql_state {
     struct analysis analysis; /* first */
     const char *options[OPTIONS_MAX];
+    struct buffer texts[OPTIONS_MAX]; /* what options print in place of tables */
     struct database database;
     bool is_open;
 };
@@ -176,6 +181,18 @@ static bool new_statement(struct sql_kind *kind, struct statement statement, str
     return true;
 }
 
+/* Returns the option that makes the analysis print something else; `tarn diff` lacks it. */
+static unsigned mark_option(struct sql_kind *kind, const char *name)
+{
+    unsigned number = 0;
+
+    while (number < kind->option_count && strcmp(kind->options[number].name, name) != 0)
+        number++;
+    if (number < kind->option_count)
+        kind->options[number].is_extra = true;
+    return number;
+}
+
 /* KEY, HEADING, OTHERS [, by COLUMN] [, extra] [, whole] [, needs OPTION]: TEXT */
 static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fail)
 {
@@ -193,17 +210,17 @@ static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fa
         if (strncmp(word, "by ", 3) == 0)
             table.order = word + 3;
         else if (strncmp(word, "needs ", 6) == 0)
-            table.needs = word + 6;
+            mark_option(kind, table.needs = word + 6);
         else if (strcmp(word, "whole") == 0)
             table.is_whole = true;
         else if (strcmp(word, "extra") != 0)
             return fail_set(fail, "table '%.40s': '%.40s' is no property", table.key, word);
-        table.is_extra |= strcmp(word, "extra") == 0 || table.needs != NULL;
+        table.is_extra |= strcmp(word, "extra") == 0;
         if (strcmp(word, "extra") == 0 || strcmp(word, "whole") == 0)
             free(word);
     }
     free(head);
-    table.is_wanted = !table.is_extra;
+    table.is_wanted = !table.is_extra && table.needs == NULL;
     is_total = strcmp(table.key, "total") == 0;
     if (kind->table_count == TABLES_MAX)
         return fail_set(fail, "more than %u tables", TABLES_MAX);
@@ -215,7 +232,13 @@ static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fa
         fail);
 }
 
-/* It remains a text, for folds and queries. */
+/* They remain texts, for folds and queries. */
+static bool set_flag(void *context, const struct command_option *option, const char *value, struct fail *fail)
+{
+    *(const char **)(void *)((char *)context + option->place) = "1";
+    return true;
+}
+
 static bool set_number(void *context, const struct command_option *option, const char *value,
                        struct fail *fail)
 {
@@ -225,10 +248,33 @@ static bool set_number(void *context, const struct command_option *option, const
     return option_count(value, &number, fail) && (number > 0 || fail_set(fail, "expected at least 1"));
 }
 
-/* NAME ARGUMENT: TEXT */
+static bool set_percent(void *context, const struct command_option *option, const char *value,
+                        struct fail *fail)
+{
+    char *end;
+    double percent = strtod(value, &end);
+
+    *(const char **)(void *)((char *)context + option->place) = value;
+    return (end != value && *end == '\0' && percent >= 0 && percent <= 100) ||
+           fail_set(fail, "expected a percentage");
+}
+
+/* LIST: words between `|`, the first of which is the default. */
+static void set_words(struct command_option *option, const char *list)
+{
+    const char **words = alloc_zero(WORDS_MAX + 1, sizeof(words[0]));
+
+    for (unsigned i = 0; *list != '\0' && i < WORDS_MAX; i++)
+        words[i] = cut(&list, "|");
+    option->kind = OPTION_WORD;
+    option->words = words;
+}
+
+/* NAME [ARGUMENT[=WORD|WORD...]]: TEXT */
 static bool parse_option(struct sql_kind *kind, const char *text, struct fail *fail)
 {
     const char *at = text;
+    char *head;
 
     if (kind->option_count == OPTIONS_MAX)
         return fail_set(fail, "more than %u options", OPTIONS_MAX);
@@ -236,13 +282,21 @@ static bool parse_option(struct sql_kind *kind, const char *text, struct fail *f
     *option = (struct command_option){.kind = OPTION_TEXT,
                                       .place = offsetof(struct sql_state, options) +
                                                kind->option_count++ * sizeof(const char *)};
-    option->name = cut(&at, " ");
-    option->argument = cut(&at, ":");
+    head = cut(&at, ":");
     option->text = cut(&at, "");
-    if (strcmp(option->argument, "N") == 0) {
+    at = head;
+    option->name = cut(&at, " ");
+    if (*at != '\0')
+        option->argument = cut(&at, "=");
+    if (*at != '\0')
+        set_words(option, at);
+    option->take = option->argument == NULL                   ? set_flag
+                   : strcmp(option->argument, "N") == 0       ? set_number
+                   : strcmp(option->argument, "PERCENT") == 0 ? set_percent
+                                                              : NULL;
+    if (option->take != NULL)
         option->kind = OPTION_CALL;
-        option->take = set_number;
-    }
+    free(head);
     for (char *newline = strstr(option->text, "\\n"); newline != NULL; newline = strstr(newline, "\\n"))
         memcpy(newline, "\n ", 2);
     return true;
@@ -281,7 +335,10 @@ static bool parse_directive(struct sql_kind *kind, const char *text, struct fail
     } else if (strcmp(word, "headings") == 0) {
         ok = new_statement(kind, (struct statement){.kind = OF_HEADINGS}, fail);
     } else if (strcmp(word, "note") == 0) {
-        ok = new_statement(kind, (struct statement){.kind = OF_NOTE}, fail);
+        ok = new_statement(
+            kind, (struct statement){.kind = OF_NOTE, .tables = *at != '\0' ? cut(&at, "") : NULL}, fail);
+    } else if (strcmp(word, "print") == 0) {
+        ok = new_statement(kind, (struct statement){.kind = OF_TEXT, .option = mark_option(kind, at)}, fail);
     } else if (strcmp(word, "symbols") == 0) {
         kind->kind.uses_symbols = true;
     } else if (strcmp(word, "events") == 0) {
@@ -343,8 +400,11 @@ static const char *option_of(void *owner, const char *name)
 {
     const struct sql_state *state = owner;
     const struct command_option *option = option_find(state->analysis.kind->options, name);
+    const void *place = option != NULL ? (const char *)state + option->place : NULL;
 
-    return option != NULL ? *(const char *const *)(const void *)((const char *)state + option->place) : NULL;
+    return option == NULL                ? NULL
+           : option->kind == OPTION_WORD ? option->words[*(const unsigned *)place]
+                                         : *(const char *const *)place;
 }
 
 static bool wants_any(const struct analysis *analysis, const char *tables)
@@ -457,6 +517,10 @@ static void take_row(struct sql_state *state, const struct statement *part, stru
     const char *text = (const char *)sqlite3_column_text(statement, 0);
     struct table_row *row;
 
+    if (part->kind == OF_TEXT && text != NULL) {
+        buffer_add(&state->texts[part->option], text, strlen(text));
+        buffer_add(&state->texts[part->option], "\n", 1);
+    }
     if (part->kind == OF_NOTE)
         snprintf(analysis->note, sizeof(analysis->note), "%s", text != NULL ? text : "");
     if (part->kind == OF_HEADINGS)
@@ -503,9 +567,38 @@ static void finish_view(struct analysis *analysis)
                               : part->table == &kind->totals ? &analysis->totals
                                                              : &analysis->tables[part->table - kind->tables];
 
+        if ((part->kind == OF_TEXT && state->options[part->option] == NULL) ||
+            !wants_any(analysis, part->tables))
+            continue;
         if (part->kind != BEFORE_WALK && (table == NULL || table == &analysis->totals || table->is_wanted))
             run_part(state, part, table);
     }
+}
+
+/* An option with an argument names a file; `-`: standard output. */
+static bool print_view(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail)
+{
+    const struct sql_state *state = (const struct sql_state *)analysis;
+    const struct sql_kind *kind = (const struct sql_kind *)analysis->kind;
+
+    for (unsigned i = 0; i < kind->statement_count; i++) {
+        unsigned option = kind->statements[i].option;
+        const struct buffer *text = &state->texts[option];
+        const char *path = kind->options[option].argument != NULL ? state->options[option] : "-";
+
+        if (kind->statements[i].kind != OF_TEXT || state->options[option] == NULL)
+            continue;
+        *is_all = true;
+        if (strcmp(path, "-") != 0) {
+            int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+            if (fd < 0 || !output_write(fd, text->bytes, text->used) || !output_close(fd, path))
+                return fail_set(fail, "%s: %s", path, strerror(errno));
+        } else if (text->used > 0) {
+            fwrite(text->bytes, 1, text->used, to);
+        }
+    }
+    return true;
 }
 
 static void close_view(struct analysis *analysis)
@@ -514,6 +607,8 @@ static void close_view(struct analysis *analysis)
 
     if (state->is_open)
         database_close(&state->database);
+    for (unsigned i = 0; i < OPTIONS_MAX; i++)
+        free(state->texts[i].bytes);
 }
 
 const struct analysis_kind *sql_analysis(const char *text, size_t length, const char *shared,
@@ -539,6 +634,7 @@ const struct analysis_kind *sql_analysis(const char *text, size_t length, const 
     kind->kind.size = sizeof(struct sql_state);
     kind->kind.open = open_view;
     kind->kind.finish = finish_view;
+    kind->kind.print = print_view;
     kind->kind.close = close_view;
     return &kind->kind;
 }

@@ -2,7 +2,7 @@
 /* functions.c - names of the functions that servers offer; see functions.h. */
 #include <stdio.h>
 #include <string.h>
-#include <tools/tarn/analysis/functions.h>
+#include <tools/tarn/relation/functions.h>
 
 void functions_open(struct functions *functions, struct analysis *analysis)
 {

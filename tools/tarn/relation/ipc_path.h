@@ -6,14 +6,14 @@
  * request, and the calls that they made. From these, ipc_path.c builds the time line: until a server
  * received the call, what that server's thread did; then what it did for the call, where time in nested
  * calls is resolved the same way; then what kept the client from continuing. Each step begins where the one
- * before ended. ipc_path_tables.c describes the steps.
+ * before ended. ipc_steps.c describes the steps.
  */
 #ifndef TARN_IPC_PATH_H
 #define TARN_IPC_PATH_H
 
 #include <tools/tarn/analysis/analysis.h>
-#include <tools/tarn/analysis/delays.h>
-#include <tools/tarn/analysis/functions.h>
+#include <tools/tarn/relation/delays.h>
+#include <tools/tarn/relation/functions.h>
 
 /* A call that was seen completely. */
 struct ipc_request {
@@ -22,23 +22,6 @@ struct ipc_request {
     uint32_t client; /* thread number in the model */
     int64_t result;
 };
-
-/* Consecutive tables. */
-enum { IPC_ABOUT, IPC_SHARE, IPC_PATH, IPC_STEP, IPC_WORK };
-
-/* Walks the time of REQUEST again and fills the tables: one row about it, its time line, and sums of that.
- * Follows the client and all threads of the servers in FUNCTIONS. */
-void ipc_follow(const struct analysis *analysis, const struct ipc_request *request,
-                const struct functions *functions, struct table *tables);
-
-/* Returns the result of a call: an error of the kernel,
- * or the reply's label, which is negative for errors. */
-static inline int64_t ipc_result(const struct model_call *call)
-{
-    return call->error != 0 ? call->error : (int64_t)call->reply_label;
-}
-
-/* ---- for the files that follow a call ---- */
 
 #define NO_THREAD     UINT32_MAX
 #define PIECE_UNKNOWN MODEL_STATES
@@ -88,12 +71,16 @@ struct path {
     const struct model_thread *here; /* the thread that logged the current event */
     struct step *steps;
     size_t step_count, step_size;
-    uint64_t nested;                         /* number of nested calls on the path */
-    const struct field *details[ACTIVITIES]; /* whose labels name a thread's activity */
+    uint64_t nested; /* number of nested calls on the path */
 };
+/* Walks the time of REQUEST again with ANALYSIS, and builds the time line. Follows the client and all threads
+ * of the servers in FUNCTIONS. Returns the call; NULL: cancelled. Close it in both cases. */
+const struct path_call *path_open(struct path *path, const struct analysis *analysis,
+                                  const struct ipc_request *request, const struct functions *functions,
+                                  struct model *model);
+void path_close(struct path *path, struct model *model);
 /* Records threads and calls. MODEL stays open. False: cancelled. */
 bool path_record(struct path *path, struct model *model);
-void path_tell(const struct path *path, const struct path_call *call, struct table *tables);
 
 static inline const struct path_call *path_call_of(const struct path *path, uint64_t id)
 {

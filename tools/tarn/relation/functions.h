@@ -27,6 +27,12 @@ static inline uint64_t functions_whom(const struct model_call *call)
 {
     return call->server != NULL ? call->server->pid : FUNCTION_BY_ENDPOINT | call->endpoint;
 }
+/* Returns the result of a call: an error of the kernel, or the reply's label, which is negative for errors.
+ */
+static inline int64_t ipc_result(const struct model_call *call)
+{
+    return call->error != 0 ? call->error : (int64_t)call->reply_label;
+}
 /* MODEL_NOBODY: unknown. */
 uint32_t functions_pid(const struct functions *functions, uint64_t whom);
 /* Both write to TEXT. The server's name is "fs", or "endpoint 7". */

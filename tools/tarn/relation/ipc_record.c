@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ipc_record.c - records what the threads did that may have worked on a call; see ipc_path.h. */
 #include <stdlib.h>
-#include <tools/tarn/analysis/ipc_path.h>
+#include <tools/tarn/relation/ipc_path.h>
 
 #define PIECES_MAX (1u << 22) /* of 64 bytes each; any more are dropped */
 

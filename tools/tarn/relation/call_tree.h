@@ -2,7 +2,7 @@
 /*
  * call_tree.h - weighted call chains, merged into a tree of functions.
  *
- * Used by profile.c and flame.c. A function is identified by name and executable. In a node, `self` is the
+ * A function is identified by name and executable. In a node, `self` is the
  * weight of the function itself, `total` includes everything below it.
  */
 #ifndef TARN_CALL_TREE_H
@@ -23,15 +23,14 @@ struct call_function {
 };
 
 struct call_node {
-    const struct call_function *function; /* NULL: the root */
-    struct call_node *first, *next;       /* first child; next sibling */
+    const struct call_function *function; /* NULL: a new one */
+    uint64_t parent;                      /* number of the node above it; 0: none */
     struct sums self, total;
 };
 
 struct call_tree {
     struct map functions; /* struct call_function by hashes of name and executable */
-    struct map nodes;     /* struct call_node by parent and function */
-    struct call_node root;
+    struct map nodes;     /* struct call_node by parent's number and function; numbers begin with 1 */
     uint64_t stamp;
 };
 
@@ -53,17 +52,5 @@ static inline void sums_add(struct sums *into, const struct sums *from)
     into->instructions += from->instructions;
     into->counted += from->counted;
 }
-
-/* WEIGHT_COUNTED: what the counter counted that drove the sampling. WEIGHT_UNSET is not for sums_weight. */
-enum weight { WEIGHT_UNSET, WEIGHT_TIME, WEIGHT_SAMPLES, WEIGHT_INSTRUCTIONS, WEIGHT_COUNTED };
-static inline uint64_t sums_weight(const struct sums *sums, enum weight weight)
-{
-    return weight == WEIGHT_TIME           ? sums->ns
-           : weight == WEIGHT_SAMPLES      ? sums->samples
-           : weight == WEIGHT_INSTRUCTIONS ? sums->instructions
-                                           : sums->counted;
-}
-
-void call_tree_sort(struct call_tree *tree, enum weight weight);
 
 #endif

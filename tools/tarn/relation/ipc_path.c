@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ipc_path.c - builds the time line of a call from recorded segments; see ipc_path.h. */
 #include <stdlib.h>
-#include <tools/tarn/analysis/ipc_path.h>
+#include <tools/tarn/relation/ipc_path.h>
 
 #define PATH_DEPTH 24u
 
@@ -144,7 +144,7 @@ static void follow_call(struct path *path, const struct path_call *call, uint64_
         follow_both(path, call, PHASE_BACK, call->server, from, to, depth);
 }
 
-static void close_path(struct path *path, struct model *model)
+void path_close(struct path *path, struct model *model)
 {
     for (uint32_t n = 0; n < path->threads.count; n++)
         free(((struct pieces *)slots_at(&path->threads, n))->items);
@@ -153,28 +153,24 @@ static void close_path(struct path *path, struct model *model)
     model_close(model);
 }
 
-void ipc_follow(const struct analysis *analysis, const struct ipc_request *request,
-                const struct functions *functions, struct table *tables)
+const struct path_call *path_open(struct path *path, const struct analysis *analysis,
+                                  const struct ipc_request *request, const struct functions *functions,
+                                  struct model *model)
 {
-    struct path path = {.analysis = {.trace = analysis->trace, .filter = analysis->filter},
-                        .owner = analysis,
-                        .request = request,
-                        .functions = functions};
     const struct path_call *call;
-    struct model model;
 
-    analysis_map(&path.analysis, &path.calls, sizeof(struct path_call));
-    analysis_map(&path.analysis, &path.servers, sizeof(uint64_t));
+    *path = (struct path){.analysis = {.trace = analysis->trace, .filter = analysis->filter},
+                          .owner = analysis,
+                          .request = request,
+                          .functions = functions};
+    analysis_map(&path->analysis, &path->calls, sizeof(struct path_call));
+    analysis_map(&path->analysis, &path->servers, sizeof(uint64_t));
     for (size_t i = 0; i < functions->servers.count; i++)
-        map_at(&path.servers,
+        map_at(&path->servers,
                functions_pid(functions, FUNCTION_BY_ENDPOINT | functions->servers.entries[i]->key[0]), 0, 0);
-    analysis_slots(&path.analysis, &path.threads, sizeof(struct pieces));
-    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
-        path.details[kind] = model_detail_field(&analysis->trace->schema, kind);
-    call = path_record(&path, &model) ? path_call_of(&path, request->id) : NULL;
-    if (call != NULL) {
-        follow_call(&path, call, request->called, request->returned, 1);
-        path_tell(&path, call, tables);
-    }
-    close_path(&path, &model);
+    analysis_slots(&path->analysis, &path->threads, sizeof(struct pieces));
+    call = path_record(path, model) ? path_call_of(path, request->id) : NULL;
+    if (call != NULL)
+        follow_call(path, call, request->called, request->returned, 1);
+    return call;
 }

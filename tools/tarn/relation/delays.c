@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* delays.c - who delays whom; see delays.h. */
-#include <tools/tarn/analysis/delays.h>
+#include <tools/tarn/relation/delays.h>
 
 #define RING_SIZE 2048u /* runs; a power of two */
 

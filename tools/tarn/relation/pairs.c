@@ -2,8 +2,8 @@
 /* pairs.c - which end event belongs to a begin event; see pairs.h. */
 #include <stdio.h>
 #include <string.h>
-#include <tools/tarn/analysis/pairs.h>
 #include <tools/tarn/map.h>
+#include <tools/tarn/relation/pairs.h>
 
 static const struct interval_spec presets[] = {
     {"stopwatch", "user_stopwatch_start", "user_stopwatch_stop", "id", "process", "id"},

@@ -1,0 +1,136 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- A call that is not complete counts only as such.
+--: analysis ipc: calls between processes: latency, where time goes, one call's critical path
+--: option client PATTERN: only calls of these programs
+--: option server PATTERN: only calls to these servers
+--: option function PATTERN: only calls of these functions: read, or fs read
+--: option request WHICH: follow one of the selected calls through all threads that it waited for: its ID (see --by longest), longest,
+--:  longest:N, or at:TIME, the first that begins then\nTIME is as for --from. The time line, `path`, is what the later receiver did until
+--:  it received the call, then what it did until the reply, including its own calls in the same way, then what delayed the client.
+--:  Successive waits of a thread for a CPU are one row
+--: option dot: instead of tables, the graph of calls between programs in Graphviz's language\nThe width of an edge shows the time that
+--:  clients spent there
+--: define CHOSEN where client glob :client, where server glob :server, where function word :function
+--: define FOLLOWED where request = :request, where clients = :client, where servers = :server, where functions = :function
+--: define LATENCY sum(errors), sum(count - cut), ns(sum(dur)), $SPREAD
+--: define LATENCY_COLUMNS errors, calls, total_ns, $SPREAD_COLUMNS
+--: define PARTS sum(to_server_dur + running_dur + calls_dur + ready_dur + locks_dur + faults_dur + waits_dur + deferred_dur + back_dur)
+--: define SUMS sum(errors), sum(count - cut), ns($PARTS), ns($PARTS / sum(count - cut)), sum(to_server_dur), sum(running_dur),
+--:  sum(calls_dur), sum(ready_dur), sum(locks_dur), sum(faults_dur), sum(waits_dur), sum(deferred_dur), sum(back_dur)
+--: define SUMS_COLUMNS errors, calls, total_ns, mean_ns:one, to_server_ns:part, running_ns:part, its_calls_ns:part, ready_ns:part,
+--:  locks_ns:part, faults_ns:part, waits_ns:part, deferred_ns:part, back_ns:part
+--: define CLIENT coalesce(process_name(client_pid), '(others)')
+--: define SERVER coalesce(ipc_server(whom), '(others)')
+--: define FUNCTION coalesce(ipc_function(whom, label_number), '(others)')
+--: define PAIR coalesce(process_name(client_pid) || ' -> ' || ipc_server(whom), '(others)')
+--: define EDGE coalesce(process_name(client_pid) || ' -> ' || ipc_function(whom, label_number), '(others)')
+--: define SHARE 100.0 * sum(dur) / (SELECT sum(dur) FROM steps)
+
+CREATE VIRTUAL TABLE edges USING fold(ipc, $CHOSEN, by client_pid, by whom, by label_number, count, sum is_cut as cut,
+                                      sum is_error as errors, sum dur unless is_cut, spread dur as whole unless is_cut,
+                                      sum to_server_dur, sum running_dur, sum calls_dur, sum ready_dur, sum locks_dur, sum faults_dur,
+                                      sum waits_dur, sum deferred_dur, sum back_dur);
+--: for longest, request
+CREATE VIRTUAL TABLE longest USING fold(ipc, $CHOSEN, top 100 dur unless is_cut, keep ts, keep dur, keep client_utid as utid,
+                                        keep call_id, keep whom, keep label_number, keep result);
+--: for chain
+CREATE VIRTUAL TABLE chains USING fold(ipc_chain, by chain, keep outer, keep client_pid, keep whom, keep label_number);
+CREATE VIRTUAL TABLE chained USING fold(ipc, $CHOSEN, where is_cut = 0, by chain, count, sum is_cut as cut, sum is_error as errors,
+                                        sum dur, spread dur as whole);
+--: for request, share, path, step, work
+CREATE VIRTUAL TABLE requests USING fold(ipc_request, $FOLLOWED, by call_id, keep ts, keep dur, keep thread, keep function,
+                                         keep client_utid, keep server_utid, keep calls, keep steps, keep result);
+CREATE VIRTUAL TABLE steps USING fold(ipc_step, $FOLLOWED, by number, keep row, keep depth, keep after, keep dur, keep thread,
+                                      keep process, keep tid, keep pid, keep cpu, keep phase, keep call, keep state, keep doing,
+                                      keep doing_row);
+
+--: table total, all, totals: all calls
+--: columns calls, errors, cut:count=incomplete
+SELECT '', total(count - cut), total(errors), total(cut) FROM edges;
+
+--: table program, who calls whom, pairs, by total_ns: calls between programs
+--: columns $LATENCY_COLUMNS
+SELECT $PAIR AS name, $LATENCY FROM edges GROUP BY name HAVING sum(count > cut);
+
+--: table edge, call, edges, by total_ns: calls between programs, by function
+--: columns $LATENCY_COLUMNS
+SELECT $EDGE AS name, $LATENCY FROM edges GROUP BY name HAVING sum(count > cut);
+
+--: table time, where its time goes, edges, by total_ns, extra: edges, with the parts of their latency
+--: columns $SUMS_COLUMNS
+SELECT $EDGE AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
+
+--: table function, function, functions, by total_ns: where the time of each function went
+--: columns $SUMS_COLUMNS
+SELECT $FUNCTION AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
+
+--: table server, server, servers, by total_ns, extra: where the time of calls to each server went
+--: columns $SUMS_COLUMNS
+SELECT $SERVER AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
+
+--: table client, client, clients, by total_ns, extra: where the time of each client's calls went
+--: columns $SUMS_COLUMNS
+SELECT $CLIENT AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
+
+--: table process, between processes, edges, by total_ns, extra: calls between single processes, including incomplete ones
+--: columns $SUMS_COLUMNS, client_pid:id, server_pid:id, cut
+SELECT $PAIR AS name, $SUMS, client_pid, ipc_pid(whom) AS server_pid, sum(cut) FROM edges GROUP BY name, client_pid, server_pid;
+
+--: table chain, chain of calls, chains, by total_ns: calls that servers made while they served another call
+--: columns $LATENCY_COLUMNS
+WITH RECURSIVE links AS MATERIALIZED (SELECT * FROM chains), named(chain, outer, name) AS
+(SELECT chain, outer, process_name(client_pid) || ' -> ' || ipc_function(whom, label_number) FROM links WHERE outer IS NULL UNION ALL
+ SELECT links.chain, links.outer, name || ' -> ' || ipc_function(whom, label_number) FROM named JOIN links ON links.outer = named.chain)
+SELECT name, $LATENCY FROM named JOIN chained USING (chain) WHERE outer IS NOT NULL GROUP BY name;
+
+--: table duration, duration, ranges, extra, whole: histogram of latencies
+--: columns histogram
+SELECT * FROM histogram((SELECT together(whole) FROM edges));
+
+--: table longest, longest calls, calls: the longest calls, with their IDs
+--: columns $LONGEST_COLUMNS, id:hex, result:signed
+SELECT ipc_function(whom, label_number), $LONGEST, call_id, result FROM longest;
+
+--: table request, request, requests, needs request: the call
+--: columns id:hex, at_ns:when, latency_ns, client_tid:id, server_tid:id, calls, steps, result:signed
+SELECT thread || ' -> ' || function, call_id, since_start(ts), dur, thread_tid(client_utid), thread_tid(server_utid), calls, steps, result
+FROM requests;
+
+--: table share, process, processes, by total_ns, needs request: whose time it was
+--: columns pid:id, total_ns, percent:real2, running_ns, ready_ns, waiting_ns
+SELECT process, pid, sum(dur), $SHARE, sum(iif(state = 'running', dur, 0)), sum(iif(state = 'ready', dur, 0)),
+       sum(iif(state = 'waiting', dur, 0)) FROM steps GROUP BY process, pid;
+
+--: table path, thread that worked on it, steps, whole, needs request: the time line of the call; each row begins where the previous one ends
+--: columns after_ns:one, duration_ns, tid:id, cpu:id, for:text, call:text, doing:text
+SELECT thread, min(after), sum(dur), tid, cpu, phase, call, doing_row, depth FROM steps GROUP BY row ORDER BY row;
+
+--: table step, each step, steps, whole, extra, needs request: the same, with each wait for a CPU as a row of its own
+--: columns after_ns:one, duration_ns, tid:id, cpu:id, for:text, call:text, doing:text
+SELECT thread, after, dur, tid, cpu, phase, call, doing, depth FROM steps;
+
+--: table work, where its time went, kinds of work, by total_ns, needs request: the steps of the call, summed up
+--: columns doing:text, steps, total_ns, percent:real2
+SELECT thread, doing, count(*), sum(dur), $SHARE FROM steps GROUP BY thread, doing;
+
+-- The line's width grows with the share of all clients' time.
+--: print dot
+WITH e AS MATERIALIZED (SELECT process_name(client_pid) AS client, ipc_server(whom) AS server, sum(count - cut) AS calls, sum(dur) AS dur
+                        FROM edges WHERE count > cut AND whom IS NOT NULL GROUP BY client, server ORDER BY dur DESC, client, server)
+SELECT 'digraph ipc {' UNION ALL SELECT '  rankdir=LR;' UNION ALL SELECT '  node [shape=box, style=rounded];' UNION ALL
+SELECT printf('  "%s" -> "%s" [label="%d calls\n%.3f ms\nmean %.1f us", penwidth=%.2f];', replace(replace(client, '\', '\\'), '"', '\"'),
+              replace(replace(server, '\', '\\'), '"', '\"'), calls, ns(dur) / 1e6, ns(dur) / 1e3 / calls,
+              1 + 6.0 * dur / (SELECT max(sum(dur), 1) FROM e)) FROM e UNION ALL
+SELECT '}';
+
+--: note request
+SELECT CASE WHEN :request LIKE 'at:%' THEN 'no complete call begins at ' || substr(:request, 4) || ' or later'
+            WHEN :request NOT LIKE 'longest%' THEN 'there is no complete call with the ID ' || :request ||
+                                                   '; `tarn ipc --by longest` lists some IDs'
+            WHEN count(*) = 0 THEN 'there is no complete call'
+            ELSE 'only ' || count(*) || ' of these calls ' || iif(count(*) = 1, 'is', 'are') || ' complete' END
+FROM longest WHERE :request IS NOT NULL HAVING NOT EXISTS (SELECT 1 FROM requests);
+
+--: note
+SELECT 'no call matches --client, --server and --function; `tarn ipc --top 0` lists all'
+WHERE coalesce(:client, :server, :function) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM edges);

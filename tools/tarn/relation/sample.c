@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sample.c - the relations `sample`, `sample_function`, `sample_line` and `sample_call`: what CPUs executed
+ * when they were sampled.
+ *
+ * A sample (profile_sample) represents the time that its CPU was not asleep since its last sample, so the
+ * samples of a CPU add up to its working time. If the CPU counts instructions, samples represent those, too.
+ * See kernel/diagnosis/profile.h for what is visible of the kernel. During the walk, chains are stored as a
+ * tree of addresses, so a sample costs one look-up per address. Symbols are looked up afterwards.
+ */
+#include <stdio.h>
+#include <tools/tarn/relation/call_tree.h>
+#include <tools/tarn/relation/maker.h>
+#include <tools/tarn/symbols/symbols.h>
+
+#define CHAIN_MAX  256u
+#define FRAMES_MAX 1024u
+
+enum { SAMPLE, FUNCTION, LINE, CALL };
+
+enum { TID, PID, MODE, IP, KERNEL_DEPTH, BUSY, LATE, INSTRUCTIONS, COUNTED, CHAIN, FIELDS };
+static const char *const field_names[FIELDS] = {"tid",  "pid",  "mode",         "ip",      "kernel_depth",
+                                                "busy", "late", "instructions", "counted", "chain"};
+
+/* An address in a chain, called from `outer`. */
+struct stack_node {
+    const struct stack_node *outer; /* NULL: a process */
+    const struct executable *executable;
+    uint64_t address;
+    uint32_t pid, depth;
+    bool is_kernel;
+    bool is_return;    /* a return address: the symbol is that of the call before it */
+    bool is_innermost; /* of the kernel's or the program's part of the chain */
+    bool is_cut;       /* no address: stands for calls that the sample lacks */
+    struct sums self;
+};
+
+struct line_sums {
+    const struct call_function *function;
+    const char *file;
+    unsigned line;
+    struct sums self;
+};
+
+struct sampling {
+    struct making making; /* first */
+    struct map stacks;    /* struct stack_node by outer node, address, and pid with flags */
+    struct map lines;     /* struct line_sums by function, line, hash of the file */
+    struct call_tree calls, callers;
+    const struct event_type *sample;
+    const struct field *fields[FIELDS], *is_cut; /* is_cut: NULL in older traces */
+    uint64_t syscall_mode; /* value of `mode`; UINT64_MAX: the trace does not distinguish system calls */
+};
+
+/* ---- the walk -------------------------------------------------------------------------------------- */
+
+static uint64_t element(const struct field *field, const struct event *event, uint64_t i)
+{
+    return load64(event->bytes + field->offset + 8 * i, field->swap);
+}
+
+/* Whether NODE is the record that all chains beyond the map's limit share. */
+static bool is_rest(const struct sampling *sampling, const struct stack_node *node)
+{
+    return sampling->stacks.others != NULL && (const void *)node == sampling->stacks.others->value;
+}
+
+/* The program is part of the key, because a process may execute another one later. */
+static struct stack_node *root_of(struct sampling *sampling, uint32_t pid)
+{
+    const struct executable *program = executables_of(&sampling->making.analysis->model->executables, pid);
+    struct stack_node *node = map_at(&sampling->stacks, 0, (uint64_t)(uintptr_t)program, pid);
+
+    if (is_rest(sampling, node))
+        return node;
+    node->pid = pid;
+    node->executable = program;
+    return node;
+}
+
+#define IS_KERNEL    0x100000000ull
+#define IS_RETURN    0x200000000ull
+#define IS_INNERMOST 0x400000000ull
+#define IS_CUT       0x800000000ull
+
+static struct stack_node *call_from(struct sampling *sampling, struct stack_node *outer, uint64_t address,
+                                    uint64_t flags)
+{
+    struct stack_node *node =
+        map_at(&sampling->stacks, (uint64_t)(uintptr_t)outer, address, outer->pid | flags);
+
+    if (node->outer == NULL && !is_rest(sampling, node)) {
+        node->outer = outer;
+        node->address = address;
+        node->pid = outer->pid;
+        node->depth = outer->depth + 1;
+        node->is_kernel = flags & IS_KERNEL;
+        node->is_return = flags & IS_RETURN;
+        node->is_innermost = flags & IS_INNERMOST;
+        node->is_cut = flags & IS_CUT;
+        node->executable = executables_find(&sampling->making.analysis->model->executables,
+                                            node->is_kernel ? 0 : node->pid, address);
+    }
+    return node;
+}
+
+/* The kernel's part is followed by the place in the program: the
+ * return address of the system call, or the interrupted instruction. */
+static uint64_t flags_of(uint64_t i, uint64_t mode, uint64_t kernel_count, uint64_t syscall_mode)
+{
+    if (mode == 0 || i > kernel_count)
+        return IS_RETURN;
+    if (i < kernel_count)
+        return IS_KERNEL | IS_RETURN;
+    return IS_INNERMOST | (mode == syscall_mode ? IS_RETURN : 0);
+}
+
+/* Adds the chain, outermost address first. */
+static struct stack_node *take_chain(struct sampling *sampling, const struct event *event, uint32_t pid)
+{
+    uint64_t mode = field_integer(sampling->fields[MODE], event->bytes);
+    uint64_t count = field_count(sampling->fields[CHAIN], event);
+    uint64_t kernel_count = field_integer(sampling->fields[KERNEL_DEPTH], event->bytes);
+    struct stack_node *node = root_of(sampling, pid);
+
+    if (count > CHAIN_MAX || (sampling->is_cut != NULL && field_integer(sampling->is_cut, event->bytes) != 0))
+        node = call_from(sampling, node, 0, IS_CUT);
+    for (uint64_t i = count < CHAIN_MAX ? count : CHAIN_MAX; i-- > 0;)
+        node = call_from(sampling, node, element(sampling->fields[CHAIN], event, i),
+                         flags_of(i, mode, kernel_count, sampling->syscall_mode));
+    return call_from(sampling, node, field_integer(sampling->fields[IP], event->bytes),
+                     IS_INNERMOST | (mode != 0 ? IS_KERNEL : 0));
+}
+
+static bool wants_chains(const struct making *making)
+{
+    return making->sinks[FUNCTION] != NULL || making->sinks[LINE] != NULL || making->sinks[CALL] != NULL;
+}
+
+static void on_sample(struct sampling *sampling, const struct cursor *cursor,
+                      const struct model_thread *thread)
+{
+    const struct event *event = &cursor->event;
+    struct making *making = &sampling->making;
+    uint64_t values[CHAIN];
+
+    for (unsigned i = 0; i < CHAIN; i++)
+        values[i] = field_integer(sampling->fields[i], event->bytes);
+    const struct sums sums = {1, analysis_ns(making->analysis, values[BUSY]), values[INSTRUCTIONS],
+                              values[COUNTED]};
+
+    if (wants_chains(making))
+        sums_add(&take_chain(sampling, event, (uint32_t)values[PID])->self, &sums);
+    if (making->sinks[SAMPLE] != NULL)
+        MAKING_GIVE(making, SAMPLE, cursor->ticks, VALUE_OF(VALUE_WHEN, cursor->ticks), VALUE_NUMBER(sums.ns),
+                    VALUE_NUMBER(cursor->stream->cpu), value_of_thread(thread),
+                    VALUE_NUMBER(values[MODE] != 0), VALUE_OF(VALUE_HEX, values[IP]),
+                    value_of_field(sampling->fields[CHAIN], event, making->relations->list_text),
+                    VALUE_NUMBER(sums.instructions), VALUE_NUMBER(sums.counted),
+                    VALUE_TICKS(values[LATE], 0));
+}
+
+/* Returns the thread that a sample belongs to. During a switch, which is logged already, the kernel still
+ * works for the old thread and on its stack; the sample names it. */
+static const struct model_thread *sampled_thread(const struct sampling *sampling, const struct event *event,
+                                                 const struct model_thread *running)
+{
+    uint32_t tid = (uint32_t)field_integer(sampling->fields[TID], event->bytes);
+    const struct model_thread *thread =
+        tid != 0 && tid != running->tid ? model_find_thread(sampling->making.analysis->model, tid) : NULL;
+
+    return thread != NULL ? thread : running;
+}
+
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
+{
+    struct sampling *sampling = MAKING_OF(self, struct sampling);
+
+    if (cursor->event.type == sampling->sample) {
+        thread = sampled_thread(sampling, &cursor->event, thread);
+        if (analysis_wants_event(sampling->making.analysis, cursor, thread))
+            on_sample(sampling, cursor, thread);
+    }
+}
+
+static void open_sampling(struct making *making)
+{
+    struct sampling *sampling = (struct sampling *)making;
+    struct analysis *analysis = making->analysis;
+    const struct field *chain;
+
+    analysis_map(analysis, &sampling->stacks, sizeof(struct stack_node));
+    analysis_map(analysis, &sampling->lines, sizeof(struct line_sums));
+    call_tree_open(&sampling->calls, analysis);
+    call_tree_open(&sampling->callers, analysis);
+    sampling->sample = analysis_fields(analysis, "profile_sample", field_names, FIELDS, sampling->fields);
+    chain = sampling->fields[CHAIN];
+    if (sampling->sample == NULL || chain->kind != FIELD_SEQUENCE || chain->width != 8)
+        return; /* the system has no samples: no rows */
+    sampling->is_cut = analysis_field(analysis, "profile_sample", "is_cut");
+    sampling->syscall_mode = field_label_value(sampling->fields[MODE], "syscall", UINT64_MAX);
+    making->observer.event = on_event;
+}
+
+/* ---- chains of functions --------------------------------------------------------------------------- */
+
+/* A chain as functions, innermost first. */
+struct frames {
+    struct call_function *functions[FRAMES_MAX];
+    size_t count;
+    const struct symbol *place; /* of the innermost */
+};
+
+static void put_frame(struct frames *frames, struct call_function *function)
+{
+    if (frames->count < FRAMES_MAX)
+        frames->functions[frames->count++] = function;
+}
+
+static const struct executable *executable_of(const struct sampling *sampling, const struct stack_node *node)
+{
+    if (node->executable != NULL) /* otherwise the statedump may have named it later */
+        return node->executable;
+    return executables_find(&sampling->making.analysis->model->executables, node->is_kernel ? 0 : node->pid,
+                            node->address);
+}
+
+/* Returns the address of NODE's call, or of its instruction. */
+static uint64_t place_of(const struct stack_node *node)
+{
+    return node->address - node->is_return;
+}
+
+/* Whether NODE, which follows INNER in the chain, is its caller. */
+static bool is_caller(const struct sampling *sampling, const struct stack_node *node,
+                      const struct stack_node *inner)
+{
+    return sampling->making.analysis->symbols != NULL &&
+           symbols_is_caller(sampling->making.analysis->symbols, executable_of(sampling, inner),
+                             place_of(inner), executable_of(sampling, node), node->address);
+}
+
+/* Whether NODE, which follows CALLER, is stale. CALLER was found in the link register. If the function had
+ * made its frame but not yet stored the register, the frame's return address is left from an earlier call by
+ * the same caller, or invalid. */
+static bool is_stale(struct sampling *sampling, const struct stack_node *node,
+                     const struct stack_node *caller)
+{
+    const struct symbol *symbol, *inner;
+
+    if (sampling->making.analysis->symbols == NULL || executable_of(sampling, node) == NULL)
+        return true;
+    symbol = symbol_outermost(
+        symbols_find(sampling->making.analysis->symbols, executable_of(sampling, node), place_of(node)));
+    inner = symbol_outermost(
+        symbols_find(sampling->making.analysis->symbols, executable_of(sampling, caller), place_of(caller)));
+    return symbol->function != NULL && inner->function != NULL && symbol->executable == inner->executable &&
+           strcmp(symbol->function, inner->function) == 0;
+}
+
+/* Whether NODE belongs to the chain. BEHIND: the two nodes before it, nearest first. */
+static bool is_in_chain(struct sampling *sampling, const struct stack_node *node,
+                        const struct stack_node *const behind[2])
+{
+    if (behind[0] == NULL || behind[0]->is_kernel != node->is_kernel)
+        return true;
+    if (behind[0]->is_innermost)
+        return is_caller(sampling, node, behind[0]);
+    if (behind[1] == NULL || behind[1]->is_kernel != node->is_kernel || !behind[1]->is_innermost)
+        return true;
+    return !is_caller(sampling, behind[0], behind[1]) || !is_stale(sampling, node, behind[0]);
+}
+
+static const struct symbol *symbol_of(struct sampling *sampling, const struct stack_node *node,
+                                      struct symbol *none)
+{
+    const struct executable *executable = executable_of(sampling, node);
+
+    if (sampling->making.analysis->symbols != NULL)
+        return symbols_find(sampling->making.analysis->symbols, executable, place_of(node));
+    *none = (struct symbol){.executable = executable,
+                            .offset = executable != NULL ? node->address - executable->base : node->address};
+    return none;
+}
+
+/* Where the kernel enables interrupts, or sleeps, it takes samples that were due before
+ * (kernel/diagnosis/profile.h). */
+static const char *name_of(const struct stack_node *node, const struct symbol *symbol, char *text)
+{
+    const char *name = symbol_name(symbol, node->address, text);
+    bool was_due = node->is_kernel && node->is_innermost &&
+                   (strcmp(name, "profile_open_window") == 0 || strcmp(name, "profile_sleep") == 0);
+
+    return was_due ? "(interrupts disabled)" : name;
+}
+
+static void put_symbols(struct sampling *sampling, struct call_tree *tree, const struct stack_node *node,
+                        const struct symbol *symbol, struct frames *frames)
+{
+    char text[SYMBOL_NAME_BYTES];
+
+    for (; symbol != NULL; symbol = symbol->outer)
+        put_frame(frames,
+                  call_tree_function(tree, name_of(node, symbol, text),
+                                     symbol->executable != NULL ? executable_name(symbol->executable) : "",
+                                     node->is_kernel));
+}
+
+static void resolve(struct sampling *sampling, const struct stack_node *node, struct frames *frames)
+{
+    const struct stack_node *behind[2] = {NULL, NULL};
+    struct symbol none;
+
+    frames->count = 0;
+    frames->place = NULL;
+    for (; node->outer != NULL; node = node->outer) {
+        const struct symbol *symbol;
+
+        if (node->is_cut) {
+            put_frame(frames, call_tree_function(&sampling->calls, "(calls cut off)", "", false));
+            continue;
+        }
+        symbol = symbol_of(sampling, node, &none);
+        if (frames->place == NULL && sampling->making.analysis->symbols != NULL)
+            frames->place = symbol;
+        if (is_in_chain(sampling, node, behind))
+            put_symbols(sampling, &sampling->calls, node, symbol, frames);
+        behind[1] = behind[0];
+        behind[0] = node;
+    }
+    put_frame(frames,
+              call_tree_function(&sampling->calls,
+                                 analysis_process_name(sampling->making.analysis, node->pid), "", false));
+}
+
+static void reverse(struct frames *frames)
+{
+    for (size_t i = 0, j = frames->count; i + 1 < j; i++) {
+        struct call_function *swap = frames->functions[i];
+
+        frames->functions[i] = frames->functions[--j];
+        frames->functions[j] = swap;
+    }
+}
+
+static void add_line(struct sampling *sampling, const struct frames *frames, const struct stack_node *node)
+{
+    const struct symbol *place = frames->place;
+    struct line_sums *line;
+
+    if (place == NULL || place->file == NULL || place->line == 0)
+        return;
+    line = map_at(&sampling->lines, (uint64_t)(uintptr_t)frames->functions[0], place->line,
+                  hash_text(HASH_SEED, place->file));
+    line->function = frames->functions[0];
+    line->file = place->file;
+    line->line = place->line;
+    sums_add(&line->self, &node->self);
+}
+
+/* In the tree of calls, the process is a level, but not a function. */
+static void add_chains(struct sampling *sampling)
+{
+    struct frames *frames = alloc_zero(1, sizeof(*frames));
+
+    for (size_t i = 0; i < sampling->stacks.count; i++) {
+        const struct stack_node *node = (const void *)sampling->stacks.entries[i]->value;
+
+        if (node->self.samples == 0 || node->outer == NULL)
+            continue;
+        resolve(sampling, node, frames);
+        add_line(sampling, frames, node);
+        call_tree_add(&sampling->callers, frames->functions, frames->count, &node->self);
+        reverse(frames);
+        call_tree_add(&sampling->calls, frames->functions, frames->count, &node->self);
+        call_tree_count(&sampling->calls, frames->functions + 1, frames->count - 1, &node->self);
+    }
+    free(frames);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+/* A cell for each column of SUMS_COLUMNS, and of TOTAL_COLUMNS. */
+#define SUMS(sums)                                                                            \
+    VALUE_NUMBER((sums).samples), VALUE_NUMBER((sums).ns), VALUE_NUMBER((sums).instructions), \
+        VALUE_NUMBER((sums).counted)
+
+/* The records of processes have no total. */
+static void give_functions(struct sampling *sampling)
+{
+    struct making *making = &sampling->making;
+
+    for (size_t i = 0; i < sampling->calls.functions.count; i++) {
+        const struct call_function *function = map_value(&sampling->calls.functions, i);
+
+        if (function->total.samples != 0)
+            MAKING_GIVE(making, FUNCTION, making->analysis->from, VALUE_NUMBER(i), value_text(function->name),
+                        value_text(function->executable), VALUE_NUMBER(function->is_kernel),
+                        SUMS(function->self), SUMS(function->total));
+    }
+    for (size_t i = 0; i < sampling->lines.count; i++) {
+        const struct line_sums *line = map_value(&sampling->lines, i);
+
+        MAKING_GIVE(making, LINE, making->analysis->from, VALUE_NUMBER(i), value_text(line->file),
+                    VALUE_NUMBER(line->line), value_text(line->function->name),
+                    value_text(line->function->executable), SUMS(line->self));
+    }
+}
+
+static void give_tree(struct making *making, const char *name, const struct call_tree *tree)
+{
+    for (size_t i = 0; i < tree->nodes.count; i++) {
+        const struct call_node *node = map_value(&tree->nodes, i);
+
+        MAKING_GIVE(making, CALL, making->analysis->from, value_text(name), VALUE_NUMBER(i + 1),
+                    VALUE_NUMBER(node->parent), value_text(node->function->name),
+                    value_text(node->function->executable), VALUE_NUMBER(node->function->is_kernel),
+                    SUMS(node->self), SUMS(node->total));
+    }
+}
+
+static void finish_sampling(struct making *making)
+{
+    struct sampling *sampling = (struct sampling *)making;
+
+    add_chains(sampling);
+    give_functions(sampling);
+    give_tree(making, "calls", &sampling->calls);
+    give_tree(making, "callers", &sampling->callers);
+}
+
+/* clang-format off */
+#define SUMS_COLUMNS                                                                                    \
+    MADE_COLUMN("samples", UNIT_NUMBER, "number of samples"),                                           \
+    MADE_COLUMN("dur", UNIT_NUMBER, "time that they represent, in nanoseconds"),                        \
+    MADE_COLUMN("instructions", UNIT_NUMBER, "instructions that they represent, if the CPUs count them"), \
+    MADE_COLUMN("counted", UNIT_NUMBER, "what the hardware counter counted that drove the sampling")
+#define TOTAL_COLUMNS                                                                                   \
+    MADE_COLUMN("total_samples", UNIT_NUMBER, "samples, callees included"),                             \
+    MADE_COLUMN("total_dur", UNIT_NUMBER, "time, callees included"),                                    \
+    MADE_COLUMN("total_instructions", UNIT_NUMBER, "instructions, callees included"),                   \
+    MADE_COLUMN("total_counted", UNIT_NUMBER, "counts, callees included")
+#define FUNCTION_COLUMNS                                                                                \
+    MADE_COLUMN("name", UNIT_TEXT, "name of the function"),                                             \
+    MADE_COLUMN("executable", UNIT_TEXT, "file name of its executable; empty: a process"),              \
+    MADE_COLUMN("is_kernel", UNIT_NUMBER, "1: the kernel's")
+static const struct relation_column sample_columns[] = {
+    MADE_COLUMN("ts", UNIT_WHEN, "when the sample was taken"),
+    MADE_COLUMN("dur", UNIT_NUMBER, "time that it represents, in nanoseconds"),
+    MADE_COLUMN("cpu", UNIT_NUMBER, "CPU that was sampled"),
+    MADE_COLUMN("utid", UNIT_NUMBER, "thread that ran"),
+    MADE_COLUMN("is_kernel", UNIT_NUMBER, "1: the kernel ran"),
+    MADE_COLUMN("ip", UNIT_ADDRESS, "address of the instruction"),
+    MADE_COLUMN("chain", UNIT_TEXT, "return addresses, innermost first: those in the kernel, then those in the program"),
+    MADE_COLUMN("instructions", UNIT_NUMBER, "instructions that it represents, if the CPU counts them"),
+    MADE_COLUMN("counted", UNIT_NUMBER, "what the hardware counter counted that drove the sampling"),
+    MADE_COLUMN("late_dur", UNIT_SPAN, "how late it was taken"),
+};
+static const struct relation_column function_columns[] = {
+    MADE_COLUMN("number", UNIT_NUMBER, "number of the function"), FUNCTION_COLUMNS, SUMS_COLUMNS, TOTAL_COLUMNS};
+static const struct relation_column line_columns[] = {
+    MADE_COLUMN("number", UNIT_NUMBER, "number of the row"),
+    MADE_COLUMN("file", UNIT_TEXT, "source file"),
+    MADE_COLUMN("line", UNIT_NUMBER, "line"),
+    MADE_COLUMN("function", UNIT_TEXT, "name of the function"),
+    MADE_COLUMN("executable", UNIT_TEXT, "file name of its executable"),
+    SUMS_COLUMNS};
+static const struct relation_column call_columns[] = {
+    MADE_COLUMN("tree", UNIT_TEXT, "calls: from the outermost function; callers: from the innermost"),
+    MADE_COLUMN("node", UNIT_NUMBER, "number in the tree, from 1 on"),
+    MADE_COLUMN("parent", UNIT_NUMBER, "node above it; 0: none"),
+    FUNCTION_COLUMNS, SUMS_COLUMNS, TOTAL_COLUMNS};
+/* clang-format on */
+
+const struct maker sample_maker = {
+    .relations = {MADE_RELATION("sample", "what CPUs executed when they were sampled", sample_columns),
+                  MADE_RELATION("sample_function", "functions in the chains of samples", function_columns),
+                  MADE_RELATION("sample_line", "source lines that were sampled", line_columns),
+                  MADE_RELATION("sample_call", "chains of samples as trees of functions", call_columns)},
+    .size = sizeof(struct sampling),
+    .open = open_sampling,
+    .finish = finish_sampling,
+};
