@@ -243,24 +243,31 @@ static void to_error(sqlite3_context *context, int argc, sqlite3_value **argv)
         result_text(context, tarn_error_text(sqlite3_value_int64(argv[0])));
 }
 
-static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv, char what)
+/* One of several functions of a thread, process or interrupt. */
+struct to_name {
+    struct database *database;
+    char what;
+};
+
+static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
-    struct relations *relations = database_final(sqlite3_user_data(context));
+    const struct to_name *self = sqlite3_user_data(context);
+    struct relations *relations = database_final(self->database);
     sqlite3_int64 number = sqlite3_value_int64(argv[0]);
     const struct model *model;
 
     if (relations == NULL || sqlite3_value_type(argv[0]) != SQLITE_INTEGER)
         return;
     model = relations->analysis->model;
-    if (what == 'p')
+    if (self->what == 'p')
         result_text(context, analysis_process_name(relations->analysis, (uint32_t)number));
-    else if (what == 'i')
+    else if (self->what == 'i')
         result_text(context, model_irq_name(model, (uint32_t)number));
     else if (number < 0 || number >= model->thread_count || model->threads[number] == NULL)
         return;
-    else if (what == 'T')
+    else if (self->what == 'T')
         sqlite3_result_int64(context, model->threads[number]->tid);
-    else if (what == 'P')
+    else if (self->what == 'P')
         sqlite3_result_int64(context, model->threads[number]->pid);
     else
         result_text(context, analysis_thread_name(relations->analysis, model->threads[number]));
@@ -287,31 +294,6 @@ static void to_server_pid(sqlite3_context *context, int argc, sqlite3_value **ar
 
     if (pid != MODEL_NOBODY)
         sqlite3_result_int64(context, pid);
-}
-
-static void to_process_name(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    to_name(context, argc, argv, 'p');
-}
-
-static void to_irq_name(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    to_name(context, argc, argv, 'i');
-}
-
-static void to_tid(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    to_name(context, argc, argv, 'T');
-}
-
-static void to_pid(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    to_name(context, argc, argv, 'P');
-}
-
-static void to_thread_name(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    to_name(context, argc, argv, 't');
 }
 
 /* ---- table-valued functions: they fill all rows when they are called ---- */
@@ -542,37 +524,41 @@ int functions_register(struct database *database)
         int arguments;
         void (*call)(sqlite3_context *context, int argc, sqlite3_value **argv);
         void (*end)(sqlite3_context *context);
+        char what; /* of to_name */
     } functions[] = {
-        {"percentile", 2, gather, end_percentile},
-        {"mean", 1, gather, end_mean},
-        {"together", 1, gather, end_together},
-        {"flame", 7, sql_flame_row, sql_flame},
-        {"ns", 1, to_ns, NULL},
-        {"seconds", 0, to_seconds, NULL},
-        {"since_start", 1, since_start, NULL},
-        {"symbol", 2, at_symbol, NULL},
-        {"symbol", 3, at_symbol, NULL},
-        {"error_text", 1, to_error, NULL},
-        {"irq_name", 1, to_irq_name, NULL},
-        {"process_name", 1, to_process_name, NULL},
-        {"thread_name", 1, to_thread_name, NULL},
-        {"thread_tid", 1, to_tid, NULL},
-        {"thread_pid", 1, to_pid, NULL},
-        {"ipc_server", 1, to_function, NULL},
-        {"ipc_function", 2, to_function, NULL},
-        {"ipc_pid", 1, to_server_pid, NULL},
-        {"lock_class_name", 1, sql_lock_class_name, NULL},
-        {"lock_name", 2, sql_lock_name, NULL},
-        {"call_chain", 3, sql_call_chain, NULL},
+        {"percentile", 2, gather, end_percentile, 0},
+        {"mean", 1, gather, end_mean, 0},
+        {"together", 1, gather, end_together, 0},
+        {"flame", 7, sql_flame_row, sql_flame, 0},
+        {"ns", 1, to_ns, NULL, 0},
+        {"seconds", 0, to_seconds, NULL, 0},
+        {"since_start", 1, since_start, NULL, 0},
+        {"symbol", 2, at_symbol, NULL, 0},
+        {"symbol", 3, at_symbol, NULL, 0},
+        {"error_text", 1, to_error, NULL, 0},
+        {"irq_name", 1, to_name, NULL, 'i'},
+        {"process_name", 1, to_name, NULL, 'p'},
+        {"thread_name", 1, to_name, NULL, 't'},
+        {"thread_tid", 1, to_name, NULL, 'T'},
+        {"thread_pid", 1, to_name, NULL, 'P'},
+        {"ipc_server", 1, to_function, NULL, 0},
+        {"ipc_function", 2, to_function, NULL, 0},
+        {"ipc_pid", 1, to_server_pid, NULL, 0},
+        {"lock_class_name", 1, sql_lock_class_name, NULL, 0},
+        {"lock_name", 2, sql_lock_name, NULL, 0},
+        {"call_chain", 3, sql_call_chain, NULL, 0},
     };
     int status = SQLITE_OK;
 
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && status == SQLITE_OK; i++) {
         bool adds = functions[i].end != NULL;
+        struct to_name *name = arena_alloc(&database->arena, sizeof(*name));
 
+        *name = (struct to_name){database, functions[i].what};
         status = sqlite3_create_function(database->sqlite, functions[i].name, functions[i].arguments,
-                                         SQLITE_UTF8, database, adds ? NULL : functions[i].call,
-                                         adds ? functions[i].call : NULL, functions[i].end);
+                                         SQLITE_UTF8, name->what != 0 ? (void *)name : database,
+                                         adds ? NULL : functions[i].call, adds ? functions[i].call : NULL,
+                                         functions[i].end);
     }
     if (status == SQLITE_OK)
         status = register_tvf(
