@@ -44,6 +44,7 @@ $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
 $(eval $(call host_tests,one more : builds and explores a mutant,explore))
 $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
+$(eval $(call host_tests,one more : fetches a reader of Parquet files with 500 MB,duckdb))
 $(eval $(call host_tests,one more : 2 and 8 CPUs,routines_equal tables_equal))
 HOST_tests/host/made_links := : waits for limits of real links
 UNIT_build/host/test/view := : with sanitizers it reads a large trace again and again

@@ -6,4 +6,4 @@ fetched = $(FETCH)/$(shell awk '$$1 == "Name:" { in_it = $$2 == "$(1)" } in_it &
 $(FETCH)/%:
 	@third_party/fetch $(THIRD_PARTY_$*) $(FETCH)
 
-include third_party/newlib.mk third_party/lwip.mk
+include third_party/newlib.mk third_party/lwip.mk third_party/duckdb.mk

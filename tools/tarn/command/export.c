@@ -11,7 +11,7 @@
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 
-#define FORMATS "perfetto, chrome, csv or sqlite"
+#define FORMATS "perfetto, chrome, csv, sqlite or parquet"
 
 struct options {
     struct filter filter;
@@ -88,8 +88,10 @@ static bool export_tables(const struct options *options, const struct trace *tra
                                  .symbols = symbols_open(options->directory, NULL),
                                  .reporter = &losses->reporter,
                                  .losses = losses};
-    bool ok =
-        tables_export(&source, strcmp(options->format->name, "csv") == 0, options->output, nothing, fail);
+    const char *format = options->format->name;
+    bool ok = strcmp(format, "parquet") == 0
+                  ? parquet_export(&source, options->output, fail)
+                  : tables_export(&source, strcmp(format, "csv") == 0, options->output, nothing, fail);
 
     symbols_close(source.symbols);
     return ok;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sql.c - `tarn sql`: questions in SQL; see sql/database.h. */
+/* sql.c - `tarn sql`: questions in SQL; see sql/database.h and sql/duck.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/sql/database.h>
+#include <tools/tarn/sql/duck.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 
@@ -26,14 +26,27 @@ struct asking {
     const char *symbols;
     double limit;
     struct database database;
+    bool uses_duck;
+    struct duck *duck;
     bool is_interactive;
 };
+
+static bool choose_engine(void *context, const struct command_option *option, const char *name,
+                          struct fail *fail)
+{
+    struct asking *asking = context;
+
+    asking->uses_duck = strcmp(name, "duckdb") == 0;
+    return asking->uses_duck || strcmp(name, "sqlite") == 0 || fail_set(fail, "expected sqlite or duckdb");
+}
 
 static const struct command_option known[] = {
     {CHOICE("json", struct asking, form, FORM_JSON,
             "print each result as a JSON list of objects, one per line")},
     {CHOICE("csv", struct asking, form, FORM_CSV, "print comma-separated values")},
     {REAL("limit", "SECONDS", struct asking, limit, 0.001, 1e9, "end a query after this time")},
+    {CALL("engine", "ENGINE", choose_engine,
+          "sqlite (default), or duckdb (after `make duckdb`): the relations are table functions")},
     {TEXT("symbols", "DIR[:DIR]", struct asking, symbols,
           "search for the trace's executables here, by build-id")},
     {.name = NULL}};
@@ -47,6 +60,8 @@ static void stop_query(int signal_number)
 {
     asked->database.stop = 1;
     sqlite3_interrupt(asked->database.sqlite);
+    if (asked->duck != NULL)
+        duck_stop(asked->duck);
 }
 
 static void limit_query(double seconds)
@@ -60,10 +75,11 @@ static void limit_query(double seconds)
 
 /* ---- results ---- */
 
-static void print_csv_row(sqlite3_stmt *statement, int columns)
+static void print_csv_row(struct answer *answer)
 {
-    for (int c = 0; c < columns; c++) {
-        const char *text = (const char *)sqlite3_column_text(statement, c);
+    for (unsigned c = 0; c < answer->columns; c++) {
+        bool is_number;
+        const char *text = answer->text(answer, c, &is_number);
 
         if (c > 0)
             putchar(',');
@@ -73,18 +89,18 @@ static void print_csv_row(sqlite3_stmt *statement, int columns)
     putchar('\n');
 }
 
-static void print_json_row(sqlite3_stmt *statement, int columns)
+static void print_json_row(struct answer *answer)
 {
-    for (int c = 0; c < columns; c++) {
-        const char *text = (const char *)sqlite3_column_text(statement, c);
-        int type = sqlite3_column_type(statement, c);
+    for (unsigned c = 0; c < answer->columns; c++) {
+        bool is_number;
+        const char *text = answer->text(answer, c, &is_number);
 
         fputs(c > 0 ? "," : "{", stdout);
-        print_json_string(stdout, sqlite3_column_name(statement, c));
+        print_json_string(stdout, answer->name(answer, c));
         putchar(':');
         if (text == NULL)
             fputs("null", stdout);
-        else if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+        else if (is_number)
             fputs(text, stdout);
         else
             print_json_string(stdout, text);
@@ -118,35 +134,33 @@ static void print_text_rows(struct text_rows *rows, unsigned columns)
     rows->count = 0;
 }
 
-static void keep_text_row(sqlite3_stmt *statement, struct text_rows *rows, unsigned columns, bool is_heading)
+static void keep_text_row(struct answer *answer, struct text_rows *rows, bool is_heading)
 {
-    for (unsigned c = 0; c < columns; c++) {
-        const char *text = is_heading ? sqlite3_column_name(statement, (int)c)
-                                      : (const char *)sqlite3_column_text(statement, (int)c);
+    for (unsigned c = 0; c < answer->columns; c++) {
+        bool is_number = false;
+        const char *text = is_heading ? answer->name(answer, c) : answer->text(answer, c, &is_number);
         size_t length = text != NULL ? strlen(text) : 0;
         char *copy = alloc_zero(length + 1, 1);
 
         plain_text(text != NULL ? text : "", copy, length + 1);
-        rows->texts[rows->count * columns + c] = copy;
+        rows->texts[rows->count * answer->columns + c] = copy;
         if (length > rows->widths[c])
             rows->widths[c] = length < TEXT_WIDTH ? (unsigned)length : TEXT_WIDTH;
-        if (!is_heading)
-            rows->is_number[c] |= sqlite3_column_type(statement, (int)c) == SQLITE_INTEGER ||
-                                  sqlite3_column_type(statement, (int)c) == SQLITE_FLOAT;
+        rows->is_number[c] |= is_number;
     }
     rows->count++;
 }
 
-static int print_text(sqlite3_stmt *statement, unsigned columns)
+static void print_text(struct answer *answer)
 {
+    unsigned columns = answer->columns;
     struct text_rows rows = {.texts = alloc_zero(TEXT_ROWS * columns, sizeof(char *)),
                              .widths = alloc_zero(columns, sizeof(unsigned)),
                              .is_number = alloc_zero(columns, sizeof(bool))};
-    int status;
 
-    keep_text_row(statement, &rows, columns, true);
-    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
-        keep_text_row(statement, &rows, columns, false);
+    keep_text_row(answer, &rows, true);
+    while (answer->next(answer)) {
+        keep_text_row(answer, &rows, false);
         if (rows.count == TEXT_ROWS)
             print_text_rows(&rows, columns);
     }
@@ -154,74 +168,136 @@ static int print_text(sqlite3_stmt *statement, unsigned columns)
     free(rows.texts);
     free(rows.widths);
     free(rows.is_number);
-    return status;
 }
 
-static int print_csv(sqlite3_stmt *statement, int columns)
+static void print_csv(struct answer *answer)
 {
-    int status;
-
-    for (int c = 0; c < columns; c++) {
+    for (unsigned c = 0; c < answer->columns; c++) {
         fputs(c > 0 ? "," : "", stdout);
-        print_csv_string(stdout, sqlite3_column_name(statement, c));
+        print_csv_string(stdout, answer->name(answer, c));
     }
     putchar('\n');
-    while ((status = sqlite3_step(statement)) == SQLITE_ROW)
-        print_csv_row(statement, columns);
-    return status;
+    while (answer->next(answer))
+        print_csv_row(answer);
 }
 
-static int print_json(sqlite3_stmt *statement, int columns)
+static void print_json(struct answer *answer)
 {
     const char *comma = "[";
-    int status;
 
-    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+    while (answer->next(answer)) {
         fputs(comma, stdout);
-        print_json_row(statement, columns);
+        print_json_row(answer);
         comma = ",\n";
     }
     puts(*comma == '[' ? "[]" : "]");
-    return status;
 }
 
-/* Runs the first statement of *SQL and moves behind it. */
-static bool run_statement(struct asking *asking, const char **sql)
+static void print_answer(void *context, struct answer *answer)
+{
+    const struct asking *asking = context;
+
+    if (asking->form == FORM_JSON)
+        print_json(answer);
+    else if (asking->form == FORM_CSV)
+        print_csv(answer);
+    else
+        print_text(answer);
+}
+
+/* ---- SQLite's statements ---- */
+
+struct stepping {
+    sqlite3_stmt *statement;
+    int status;
+};
+
+static bool next_row(struct answer *answer)
+{
+    struct stepping *stepping = answer->of;
+
+    return (stepping->status = sqlite3_step(stepping->statement)) == SQLITE_ROW;
+}
+
+static const char *column_name(struct answer *answer, unsigned column)
+{
+    return sqlite3_column_name(((struct stepping *)answer->of)->statement, (int)column);
+}
+
+static const char *column_text(struct answer *answer, unsigned column, bool *is_number)
+{
+    sqlite3_stmt *statement = ((struct stepping *)answer->of)->statement;
+    int type = sqlite3_column_type(statement, (int)column);
+
+    *is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    return (const char *)sqlite3_column_text(statement, (int)column);
+}
+
+#define INTERRUPTED "the query was interrupted"
+
+static bool run_in_sqlite(struct asking *asking, const char *sql)
 {
     sqlite3 *sqlite = asking->database.sqlite;
-    sqlite3_stmt *statement = NULL;
-    int status = sqlite3_prepare_v2(sqlite, *sql, -1, &statement, sql), columns;
+    struct stepping stepping = {.statement = NULL};
+    struct answer answer = {0, &stepping, next_row, column_name, column_text};
+    int status = sqlite3_prepare_v2(sqlite, sql, -1, &stepping.statement, NULL);
 
-    asking->database.stop = 0;
-    if (status == SQLITE_OK && statement == NULL)
+    if (status == SQLITE_OK && stepping.statement == NULL)
         return true;
     if (status == SQLITE_OK) {
-        limit_query(asking->limit);
-        columns = sqlite3_column_count(statement);
-        status = columns == 0                ? sqlite3_step(statement)
-                 : asking->form == FORM_JSON ? print_json(statement, columns)
-                 : asking->form == FORM_CSV  ? print_csv(statement, columns)
-                                             : print_text(statement, (unsigned)columns);
-        limit_query(0);
+        answer.columns = (unsigned)sqlite3_column_count(stepping.statement);
+        if (answer.columns == 0)
+            next_row(&answer);
+        else
+            print_answer(asking, &answer);
+        status = stepping.status;
     }
     fflush(stdout);
     if (status == SQLITE_INTERRUPT)
-        complain("the query was interrupted");
+        complain(INTERRUPTED);
     else if (status != SQLITE_DONE && status != SQLITE_OK)
         complain("SQL: %s%s", sqlite3_errmsg(sqlite),
                  strncmp(sqlite3_errmsg(sqlite), "no such table", 13) != 0 ? ""
                  : asking->is_interactive                                  ? "; .tables lists them"
                                                                            : "; `tarn help sql` lists them");
-    sqlite3_finalize(statement);
+    sqlite3_finalize(stepping.statement);
     return status == SQLITE_DONE;
 }
 
+static bool run_in_duck(struct asking *asking, const char *sql)
+{
+    struct fail fail;
+    bool ok = duck_run(asking->duck, sql, print_answer, asking, &fail);
+
+    fflush(stdout);
+    if (!ok)
+        complain("%s", asking->database.stop ? INTERRUPTED : fail.text);
+    return ok;
+}
+
+/* Runs all statements of SQL, up to the first that fails. */
 static bool run_text(struct asking *asking, const char *sql)
 {
-    while (sql[strspn(sql, " \t\r\n;")] != '\0')
-        if (!run_statement(asking, &sql))
-            return false;
-    return true;
+    struct buffer statement = {0};
+    bool ok = true;
+
+    while (sql[strspn(sql, " \t\r\n;")] != '\0' && ok) {
+        statement.used = 0;
+        do {
+            statement.used -= statement.used > 0; /* the NUL */
+            size_t length = strcspn(sql, ";");
+            length += sql[length] == ';';
+            buffer_add(&statement, sql, length);
+            buffer_add(&statement, "", 1);
+            sql += length;
+        } while (*sql != '\0' && !sqlite3_complete((const char *)statement.bytes));
+        asking->database.stop = 0;
+        limit_query(asking->limit);
+        ok = (asking->duck != NULL ? run_in_duck : run_in_sqlite)(asking, (const char *)statement.bytes);
+        limit_query(0);
+    }
+    free(statement.bytes);
+    return ok;
 }
 
 /* ---- a session ---- */
@@ -377,11 +453,15 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
     source.symbols = symbols_open(trace->directory, asking->symbols);
     if (!database_open(&asking->database, &source, &fail))
         return fail_report(&fail, EXIT_USAGE);
+    if (asking->uses_duck && ((asking->duck = duck_open(&fail)) == NULL ||
+                              !duck_relations(asking->duck, &asking->database, &fail)))
+        return fail_report(&fail, EXIT_USAGE);
     asked = asking;
     asking->is_interactive = sql == NULL && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
     ok = sql != NULL ? run_text(asking, sql) : run_session(asking);
+    duck_close(asking->duck);
     database_close(&asking->database);
     symbols_close(source.symbols);
     if (fflush(stdout) != 0 || ferror(stdout)) {

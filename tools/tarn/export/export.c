@@ -16,6 +16,7 @@ const struct export_format export_formats[] = {
     {"chrome", "JSON trace events, for chrome://tracing, Perfetto, speedscope", "json", &chrome_export},
     {"csv", "a directory of tables: one per event type, and tables of the model's results", "csv", NULL},
     {"sqlite", "a database with the same tables", "sqlite", NULL},
+    {"parquet", "a directory of the relations as Parquet files; needs DuckDB (make duckdb)", "parquet", NULL},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -4,7 +4,7 @@
  *
  * There are two groups of formats:
  *
- *   tables.h   the relations (relation/relation.h): CSV, SQLite
+ *   tables.h   the relations (relation/relation.h): CSV, SQLite, Parquet
  *   tracks.h   lanes of a picture: chrome.c, perfetto.c. Each is an analysis without tables
  *              (analysis/analysis.h): it observes the model during one walk and writes to `output`, which
  * must not exist yet.

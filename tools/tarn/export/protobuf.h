@@ -63,15 +63,11 @@ static inline void protobuf_end(struct buffer *to, size_t mark)
         to->bytes[mark - 4 + i] = (uint8_t)((length >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0));
 }
 
-/* Adds a text, which must be UTF-8: any other byte becomes U+FFFD. */
 static inline void protobuf_text(struct buffer *to, unsigned field, const char *text, size_t length)
 {
-    size_t mark = protobuf_begin(to, field), run;
+    size_t mark = protobuf_begin(to, field);
 
-    for (size_t i = 0; i < length; i += run ? run : 1) {
-        run = (unsigned char)text[i] < 0x80 ? 1 : utf8_length((const unsigned char *)text + i, length - i);
-        buffer_add(to, run ? text + i : "\xef\xbf\xbd", run ? run : 3);
-    }
+    buffer_utf8(to, text, length);
     protobuf_end(to, mark);
 }
 

@@ -33,6 +33,16 @@ unsigned utf8_length(const unsigned char *text, size_t left)
     return length;
 }
 
+void buffer_utf8(struct buffer *to, const char *text, size_t length)
+{
+    size_t run;
+
+    for (size_t i = 0; i < length; i += run != 0 ? run : 1) {
+        run = (unsigned char)text[i] < 0x80 ? 1 : utf8_length((const unsigned char *)text + i, length - i);
+        buffer_add(to, run != 0 ? text + i : "\xef\xbf\xbd", run != 0 ? run : 3);
+    }
+}
+
 static char *put_hex_byte(char *at, const char *before, unsigned char c)
 {
     at = put_string(at, before);

@@ -3,6 +3,7 @@
 #ifndef TARN_PRINT_VALUE_H
 #define TARN_PRINT_VALUE_H
 
+#include <tools/tarn/buffer.h>
 #include <tools/tarn/print/print.h>
 
 enum op_code {
@@ -36,6 +37,8 @@ struct print_op {
 
 /* Returns the length of the UTF-8 character at TEXT, or 0 if it is invalid. */
 unsigned utf8_length(const unsigned char *text, size_t left);
+/* Adds a text as UTF-8: any byte that is none becomes U+FFFD. */
+void buffer_utf8(struct buffer *to, const char *text, size_t length);
 char *put_number(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style);
