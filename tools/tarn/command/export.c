@@ -101,7 +101,7 @@ static int export_trace(struct options *options, const struct trace *trace)
 {
     const char *nothing = NULL;
     struct losses losses;
-    struct fail fail;
+    struct fail fail = {.text = ""};
 
     losses_open(&losses, trace);
     losses.quiet = true;
