@@ -28,7 +28,7 @@ GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
 # Their object is how much, not in which order; much takes too long where it is explored.
 GUEST_kernel_frames := plain
-GUEST_kernel_memory := plain memory=256M
+GUEST_kernel_memory := plain
 GUEST_fuzz_instructions := plain
 GUEST_kernel_profile := smp=1 timed append=trace.profile=20
 GUEST_kernel_sched := timed
@@ -41,7 +41,7 @@ GUEST_kernel_scarce := free memory=256M
 
 # Tests of the trace. trace_rings.c reads the rings.
 RINGS := user/bin/trace_rings.c
-$(call guest_tests,$(addprefix trace_,control state schema damage command boot sites counters tables) lock_tables tables_moved,$(RINGS))
+$(call guest_tests,$(addprefix trace_,control schema damage command boot sites counters) lock_tables,$(RINGS))
 $(call guest_programs,explore_pull,$(RINGS) trace/format/wire.c)
 $(call guest_programs,explore_control,tests/guest/child.c $(RINGS))
 $(call guest_programs,tables_work,$(RINGS))
@@ -66,9 +66,7 @@ GUEST_routines_memory := plain memory=256M append=trace.routines=on
 $(call guest_programs,routines_work,tests/guest/child.c,$(BA)/lib/libtarnprof.a)
 # Not the stubs of system calls, which are inline.
 CFLAGS_tests/guest/routines_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
-GUEST_lock_tables := plain timed append=debug.hang=1
-# More programs than tables have rows.
-GUEST_tables_moved := timed
+GUEST_lock_tables := plain timed
 # Its vandal's races are what it is about.
 GUEST_trace_damage := plain
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k \
@@ -99,9 +97,9 @@ BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet
 
 # Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
 # are ordinary programs.
-$(foreach t,$(addprefix routines_,1 2 4 8 program work) lock_tables scarce shell tables_moved tables_work \
-    tables_work_many trace_control trace_load trace_load_long trace_state trace_schema trace_damage \
-    trace_locks trace_sites trace_counters trace_tables explore_pull explore_again explore_control late_servers,\
+$(foreach t,$(addprefix routines_,1 2 4 8 program work) lock_tables scarce shell tables_work \
+    tables_work_many trace_control trace_load trace_load_long trace_schema trace_damage \
+    trace_locks trace_sites trace_counters explore_pull explore_again explore_control late_servers,\
     $(eval AUTHORITY_test/$t := trace))
 AUTHORITY_test/kernel_frames := machine
 BOOT_FILES += test/labelled=$(BA)/user/trace

@@ -25,6 +25,7 @@ static sem_t semaphore;
 static unsigned slot, given, taken, turns[ROUNDS]; /* under mutex */
 static unsigned counted;                           /* under semaphore */
 static unsigned one, other, torn;                  /* under rwlock; torn: by reader 0 alone */
+static unsigned serial;                            /* atomic */
 static bool memory_good[THREADS];
 
 /* Half of them give numbers through one slot, half of them take. */
@@ -122,7 +123,8 @@ static void *meet_at_barrier(void *argument)
         pthread_mutex_lock(&mutex);
         turns[i]++;
         pthread_mutex_unlock(&mutex);
-        pthread_barrier_wait(&barrier);
+        if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+            __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED);
     }
     return NULL;
 }
@@ -165,7 +167,7 @@ int main(void)
     run_threads(meet_at_barrier);
     for (unsigned i = 0; i < ROUNDS; i++)
         good &= turns[i] == THREADS;
-    check(good, "a barrier lets all on");
+    check(good && serial == ROUNDS, "a barrier lets all on, and one is the serial thread");
     run_threads(use_memory);
     check(memory_good[0] && memory_good[1] && memory_good[2] && memory_good[3],
           "memory is one thread's alone");

@@ -11,6 +11,7 @@
  *
  *     explore_meet [signals | waits | moves | copies | objects [TIMES]]     one part alone
  */
+#include "child.h"
 #include "leak.h"
 #include "start.h"
 #include "tap.h"
@@ -29,15 +30,6 @@
 #define SOON         40000u /* ns */
 #define SHARED_SLOTS 4u
 #define FIRST_SHARED 400u
-
-static cap_t must(int64_t result)
-{
-    if (result < 0) {
-        printf("Bail out! %s\n", tarn_error_text((int)result));
-        exit(1);
-    }
-    return (cap_t)result;
-}
 
 static pthread_t threads[8];
 

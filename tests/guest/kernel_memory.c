@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel_memory.c - memory as programs see it: demand zero, copy-on-write, access rights, out of memory.
- * Pagers: kernel_pager.c.
+ * kernel_memory.c - memory as programs see it: demand zero, copy-on-write, access rights, sizes. Pagers:
+ * kernel_pager.c; out of memory: kernel_scarce.c.
  */
 #include "probe.h"
 
@@ -485,102 +485,6 @@ static void test_sizes(void)
     sys_cap_close(memory);
 }
 
-/* ---- out of memory --------------------------------------------------------------------------------- */
-
-enum { EAT_SHARED, EAT_PRIVATE, EAT_TABLES, EAT_OBJECTS, EAT_KINDS };
-
-/* Uses up memory in one of several ways, until it is killed. */
-static void eat(uint64_t kind)
-{
-    static const char name[TARN_NAME_BYTES] = "eaten";
-    uint64_t at = 0x0000002000000000ull, spare = at, spare_end = at + 64 * MIB;
-    int64_t untouched = sys_memory_create(64 * MIB);
-    must(untouched);
-    must(sys_space_map(SLOT_SPACE, (cap_t)untouched, spare, 64 * MIB, 0, RW | MAP_FIXED));
-    for (;;) {
-        if (kind == EAT_OBJECTS) { /* their memory is not attributed to this process: end here */
-            if (sys_space_create(name, 0) < 0)
-                sys_space_kill(SLOT_SPACE, 1);
-            continue;
-        }
-        uint64_t size = kind == EAT_TABLES ? TARN_PAGE_SIZE : 64 * MIB;
-        int64_t memory = sys_memory_create(size);
-        if (memory < 0) { /* a failed call kills no process; a page fault without a page frame does */
-            spare += spare < spare_end ? TARN_PAGE_SIZE : 0;
-            *(volatile uint64_t *)(spare - TARN_PAGE_SIZE) = 1;
-            continue;
-        }
-        at += 1ull << 30; /* different page tables for each */
-        if (sys_space_map(SLOT_SPACE, (cap_t)memory, at, size, 0,
-                          (kind == EAT_PRIVATE ? COW : RW) | MAP_FIXED) < 0)
-            continue;
-        for (uint64_t offset = 0; offset < size; offset += TARN_PAGE_SIZE)
-            *(volatile uint64_t *)(at + offset) = 1;
-        sys_cap_close((cap_t)memory);
-    }
-}
-
-/* Waits until it is dead or `ms` have passed. Returns true if it is dead. */
-static bool dies(struct child *child, unsigned ms)
-{
-    for (unsigned i = 0; i < ms / 10; i++) {
-        if (sys_space_info(child->space) == -E_DEAD)
-            return true;
-        sys_thread_sleep(deadline_after(10000000));
-    }
-    return false;
-}
-
-static void eat_alone(uint64_t kind)
-{
-    struct child child;
-    must(child_create(&child, "glutton"));
-    must(child_start(&child, eat, kind));
-    dies(&child, 20000);
-    child_end(&child);
-}
-
-static void test_no_memory(void)
-{
-    static const char *const names[EAT_KINDS] = {"touching pages", "copies on write", "page tables",
-                                                 "objects"};
-    for (uint64_t kind = 0; kind < EAT_KINDS; kind++) {
-        struct child child;
-        char text[64];
-        struct system_stats before = first_stats();
-        must(child_create(&child, "glutton"));
-        must(child_start(&child, eat, kind));
-        bool dead = dies(&child, 30000);
-        child_end(&child);
-        snprintf(text, sizeof text, "a program that uses up memory by %s is killed", names[kind]);
-        check(dead, "%s", text);
-        snprintf(text, sizeof text, "and everything is freed");
-        check(same_stats_soon(&before), "%s", text);
-    }
-    struct system_stats before = first_stats();
-    bool back = true;
-    for (int round = 0; round < 3; round++) {
-        struct child many[EAT_KINDS];
-        cap_t threads[EAT_KINDS];
-        for (uint64_t kind = 0; kind < EAT_KINDS; kind++) {
-            /* All exist before the first one allocates. */
-            must(child_create(&many[kind], "glutton"));
-            threads[kind] = must(child_thread(&many[kind], eat, kind, TARN_PRIO_USER, 0));
-        }
-        for (uint64_t kind = 0; kind < EAT_KINDS; kind++) {
-            must(sys_thread_resume(threads[kind]));
-            sys_cap_close(threads[kind]);
-        }
-        for (uint64_t kind = 0; kind < EAT_KINDS; kind++)
-            dies(&many[kind], 5000);
-        for (uint64_t kind = 0; kind < EAT_KINDS; kind++)
-            child_end(&many[kind]);
-        back &= same_stats_soon(&before); /* resources of a dead space are freed after it is reported */
-    }
-    eat_alone(EAT_SHARED);
-    check(back && same_stats_soon(&before), "several at once: the system survives, and everything is freed");
-}
-
 int main(void)
 {
     child_prepare();
@@ -591,6 +495,5 @@ int main(void)
     test_resident();
     test_rights();
     test_sizes();
-    test_no_memory();
     return finish_tests();
 }

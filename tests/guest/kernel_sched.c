@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel_sched.c - scheduling: affinity, priorities, time slices, stealing, suspension.
+ * kernel_sched.c - scheduling: priorities, time slices, suspension. Where threads are placed, and stolen:
+ * tests/unit/kernel/sched_test.c.
  *
  * The threads live in a child and count in memory shared with the test.
  */
@@ -8,11 +9,9 @@
 #include "leak.h"
 #include "tap.h"
 
-#include <arch/trace.h>
 #include <stdlib.h>
 
 #define MS     1000000ull
-#define CPUS   64u
 #define SHARED 0x0000000900000000ull
 
 enum { SLOT_SIGNAL = 16, SLOT_REPLY };
@@ -20,8 +19,7 @@ enum { SLOT_SIGNAL = 16, SLOT_REPLY };
 struct shared {
     struct {
         _Atomic uint64_t count;
-        _Atomic uint64_t cpus; /* CPUs on which it ran, one bit each */
-    } threads[CPUS];
+    } threads[2];
     _Atomic uint64_t answered_at;
 };
 _Static_assert(sizeof(struct shared) <= TARN_PAGE_SIZE, "one page is shared");
@@ -45,10 +43,8 @@ static struct shared *child_shared(void)
 static void count_always(uint64_t index)
 {
     struct shared *s = child_shared();
-    for (;;) {
+    for (;;)
         s->threads[index].count++;
-        s->threads[index].cpus |= 1ull << arch_trace_cpu(arch_trace_ring());
-    }
 }
 
 /* Replies to each signal with one. */
@@ -119,80 +115,6 @@ static bool share_processor(unsigned one, unsigned other)
     return false;
 }
 
-/* Waits until the thread runs only on these CPUs; the host may delay a vCPU. */
-static bool runs_only(unsigned index, uint64_t cpus)
-{
-    for (int turn = 0; turn < 200; turn++) {
-        shared->threads[index].cpus = 0;
-        sleep_ms(20);
-        if (shared->threads[index].cpus == cpus)
-            return true;
-    }
-    return false;
-}
-
-static void test_affinity(void)
-{
-    struct child child;
-    bool pinned = true, moved = true;
-    cap_t threads[CPUS];
-    make_child(&child);
-    for (unsigned i = 0; i < cpu_count; i++)
-        threads[i] = start(&child, count_always, i, 1, 1ull << i);
-    sleep_ms(100);
-    for (unsigned i = 0; i < cpu_count; i++)
-        pinned &= !(shared->threads[i].cpus & ~(1ull << i)) && runs_only(i, 1ull << i);
-    check(pinned, "threads run only where their affinity allows");
-    for (unsigned i = 0; i < cpu_count; i++)
-        must(sys_thread_set_affinity(threads[i], 1ull << (i + 1) % cpu_count));
-    for (unsigned i = 0; i < cpu_count; i++)
-        moved &= runs_only(i, 1ull << (i + 1) % cpu_count);
-    check(moved, "running threads migrate when their affinity changes");
-    check(sys_thread_set_affinity(threads[0], cpu_count < 64 ? 1ull << 63 : 0) == -E_BAD_ARGUMENT,
-          "CPUs that do not exist are refused");
-    for (unsigned i = 0; i < cpu_count; i++)
-        sys_cap_close(threads[i]);
-    child_end(&child);
-}
-
-/* Whether all of the first `count` threads progress; the host may have fewer CPUs than the guest. */
-static bool all_get_on(unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (!gets_on(i, shared->threads[i].count))
-            return false;
-    return true;
-}
-
-/* Waits until each CPU has run one of the first `count` threads. */
-static bool all_work(unsigned count)
-{
-    for (int turn = 0; turn < 500; turn++) {
-        uint64_t cpus = 0;
-        for (unsigned i = 0; i < count; i++)
-            cpus |= shared->threads[i].cpus;
-        if ((unsigned)__builtin_popcountll(cpus) == cpu_count)
-            return true;
-        sleep_ms(10);
-    }
-    return false;
-}
-
-static void test_spreading(void)
-{
-    struct child child;
-    unsigned twice = 2 * cpu_count < CPUS ? 2 * cpu_count : CPUS;
-    make_child(&child);
-    for (unsigned i = 0; i < twice; i++) {
-        sys_cap_close(start(&child, count_always, i, 1, 0));
-        if (i + 1 == cpu_count)
-            check(all_get_on(cpu_count), "as many threads as CPUs all progress");
-    }
-    check(all_get_on(twice), "twice as many all progress");
-    check(all_work(twice), "and all CPUs are used");
-    child_end(&child);
-}
-
 static void test_priorities(void)
 {
     struct child child;
@@ -247,8 +169,6 @@ int main(void)
     cpu_count = (unsigned)read_stats().cpus;
     shared_memory = must(sys_memory_create(TARN_PAGE_SIZE));
     shared = memory_map(shared_memory, TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
-    test_affinity();
-    test_spreading();
     test_priorities();
     test_preemption();
     return finish_tests();

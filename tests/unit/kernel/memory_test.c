@@ -115,34 +115,6 @@ static void test_blocks(void)
     check(frame_count_free() == before, "all blocks are freed");
 }
 
-static void *hammer_frames(void *argument)
-{
-    host_become((uint32_t)(uintptr_t)argument);
-    paddr_t held[100];
-    for (int round = 0; round < 2000; round++) {
-        int count = 0;
-        while (count < 100 && (held[count] = frame_alloc()) != FRAME_NONE)
-            *(uint64_t *)phys_to_virt(held[count]) = (uint64_t)(uintptr_t)argument, count++;
-        while (count--) {
-            if (*(uint64_t *)phys_to_virt(held[count]) != (uint64_t)(uintptr_t)argument)
-                abort(); /* another CPU had it, too */
-            frame_free(held[count]);
-        }
-    }
-    return NULL;
-}
-
-static void test_processors(void)
-{
-    uint64_t before = frame_count_free();
-    pthread_t thread[4];
-    for (uintptr_t i = 0; i < 4; i++)
-        pthread_create(&thread[i], NULL, hammer_frames, (void *)i);
-    for (int i = 0; i < 4; i++)
-        pthread_join(thread[i], NULL);
-    check(frame_count_free() == before, "four CPUs share the frames, and none is lost");
-}
-
 /* ---- Slabs ---- */
 
 struct thing {
@@ -232,88 +204,6 @@ static void test_slab_frames(void)
         slab_free(&slab, things[i]);
     reclaim_all();
     check(frame_count_free() == before - 1, "these frames are freed with their last object");
-}
-
-/* CPUs find objects without a lock, and read them after others have freed them. Freed frames are
- * overwritten at once. */
-enum { SHARED_THINGS = 64, READER_ROUNDS = 20000 };
-static LOCK_CLASS(shared_class, "shared thing");
-static struct slab shared_slab = SLAB("shared thing", struct thing, construct_thing, &shared_class);
-static struct thing *_Atomic shared_things[SHARED_THINGS];
-static _Atomic unsigned strange_things;
-
-static void replace_things(unsigned *random)
-{
-    for (int i = 0; i < SHARED_THINGS; i++) {
-        *random = *random * 1664525u + 1013904223u;
-        struct thing *fresh = *random >> 31 ? slab_alloc(&shared_slab) : NULL;
-        struct thing *old = atomic_exchange(&shared_things[i], fresh);
-        if (old)
-            slab_free(&shared_slab, old);
-    }
-}
-
-static void *use_shared(void *argument)
-{
-    host_become((uint32_t)(uintptr_t)argument);
-    unsigned random = (unsigned)(uintptr_t)argument + 1;
-    for (int round = 0; round < READER_ROUNDS; round++) {
-        random = random * 1664525u + 1013904223u;
-        struct thing *thing = atomic_load(&shared_things[random >> 24 & (SHARED_THINGS - 1)]);
-        if (round % 16 == 0)
-            replace_things(&random);
-        if (round % 4 == 0)
-            arch_relax();
-        strange_things += thing && thing->constructed != 0x600d;
-        quiescent_report(); /* this ends the kernel entry */
-        slab_reclaim(4);
-        paddr_t frame = frame_alloc();
-        memset(phys_to_virt(frame), 0xaa, FRAME_SIZE);
-        frame_free(frame);
-    }
-    return NULL;
-}
-
-static void test_readers(void)
-{
-    pthread_t thread[4];
-    for (uintptr_t i = 0; i < 4; i++)
-        pthread_create(&thread[i], NULL, use_shared, (void *)i);
-    for (int i = 0; i < 4; i++)
-        pthread_join(thread[i], NULL);
-    for (int i = 0; i < SHARED_THINGS; i++)
-        if (shared_things[i])
-            slab_free(&shared_slab, shared_things[i]);
-    check(strange_things == 0, "an object found without a lock keeps its type until its finder is quiescent");
-    reclaim_all();
-    check(shared_slab.frames <= 1 && slab_live(&shared_slab) == 0, "then its frames are freed");
-}
-
-/* ---- Memory objects ---- */
-
-static void test_copy(void)
-{
-    uint64_t before = frame_count_free() + slab_frames_total();
-    static char model[3 << 20], got[3 << 20];
-    struct memory *memory = memory_new(MEMORY_ZERO, sizeof model);
-    bool good = true;
-    for (int round = 0; round < 300; round++) {
-        char buffer[9000];
-        uint64_t offset = pick(sizeof model), size = pick(sizeof buffer);
-        memset(buffer, round, sizeof buffer);
-        int64_t done = memory_copy_in(memory, offset, buffer, size);
-        uint64_t expected = size < sizeof model - offset ? size : sizeof model - offset;
-        good &= done == (int64_t)expected;
-        memcpy(model + offset, buffer, expected);
-    }
-    good &= memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, sizeof got);
-    check(good, "copied data is read back; other data is zero");
-    check(memory_resize(memory, 1 << 20) == 0 && memory_resize(memory, 8 << 20) == 0 &&
-              memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, 1 << 20) &&
-              got[1 << 20] == 0 && got[sizeof got - 1] == 0,
-          "shrinking discards data, growing adds zeroes");
-    memory_put(memory);
-    check(frame_count_free() + slab_frames_total() == before, "a dead object frees every frame");
 }
 
 /* ---- Mappings ---- */
@@ -501,73 +391,11 @@ static void test_space(void)
     check(frame_count_free() + grown == before, "a dead space and its objects free every frame");
 }
 
-static void test_hostile_ranges(void)
-{
-    struct space *space = space_new("hostile", 0, 0, true);
-    struct memory *memory = memory_new(MEMORY_ZERO, 4 * FRAME_SIZE);
-    uint32_t rw = MAP_READ | MAP_WRITE;
-    bool refused =
-        space_map(space, memory, USER_END - FRAME_SIZE, 2 * FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
-        space_map(space, memory, 0, FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
-        space_map(space, memory, BASE + 1, FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
-        space_map(space, memory, BASE, 1, 0, rw | MAP_FIXED, rw) < 0 &&
-        space_map(space, memory, BASE, ~0ull & ~4095ull, 0, rw | MAP_FIXED, rw) < 0 &&
-        space_map(space, memory, BASE, FRAME_SIZE, ~0ull & ~4095ull, rw | MAP_FIXED, rw) < 0 &&
-        space_map(space, memory, BASE, 5 * FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
-        space_map(space, memory, USER_TRACE_INFO, FRAME_SIZE, 0, rw | MAP_FIXED, rw) < 0 &&
-        space_map(space, memory, BASE, FRAME_SIZE, 0, rw | MAP_EXECUTE | MAP_FIXED, 7) < 0 &&
-        space_unmap(space, ~0ull & ~4095ull, FRAME_SIZE) < 0 &&
-        space_protect(space, BASE, FRAME_SIZE, MAP_READ) < 0;
-    check(refused, "ranges that wrap, overflow, hit the info page or break W^X are refused");
-    check(space_map(space, memory, BASE, FRAME_SIZE, 0, rw | MAP_FIXED, MAP_READ) == -E_BAD_RIGHT,
-          "no more rights than the capability has");
-    int64_t chosen = space_map(space, memory, 0, 4 * FRAME_SIZE, 0, rw, rw);
-    int64_t second = space_map(space, memory, 0, 4 * FRAME_SIZE, 0, rw, rw);
-    check(chosen > 0 && second >= chosen + 5 * (int64_t)FRAME_SIZE,
-          "chosen places leave a free page between");
-    memory_put(memory);
-    space_put(space);
-}
-
-/* ---- Pagers ---- */
-
 static uint64_t first_word(struct memory *memory, uint64_t offset)
 {
     uint64_t word = ~0ull;
     memory_copy_out(memory, offset, &word, sizeof word);
     return word;
-}
-
-static void test_paged(void)
-{
-    static struct endpoint pager = {.references = 1};
-    struct space *space = space_new("paged", 0, 0, true);
-    struct memory *paged = memory_new(MEMORY_PAGED, 8 * FRAME_SIZE);
-    struct memory *source = memory_new(MEMORY_ZERO, 8 * FRAME_SIZE);
-    uint64_t word = 4711;
-    paged->pager = &pager;
-    memory_copy_in(source, FRAME_SIZE, &word, sizeof word);
-    space_map(space, paged, BASE, 8 * FRAME_SIZE, 0, MAP_READ | MAP_WRITE | MAP_FIXED, 7);
-    struct fault_request request = {.address = BASE + 2 * FRAME_SIZE + 8, .access = FAULT_ACCESS_WRITE};
-    bool asked = space_fault(space, &request) == FAULT_ASK_PAGER && request.pager == &pager &&
-                 request.object_offset == 2 * FRAME_SIZE;
-    check(asked && pager.references == 2, "a missing page belongs to its pager, which the fault references");
-    check(memory_supply(paged, 8 * FRAME_SIZE, source, FRAME_SIZE) == -E_BAD_ARGUMENT &&
-              first_word(source, FRAME_SIZE) == 4711,
-          "pages that do not fit stay");
-    check(memory_supply(paged, 2 * FRAME_SIZE, source, FRAME_SIZE) == 0 &&
-              first_word(source, FRAME_SIZE) == 0 && source->frames == 0 && paged->frames == 1,
-          "supplied pages move");
-    memory_copy_in(source, 0, &word, sizeof word);
-    check(memory_supply(paged, 2 * FRAME_SIZE, source, 0) == 0 && first_word(source, 0) == 4711,
-          "present pages are not replaced, and nothing moves");
-    uint64_t *shown = resolve(space, BASE + 2 * FRAME_SIZE, FAULT_ACCESS_WRITE);
-    check(shown && *shown == 4711, "then the fault finds the page");
-    space_map(space, source, BASE + 32 * FRAME_SIZE, FRAME_SIZE, 0, MAP_READ | MAP_FIXED, 7);
-    check(memory_supply(paged, 3 * FRAME_SIZE, source, 0) == -E_BUSY, "mapped pages do not move");
-    memory_put(paged);
-    memory_put(source);
-    space_put(space);
 }
 
 /* ---- No memory ---- */
@@ -737,15 +565,10 @@ int main(void)
     test_all_frames();
     test_kept(pattern);
     test_blocks();
-    test_processors();
     test_slab();
     test_slab_frames();
-    test_readers();
-    test_copy();
     test_mappings();
     test_space();
-    test_hostile_ranges();
-    test_paged();
     test_no_memory();
     return finish_tests();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps, then CPUs that
- * are host threads and wake, block, steal and move threads concurrently.
+ * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps. What CPUs do at
+ * the same time is explored (docs/explore.md).
  *
  * A golden schedule lists the threads that the CPUs run after each step; '-' is idle.
  */
@@ -24,10 +24,9 @@
 #include <tests/unit/kernel/host.h>
 #include <tests/unit/stub.h>
 
-#define CPUS         4u
-#define THREADS_MAX  64u
-#define STEPS        200000u
-#define SECONDS_BUSY 2
+#define CPUS        4u
+#define THREADS_MAX 64u
+#define STEPS       200000u
 
 /* ---- Stubs ---- */
 
@@ -364,90 +363,6 @@ static void test_timers(void)
           "an infinite time stays infinite");
 }
 
-/* ---- Concurrent CPUs ---- */
-
-static _Atomic bool stop;
-static _Atomic int runs_on[THREADS_MAX]; /* 1 + number of the CPU */
-static _Atomic uint64_t turns[THREADS_MAX], doubly;
-
-/* Its thread blocks now and then. Any CPU can wake a blocked thread, under that thread's lock, as in a real
- * wait. */
-static void *be_processor(void *argument)
-{
-    unsigned index = (unsigned)(uintptr_t)argument, seed = index + 1;
-    struct cpu *cpu = &cpus[index];
-    host_become(index);
-    while (!stop) {
-        unsigned choice = (unsigned)rand_r(&seed);
-        struct thread *current = cpu->current;
-        if (current != cpu->idle) {
-            if (atomic_fetch_add(&runs_on[current->tid], 1) != 0)
-                doubly++;
-            turns[current->tid]++;
-            atomic_fetch_sub(&runs_on[current->tid], 1);
-            if (choice % 4 == 0) {
-                spin_lock(&current->lock);
-                atomic_store(&current->state, THREAD_SLEEPING);
-                atomic_store(&current->wait_lock, &current->lock);
-                spin_unlock(&current->lock);
-            } else if (choice % 4 == 1) {
-                sched_yield();
-            }
-        }
-        struct thread *other = &threads[(choice >> 8) % THREADS_MAX];
-        spin_lock(&other->lock);
-        bool waits = atomic_load(&other->wait_lock) != NULL;
-        atomic_store(&other->wait_lock, NULL);
-        spin_unlock(&other->lock);
-        if (waits)
-            sched_wake(other);
-        if ((choice >> 16) % 64 == 0)
-            sched_set_affinity(other, 1ull << (choice >> 24) % CPUS | 1);
-        if ((choice >> 16) % 64 == 1)
-            sched_set_priority(other, (choice >> 24) % TARN_PRIORITIES);
-        atomic_store(&cpu->need_resched, 0);
-        sched_reschedule();
-        uint64_t bit = 1ull << index;
-        if (cpu->current == cpu->idle)
-            atomic_fetch_or(&sched_idle_cpus, bit);
-        else
-            atomic_fetch_and(&sched_idle_cpus, ~bit);
-    }
-    return NULL;
-}
-
-static void test_at_once(void)
-{
-    pthread_t processors[CPUS];
-    make_machine(CPUS);
-    for (unsigned i = 0; i < THREADS_MAX; i++) {
-        struct thread *thread = make_thread(i, 5, 0);
-        spin_init(&thread->lock, &thread_lock_class);
-        thread->wait_lock = &thread->lock;
-    }
-    for (unsigned i = 0; i < CPUS; i++)
-        pthread_create(&processors[i], NULL, be_processor, (void *)(uintptr_t)i);
-    for (int i = 0; i < SECONDS_BUSY * 100; i++) {
-        struct timespec pause = {.tv_nsec = 10000000};
-        nanosleep(&pause, NULL);
-    }
-    stop = true;
-    for (unsigned i = 0; i < CPUS; i++)
-        pthread_join(processors[i], NULL);
-    unsigned ran = 0, places = 0, wrong = 0;
-    for (unsigned i = 0; i < THREADS_MAX; i++) {
-        unsigned on = 0;
-        ran += turns[i] > 0;
-        for (unsigned c = 0; c < CPUS; c++)
-            on += cpus[c].current == &threads[i];
-        places = on + (threads[i].queued_on != NULL) + (threads[i].wait_lock != NULL);
-        wrong += places != 1;
-    }
-    check(doubly == 0, "no thread ran on two processors");
-    check(ran == THREADS_MAX, "all threads ran");
-    check(wrong == 0, "each thread is either waiting, queued or running");
-}
-
 int main(void)
 {
     host_start(CPUS);
@@ -458,6 +373,5 @@ int main(void)
     test_late_idle();
     test_affinity();
     test_timers();
-    test_at_once();
     return finish_tests();
 }

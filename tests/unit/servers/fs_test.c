@@ -383,37 +383,10 @@ static void test_pipe_deaths(void)
     pipe_destroy(pipe);
 }
 
-/* ---- threads --------------------------------------------------------------------------------------- */
-
-static void *rename_and_remove(void *argument)
+/* A directory with what is in it, also in directories. */
+static void remove_all(const char *path)
 {
-    char a[32], b[32], c[32];
-    long id = (long)argument;
-    snprintf(a, sizeof(a), "/t/%ld", id);
-    snprintf(b, sizeof(b), "/t/x/%ld", id % 2);
-    snprintf(c, sizeof(c), "/t/x/%ld/%ld", id % 2, id);
-    for (int i = 0; i < 3000; i++) {
-        struct node *node;
-        make_dir("/t/x");
-        make_dir(a);
-        make_dir(b);
-        tree_rename(a, i % 3 ? b : c);
-        tree_rename("/t/x", a);
-        tree_rename(b, "/t/x");
-        make_file(c, "c");
-        if (!tree_find(c, &node))
-            node_put(node);
-        tree_unlink(c);
-        tree_rmdir(b);
-        tree_rmdir(a);
-    }
-    return NULL;
-}
-
-/* Removes one directory; those in it first move to /g1, /g2, ... to be removed later. */
-static void remove_one(const char *path, int *last)
-{
-    char buffer[4096], child[FS_PATH_MAX], moved[32];
+    char buffer[4096], child[FS_PATH_MAX];
     struct node *node;
     int64_t size;
     uint64_t position = 0;
@@ -426,38 +399,12 @@ static void remove_one(const char *path, int *last)
             const char *name = buffer + at + offsetof(struct fs_dirent, name);
             at += entry.length;
             snprintf(child, sizeof(child), "%s/%s", path, name);
-            if (name[0] == '.' || !tree_unlink(child))
-                continue;
-            snprintf(moved, sizeof(moved), "/g%d", ++*last);
-            tree_rename(child, moved);
+            if (name[0] != '.' && tree_unlink(child))
+                remove_all(child);
         }
     }
     node_put(node);
     tree_rmdir(path);
-}
-
-static void remove_all(const char *path)
-{
-    char next[32];
-    int last = 0;
-    remove_one(path, &last);
-    for (int i = 1; i <= last; i++) {
-        snprintf(next, sizeof(next), "/g%d", i);
-        remove_one(next, &last);
-    }
-}
-
-static void test_threads(void)
-{
-    pthread_t threads[4];
-    uint64_t directories = node_totals.directories;
-    check(make_dir("/t") == 0);
-    for (long i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, rename_and_remove, (void *)i);
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
-    remove_all("/t");
-    check(node_totals.directories == directories);
 }
 
 /* ---- the archive ----------------------------------------------------------------------------------- */
@@ -519,7 +466,6 @@ int main(void)
     client_end(1);
     client_end(2);
     buffers_reclaim();
-    test_threads();
     test_archive();
     check(memory_live() == 0 && node_totals.files == 0 && node_totals.bytes == 0);
     return finish_tests();

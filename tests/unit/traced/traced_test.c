@@ -15,7 +15,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
@@ -25,14 +24,11 @@
 #include <tests/unit/trace/ring_harness.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/tables/moment.h>
-#include <tools/tarn/tables/routines.h>
+#include <tools/tarn/source/source.h>
 #include <trace/event/previous.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
 #include <trace/ring/resize.h>
-#include <trace/ring/routine_copy.h>
-#include <trace/tables.h>
 #include <trace/user.h>
 #include <unistd.h>
 
@@ -122,8 +118,6 @@ void drain_end(struct drain *drain, bool is_last)
     drain->packets = 0;
 }
 
-static unsigned statedumps;
-
 int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
 {
     switch (operation) {
@@ -148,7 +142,6 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
                 trace_ring_flush(ring_of_cpu(cpu));
         return 0;
     case TRACE_OP_STATEDUMP:
-        statedumps++;
         return 0;
     case TRACE_OP_SET_DRAIN:
         drain_bits = b;
@@ -169,35 +162,8 @@ int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
     return 0;
 }
 
-/* Two tables, with serial numbers 3 and 9, of one and two rows. */
-int64_t sys_routines_read(cap_t of, uint64_t serial, void *buffer, uint64_t size)
-{
-    struct trace_routines *head = buffer;
-    struct trace_routine_row *rows = (struct trace_routine_row *)(head + 1);
-    if (serial >= 9)
-        return 0;
-    *head = (struct trace_routines){.serial = serial < 3 ? 3 : 9,
-                                    .rows = serial < 3 ? 1 : 2,
-                                    .row_bytes = sizeof *rows,
-                                    .name = "served",
-                                    .life = 1000};
-    for (uint32_t i = 0; i < head->rows; i++)
-        rows[i] = (struct trace_routine_row){
-            .key = trace_routine_key(i ? TRACE_ROUTINE_OUT : TRACE_ROUTINE_CALL, 0x123456),
-            .exclusive = 100 + i};
-    return (int64_t)(sizeof *head + head->rows * sizeof *rows);
-}
-
-/* Three routines of a program, at most two at once. */
-int64_t sys_routine_names(uint32_t from, void *buffer, uint64_t size)
-{
-    struct trace_routine *routines = buffer;
-    const uint32_t first = from - TRACE_CONTEXT_NAMED, count = first < 2 ? 2 - first : first < 3;
-    for (uint32_t i = 0; i < count && (i + 1) * sizeof(*routines) <= size; i++)
-        routines[i] = (struct trace_routine){
-            .number = from + i, .address = 0x1000 * (first + i), .program = "sort", .name = "parse"};
-    return (int64_t)(count * sizeof(*routines));
-}
+RETURNS(0, int64_t sys_routines_read(cap_t of, uint64_t serial, void *buffer, uint64_t size));
+RETURNS(0, int64_t sys_routine_names(uint32_t from, void *buffer, uint64_t size));
 
 int64_t sys_trace_metadata(cap_t trace, uint32_t part, uint64_t offset, void *buffer, uint64_t size)
 {
@@ -432,25 +398,6 @@ static void new_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_m
     setup_rings(buffer_bytes, buffer_count, mode);
 }
 
-static void test_stream(void)
-{
-    new_rings(16384, 64, TRACE_MODE_FLIGHT);
-    start_writers(1000);
-    int status = pull("--duration", "1");
-    stop_writers();
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        struct arrived arrived = count_arrived(cpu);
-        /* What is discarded after the last event that arrived leaves no gap between events: check_all_told()
-         * counts it elsewhere. */
-        check(status == 0 && arrived.sound && arrived.events > 1000 && arrived.jumps <= arrived.discarded,
-              "stream, cpu %u: status %d, %lu events in %lu packets, %lu left out, %lu discarded", cpu,
-              status, (unsigned long)arrived.events, (unsigned long)arrived.packets,
-              (unsigned long)arrived.jumps, (unsigned long)arrived.discarded);
-    }
-    check(test_info.mode == TRACE_MODE_FLIGHT, "the mode from before the pull is restored");
-    check(statedumps > 0, "a pull begins with a statedump");
-}
-
 /* A pull of a quiet system wakes up to look for little that was logged, ten times a second, and for STATUS.
  */
 static void test_quiet(void)
@@ -500,35 +447,6 @@ static void test_resumed(void)
     check(began != TRACE_NO_PACKET && began > 0 && resumed == began,
           "a host that has got no packet of a CPU resumes with its first one: %lu and %lu",
           (unsigned long)began, (unsigned long)resumed);
-}
-
-/* Writers that keep running; every buffer has been written. */
-static void write_a_lap(void)
-{
-    const uint64_t words = trace_buffer_bytes(&test_info) / 8 * (test_info.buffer_count + 1);
-
-    start_writers(1000);
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
-        while (trace_index_words(__atomic_load_n(&control_of_cpu(cpu)->index, __ATOMIC_RELAXED)) < words)
-            usleep(1000);
-}
-
-static void test_snapshot(void)
-{
-    new_rings(16384, 16, TRACE_MODE_FLIGHT);
-    write_a_lap();
-    int status = pull("--snapshot", NULL);
-    stop_writers();
-    bool ok = true;
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
-        ok &= count_arrived(cpu).sound && count_arrived(cpu).events > 100;
-    check(ok && (status == 0 || status == 1) && test_info.mode == TRACE_MODE_FLIGHT &&
-              test_info.mask == ~0ull,
-          "a snapshot during logging changes nothing (status %d)", status);
-    status = pull("--snapshot", NULL);
-    struct arrived arrived = count_arrived(0);
-    check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets >= 15,
-          "a snapshot of a quiet system is complete (%lu packets)", (unsigned long)arrived.packets);
 }
 
 /* A writer that dies between reserve and commit. */
@@ -726,20 +644,6 @@ static void *fill_and_stop(void *argument)
     return NULL;
 }
 
-static void test_last_losses(void)
-{
-    pthread_t filler;
-
-    new_rings(16384, 16, TRACE_MODE_STREAM);
-    pthread_create(&filler, NULL, fill_and_stop, NULL);
-    int status = pull("--slow", "20");
-    pthread_join(filler, NULL);
-    check_all_told("full when tracing stops", status);
-    new_rings(16384, 16, TRACE_MODE_ONCE);
-    fill_rings();
-    check_all_told("mode once, a snapshot", pull("--snapshot", NULL));
-}
-
 /* What is unread does not fit into smaller buffers, which need one more. */
 static void shrink_full_rings(void)
 {
@@ -828,100 +732,6 @@ static void test_hostile(void)
 
 /* ---- tables of counters ---------------------------------------------------------------------------- */
 
-#define UPDATERS  4u /* two on each CPU */
-#define LOCKS     8u
-#define WAIT      100u
-#define SAMPLE_AT 0x1000u
-
-static _Atomic bool updaters_stop, readers_stop;
-static _Atomic uint64_t updates;
-
-/* Each update adds the same to several columns, so that a row of one moment has them in proportion. */
-static void *run_updater(void *argument)
-{
-    char *ring = ring_of_cpu((uint32_t)((uintptr_t)argument % TEST_CPUS));
-
-    for (uint64_t i = 0; !updaters_stop; i++) {
-        struct trace_locks_row *row = trace_locks_row(ring, SAMPLE_AT + i % LOCKS * 8, 3, 7);
-        trace_row_begin(&row->begun);
-        trace_row_add(&row->contended, 1);
-        trace_row_add(&row->wait, WAIT);
-        trace_row_raise(&row->wait_longest, WAIT + i % 28);
-        trace_row_bucket(row->wait_times, WAIT);
-        trace_row_add(&row->held, 3 * WAIT);
-        trace_row_end(&row->ended);
-        updates++;
-    }
-    return argument;
-}
-
-/* What moments have shown. */
-struct moments {
-    uint64_t read, whole, under_way, wrong, counted;
-};
-
-static void judge_row(struct moments *moments, enum trace_row_state state, const struct trace_locks_row *row)
-{
-    const uint64_t count = row->contended;
-    const bool agrees = row->wait == WAIT * count && row->held == 3 * WAIT * count &&
-                        row->wait_times[trace_table_bucket(WAIT)] == count;
-
-    moments->whole += state == TRACE_ROW_WHOLE;
-    moments->under_way += state == TRACE_ROW_CHANGING;
-    moments->wrong += state == TRACE_ROW_DAMAGED || (state == TRACE_ROW_WHOLE && !agrees);
-    moments->counted += state == TRACE_ROW_WHOLE ? count : 0;
-}
-
-static bool read_moments(struct moments *moments, struct source *source, const struct declared *declared)
-{
-    const struct trace_table_info *table = declared_find(declared, "locks");
-    struct moment moment;
-    struct fail fail;
-    union {
-        uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
-        struct trace_locks_row row;
-    } copy;
-
-    if (!moment_read(&moment, source, declared, &fail))
-        return false;
-    moments->read++;
-    moments->counted = 0;
-    for (unsigned cpu = 0; cpu < moment.cpu_count; cpu++)
-        for (uint32_t row = 0; row < table->rows; row++) {
-            const enum trace_row_state state = moment_row(&moment, cpu, table, row, copy.words);
-            if (state != TRACE_ROW_FREE)
-                judge_row(moments, state, &copy.row);
-        }
-    moments->wrong += moment.clock[0] == 0;
-    moment_free(&moment);
-    return true;
-}
-
-/* Reads moments until readers_stop, and one after that. */
-static void *run_reader(void *argument)
-{
-    struct moments *moments = argument;
-    struct wire_request request = {.operation = WIRE_OP_METADATA};
-    struct source_reply reply;
-    struct declared declared;
-    struct fail fail;
-    struct source *source = open_source(guest.source, 0, &fail);
-
-    if (!source || !source_control(source, &request, "", &reply, &fail) ||
-        !declared_read(&declared, (const char *)reply.data, reply.size, &fail))
-        return NULL;
-    bool ok = true, is_last = false;
-    while (ok && !is_last) {
-        is_last = readers_stop;
-        ok = read_moments(moments, source, &declared);
-    }
-    request = (struct wire_request){.operation = WIRE_OP_TABLES, .a = TEST_CPUS};
-    ok = ok && !source_control(source, &request, "", &reply, &fail) && reply.status == -E_BAD_ARGUMENT;
-    declared_free(&declared);
-    source->class->close(source);
-    return ok ? argument : NULL;
-}
-
 /* Returns the status of the reply to a request about the system before, or 1. */
 static int32_t ask_previous(struct source *source, uint32_t operation, uint64_t cpu, uint64_t bytes)
 {
@@ -956,65 +766,11 @@ static int tables(void)
     return command_run(2, words);
 }
 
-/* Two come from sys_routines_read(). */
-static bool routines_arrive(void)
-{
-    struct routines routines;
-    struct fail fail;
-    struct source *source = open_source(guest.source, 0, &fail);
-    bool ok = source && routines_read(&routines, source, &fail);
-
-    if (!ok)
-        return false;
-    ok = routines.count == 2 && routines.copies[0].head.serial == 3 && routines.copies[1].head.serial == 9 &&
-         routines.copies[1].head.rows == 2 && routines.copies[1].rows[1].exclusive == 101 &&
-         trace_routines_time(routines.copies[1].rows, routines.copies[1].head.rows, TRACE_ROUTINE_OUT) ==
-             101 &&
-         trace_routine_argument(routines.copies[0].rows[0].key) == 0x123456 && routines.names.count == 3 &&
-         routines.names.list[2].address == 0x2000;
-    routines_free(&routines);
-    source->class->close(source);
-    return ok;
-}
-
-static void test_routines(void)
-{
-    new_rings(16384, 4, TRACE_MODE_STREAM);
-    check(routines_arrive(), "tables arrive one after another, and names of routines");
-}
-
 static void test_tables(void)
 {
-    struct moments moments = {0};
-    pthread_t updater[UPDATERS], reader;
-    void *result;
-
     new_rings(16384, 64, TRACE_MODE_STREAM);
     check(tables() == EXIT_USAGE, "a guest without tables of counters is refused");
     check(refuses_previous(), "so are tables of a system before that there was not, and impossible sizes");
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
-        mprotect(ring_of_cpu(cpu) + TRACE_TABLES_OFFSET, TRACE_TABLES_BYTES, PROT_READ | PROT_WRITE);
-    test_info.table_bytes = TRACE_TABLES_BYTES;
-    for (uintptr_t i = 0; i < UPDATERS; i++)
-        pthread_create(&updater[i], NULL, run_updater, (void *)i);
-    pthread_create(&reader, NULL, run_reader, &moments);
-    start_writers(1000);
-    int status = pull("--duration", "2");
-    stop_writers();
-    check(status == 0 && count_arrived(0).sound, "a pull is complete while others read tables (status %d)",
-          status);
-    updaters_stop = true;
-    for (unsigned i = 0; i < UPDATERS; i++)
-        pthread_join(updater[i], NULL);
-    readers_stop = true;
-    pthread_join(reader, &result);
-    check(result != NULL && moments.read > 3 && moments.wrong == 0,
-          "each row of a moment is of one moment, or marked: %llu moments, %llu rows of one, %llu marked, "
-          "%llu wrong",
-          (unsigned long long)moments.read, (unsigned long long)moments.whole,
-          (unsigned long long)moments.under_way, (unsigned long long)moments.wrong);
-    check(moments.counted == updates, "the last moment has all updates");
-    check(tables() == EXIT_OK, "tarn tables lists the tables");
 }
 
 static void test_marks(void)
@@ -1035,18 +791,14 @@ int main(void)
         return 1;
     setup_rings(16384, 64, TRACE_MODE_FLIGHT);
     peer_start(&guest, "tcp", NULL);
-    test_stream();
     test_quiet();
     test_resumed();
-    test_snapshot();
     test_torn();
-    test_last_losses();
     test_resized("larger", enlarge_buffers, 65536, write_and_stop);
     test_resized("smaller", shrink_buffers, 16384, write_and_stop);
     test_resized("smaller, when full", shrink_full_rings, 16384, fill_and_stop);
     check(refusals > 0, "full rings stay as they are until what is unread fits (%u tries before)", refusals);
     test_cleared();
-    test_routines();
     test_tables();
     test_hostile();
     test_marks();
