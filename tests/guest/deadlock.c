@@ -20,7 +20,7 @@ static int serve(const char *own, const char *other)
     int error = service_publish(own, endpoint);
     int64_t peer = error ? error : service_connect(other, TARN_FOREVER);
     if (peer < 0) {
-        printf("deadlock: error %lld\n", (long long)peer);
+        printf("deadlock: error %ld\n", peer);
         return 1;
     }
     printf("deadlock: %s calls %s\n", own, other);

@@ -317,13 +317,11 @@ static bool show_statistics(void)
 
     if (ipc_call(SLOT_NET, &message) < 0 || (int64_t)message.label < 0)
         return complain("statistics");
-    printf("echo: statistics: sockets=%llu connections=%llu buffers=%llu heap=%llu frames=%llu replies=%llu "
-           "notifications=%llu memories=%llu threads=%llu\n",
-           (unsigned long long)message.word[0], (unsigned long long)message.word[1],
-           (unsigned long long)message.word[2], (unsigned long long)message.word[3],
-           (unsigned long long)(stats.frames_free + stats.slab_frames), (unsigned long long)stats.replies,
-           (unsigned long long)stats.notifications, (unsigned long long)stats.memories,
-           (unsigned long long)stats.threads);
+    printf("echo: statistics: sockets=%lu connections=%lu buffers=%lu heap=%lu frames=%lu replies=%lu "
+           "notifications=%lu memories=%lu threads=%lu\n",
+           message.word[0], message.word[1], message.word[2], message.word[3],
+           (stats.frames_free + stats.slab_frames), stats.replies, stats.notifications, stats.memories,
+           stats.threads);
     fflush(stdout);
     return true;
 }

@@ -167,7 +167,7 @@ static void change_pull(uint64_t random)
 {
     static pid_t pid;
     char number[24], *arguments[] = {"/test/explore_pull", number, NULL};
-    snprintf(number, sizeof number, "%llu", (unsigned long long)random);
+    snprintf(number, sizeof number, "%lu", random);
     if (pid) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);

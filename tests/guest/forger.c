@@ -71,6 +71,6 @@ int main(void)
             trace_user_stopwatch_start(number++);
         usleep(20000); /* gives the pull time to keep up */
     }
-    printf("forger: %u forged, %llu good\n", forged, (unsigned long long)number);
+    printf("forger: %u forged, %lu good\n", forged, number);
     return 0;
 }

@@ -177,8 +177,7 @@ int main(void)
     fuzz_until(shared, CALLS / 50, &random);
     struct system_stats before = first_stats();
     fuzz_until(shared, CALLS, &random);
-    printf("# %llu calls, %llu of them successful\n", (unsigned long long)shared->calls,
-           (unsigned long long)shared->good);
+    printf("# %lu calls, %lu of them successful\n", shared->calls, shared->good);
     check(shared->calls >= CALLS, "the system survives so many hostile system calls");
     check(shared->good > CALLS / 100, "some of them succeed");
     check(same_stats_soon(&before), "all page frames and objects are freed");

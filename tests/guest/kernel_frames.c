@@ -238,7 +238,7 @@ static bool are_back(uint64_t before)
             return true;
         sys_thread_sleep(deadline_after(10 * MS));
     }
-    printf("# frames free: %llu before, %llu now\n", (unsigned long long)before, (unsigned long long)now);
+    printf("# frames free: %lu before, %lu now\n", before, now);
     return false;
 }
 

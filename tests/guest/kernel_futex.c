@@ -113,7 +113,7 @@ static void test_storm(void)
     sys_futex_wake(&word, ~0u);
     for (unsigned i = 0; i < WAITERS; i++)
         pthread_join(threads[i], NULL);
-    printf("# %lld woken, at most %lld at once\n", (long long)all, (long long)most);
+    printf("# %ld woken, at most %ld at once\n", all, most);
     check(all >= WAITERS && most <= WAITERS, "a wake reaches no thread twice, however fast it waits again");
 }
 

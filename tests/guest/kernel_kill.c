@@ -265,7 +265,7 @@ static void test_kills(unsigned rounds)
     struct system_stats before = first_stats();
     run_rounds(rounds, &random);
     check(same_stats_soon(&before), "spaces killed at random times: all page frames and objects are freed");
-    printf("# %llu requests served meanwhile\n", (unsigned long long)served);
+    printf("# %lu requests served meanwhile\n", served);
     struct ipc_message message = {.label = 99};
     check(ipc_call(server_endpoint, &message) == 0, "their server survives");
     pthread_join(server, NULL);

@@ -357,14 +357,13 @@ static void test_kernel_addresses(struct child *child)
         for (unsigned op = PROBE_READ; op <= PROBE_EXECUTE; op++) {
             bool faulted = probe(child, op, places[i], 0).faulted;
             if (!faulted)
-                printf("# %s %#llx succeeded\n", probe_names[op], (unsigned long long)places[i]);
+                printf("# %s %#lx succeeded\n", probe_names[op], places[i]);
             kept &= faulted;
         }
         for (unsigned op = PROBE_KERNEL_READ; op <= PROBE_KERNEL_WRITE; op++) {
             int64_t result = probe(child, op, places[i], 64).result;
             if (result != -E_BAD_ADDRESS)
-                printf("# %s %#llx: %lld\n", probe_names[op], (unsigned long long)places[i],
-                       (long long)result);
+                printf("# %s %#lx: %ld\n", probe_names[op], places[i], result);
             refused &= result == -E_BAD_ADDRESS;
         }
     }

@@ -41,7 +41,7 @@ static void give_page(struct pager *p, uint64_t offset)
     sys_memory_write(p->source, offset, words, sizeof words);
     int64_t given = sys_memory_supply(p->paged, offset, p->source, offset, TARN_PAGE_SIZE);
     if (given != (int64_t)TARN_PAGE_SIZE)
-        printf("# supply: %lld\n", (long long)given);
+        printf("# supply: %ld\n", given);
 }
 
 static void *serve_pages(void *argument)

@@ -114,9 +114,8 @@ static bool wait_until(bool (*is_so)(const struct system_stats *, const struct s
             return true;
         sys_thread_sleep(deadline_after(10000000));
     }
-    printf("# %llu spaces, %llu frames free before; %llu, %llu now\n", (unsigned long long)before->spaces,
-           (unsigned long long)before->frames_free, (unsigned long long)now.spaces,
-           (unsigned long long)now.frames_free);
+    printf("# %lu spaces, %lu frames free before; %lu, %lu now\n", before->spaces, before->frames_free,
+           now.spaces, now.frames_free);
     return false;
 }
 

@@ -321,8 +321,8 @@ static void report(const struct shared *shared, uint64_t minimum)
               shared->faults >= shared->rounds / 2,
           "every CPU accesses them meanwhile");
     for (unsigned way = 0; way < WAYS; way++) {
-        printf("# %s: poison was read %llu times, words were written in %llu rounds\n", way_names[way],
-               (unsigned long long)shared->stale_reads[way], (unsigned long long)shared->stale_writes[way]);
+        printf("# %s: poison was read %lu times, words were written in %lu rounds\n", way_names[way],
+               shared->stale_reads[way], shared->stale_writes[way]);
         snprintf(text, sizeof text, "no access uses an old translation after pages were %s", way_names[way]);
         check(shared->stale_reads[way] == 0 && shared->stale_writes[way] == 0, "%s", text);
     }

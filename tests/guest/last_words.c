@@ -18,7 +18,7 @@ static void *log_numbers(void *argument)
     for (uint64_t number = 0;; number++) {
         trace_user_values(cpu, number, ~cpu, ~number);
         if (number % BETWEEN_LINES == 0)
-            printf("logged %u %llu\n", (unsigned)cpu, (unsigned long long)number);
+            printf("logged %u %lu\n", (unsigned)cpu, number);
     }
     return NULL;
 }

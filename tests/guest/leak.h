@@ -80,14 +80,12 @@ static inline bool compare_stats(const struct system_stats *before, const struct
     };
     bool same = same_frames(before, after);
     if (!same && print)
-        printf("# frames: %llu before, %llu after\n", (unsigned long long)frames_in_stock(before),
-               (unsigned long long)frames_in_stock(after));
+        printf("# frames: %lu before, %lu after\n", frames_in_stock(before), frames_in_stock(after));
     for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (pairs[i].before == pairs[i].after)
             continue;
         if (print)
-            printf("# %s: %llu before, %llu after\n", pairs[i].name, (unsigned long long)pairs[i].before,
-                   (unsigned long long)pairs[i].after);
+            printf("# %s: %lu before, %lu after\n", pairs[i].name, pairs[i].before, pairs[i].after);
         same = false;
     }
     return same;

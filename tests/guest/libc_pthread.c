@@ -179,26 +179,27 @@ static void test_mutex(void)
 
 /* ---- condition variables --------------------------------------------------------------------------- */
 
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t release = PTHREAD_COND_INITIALIZER;
 static int woken;
 static bool released;
 static void *wait_for_release(void *argument)
 {
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&gate);
     while (!released)
-        pthread_cond_wait(&release, &mutex);
+        pthread_cond_wait(&release, &gate);
     woken++;
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&gate);
     return NULL;
 }
 
 static void *release_soon(void *argument)
 {
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&gate);
     released = true;
     pthread_cond_broadcast(&release);
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&gate);
     return NULL;
 }
 
@@ -218,12 +219,12 @@ static void test_cond(void)
     struct timespec begin, until, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     until = after_ms(CLOCK_MONOTONIC, 30);
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&gate);
     int result = 0;
     while (result == 0)
-        result = pthread_cond_timedwait(&cond, &mutex, &until);
-    bool held = pthread_mutex_trylock(&mutex) == EBUSY;
-    pthread_mutex_unlock(&mutex);
+        result = pthread_cond_timedwait(&cond, &gate, &until);
+    bool held = pthread_mutex_trylock(&gate) == EBUSY;
+    pthread_mutex_unlock(&gate);
     clock_gettime(CLOCK_MONOTONIC, &end);
     double ms = (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
     check(result == ETIMEDOUT && held && ms >= 29, "timedwait times out, not early, and holds the mutex");

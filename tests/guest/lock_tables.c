@@ -99,11 +99,10 @@ static void check_row(const char *name, struct trace_locks_row row, uint64_t sam
 {
     bool is_right = row.sampled == sampled && row.acquisitions == acquisitions && row.holds == holds &&
                     sum_of(row.hold_times) == holds;
-    check(is_right, "%s: %llu acquisitions, %llu of them sampled, %llu holds", name,
-          (unsigned long long)acquisitions, (unsigned long long)sampled, (unsigned long long)holds);
+    check(is_right, "%s: %lu acquisitions, %lu of them sampled, %lu holds", name, acquisitions, sampled,
+          holds);
     if (!is_right)
-        printf("# is: %llu, %llu, %llu\n", (unsigned long long)row.acquisitions,
-               (unsigned long long)row.sampled, (unsigned long long)row.holds);
+        printf("# is: %lu, %lu, %lu\n", row.acquisitions, row.sampled, row.holds);
 }
 
 static void test_mutex(void)
@@ -193,7 +192,7 @@ static void test_kernel(void)
     check(is_about(row.acquisitions, 17 * ROUNDS, 5 * deviation) && row.holds == row.sampled &&
               row.acquisitions == ROUNDS + 8 * (row.sampled - ROUNDS),
           "sampled 1 of 8: about as many, from 1 of 8");
-    printf("# %llu of %u\n", (unsigned long long)row.acquisitions, 17 * ROUNDS);
+    printf("# %lu of %u\n", row.acquisitions, 17 * ROUNDS);
     /* Two classes at a time, of which the other one is sampled more often. */
     sample(find_class("run queue"), 2);
     sample(futex, 8);
@@ -204,7 +203,7 @@ static void test_kernel(void)
     row = find_busiest(futex);
     check(is_about(row.acquisitions - before, 16 * ROUNDS, 5 * deviation),
           "also while another class is sampled more often");
-    printf("# %llu of %u\n", (unsigned long long)(row.acquisitions - before), 16 * ROUNDS);
+    printf("# %lu of %u\n", (row.acquisitions - before), 16 * ROUNDS);
 }
 
 /* docs/studies.md, "Lock tables". */
@@ -224,7 +223,7 @@ static void test_memory_copy(void)
     const struct trace_locks_row row = find_busiest(class);
     check(row.acquisitions >= ROUNDS && row.acquisitions < ROUNDS + ROUNDS / 2,
           "to copy a page takes the lock of its memory object once");
-    printf("# %llu of %u\n", (unsigned long long)row.acquisitions, ROUNDS);
+    printf("# %lu of %u\n", row.acquisitions, ROUNDS);
 }
 
 struct held {
@@ -271,7 +270,7 @@ static void test_threshold(void)
     /* The host may take a CPU away from a holder, so that others are long, too. */
     const uint64_t logged = count_held(&timed);
     check(is_set && logged >= 1 && logged < ROUNDS / 8, "of its holds only the long one is logged");
-    printf("# %llu logged\n", (unsigned long long)logged);
+    printf("# %lu logged\n", logged);
 }
 
 int main(void)

@@ -155,7 +155,7 @@ static inline uint64_t probe_word(struct child *child, uint64_t address)
 static inline void probe_store(struct child *child, uint64_t address, uint64_t value)
 {
     if (probe(child, PROBE_WRITE, address, value).faulted)
-        printf("# writing at %#llx faulted\n", (unsigned long long)address);
+        printf("# writing at %#lx faulted\n", address);
 }
 
 #endif

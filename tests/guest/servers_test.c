@@ -173,8 +173,7 @@ static void check_settled(const struct figures *before, const char *what)
     check(same, "%s", what);
     if (same)
         return;
-#define SHOW(field) \
-    printf("# " #field " %llu -> %llu\n", (unsigned long long)before->field, (unsigned long long)after.field)
+#define SHOW(field) printf("# " #field " %lu -> %lu\n", before->field, after.field)
     SHOW(system.spaces);
     SHOW(system.threads);
     SHOW(system.memories);

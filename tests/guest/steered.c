@@ -29,8 +29,7 @@ static bool is_near(uint64_t many, uint64_t few)
 
 static void compare(uint64_t many, uint64_t few, const char *what)
 {
-    printf("# %s: %llu instructions among a few, %llu among many\n", what, (unsigned long long)few,
-           (unsigned long long)many);
+    printf("# %s: %lu instructions among a few, %lu among many\n", what, few, many);
     check(is_near(many, few), "%s", what);
 }
 

@@ -151,7 +151,7 @@ static void print_buckets(const uint64_t buckets[TRACE_TABLE_BUCKETS])
     const char *before = " ";
     for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
         if (buckets[i]) {
-            printf("%s%u:%llu", before, i, (unsigned long long)buckets[i]);
+            printf("%s%u:%lu", before, i, buckets[i]);
             before = ",";
         }
     printf("%s", *before == ' ' ? " -" : "");
@@ -160,7 +160,7 @@ static void print_buckets(const uint64_t buckets[TRACE_TABLE_BUCKETS])
 static void print_words(const uint64_t *words, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        printf(" %llu", (unsigned long long)words[i]);
+        printf(" %lu", words[i]);
 }
 
 static void print_columns(const uint64_t *first)
@@ -186,12 +186,12 @@ static void print_row(unsigned table, const union row *row)
         printf("class %u", (unsigned)row->of_class.lock_class);
         print_columns(&row->of_class.sampled);
     } else if (table == 1) {
-        printf("lock %llx %u %u", (unsigned long long)row->of_lock.lock, (unsigned)row->of_lock.lock_class,
+        printf("lock %lx %u %u", row->of_lock.lock, (unsigned)row->of_lock.lock_class,
                (unsigned)row->of_lock.pid);
         print_columns(&row->of_lock.sampled);
     } else {
-        printf("site %llx %u %u %u", (unsigned long long)row->site.site, (unsigned)row->site.lock_class,
-               (unsigned)row->site.pid, (unsigned)row->site.what);
+        printf("site %lx %u %u %u", row->site.site, (unsigned)row->site.lock_class, (unsigned)row->site.pid,
+               (unsigned)row->site.what);
         print_words(&row->site.times, 3);
         printf("\n");
     }
@@ -204,10 +204,8 @@ static void print_tables(void)
         struct trace_table_walk walk = walk_table(names[table]);
         for (union row row; trace_table_next(&walk, row.words);)
             print_row(table, &row);
-        printf("full %s %llu\n", names[table],
-               (unsigned long long)trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE));
-        printf("moved %s %llu\n", names[table],
-               (unsigned long long)trace_table_head_sum(&walk, TRACE_TABLE_MOVED));
+        printf("full %s %lu\n", names[table], trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE));
+        printf("moved %s %lu\n", names[table], trace_table_head_sum(&walk, TRACE_TABLE_MOVED));
     }
 }
 
@@ -236,7 +234,7 @@ int main(int argc, char **argv)
     const uint64_t to = arch_trace_clock();
     wait_for_others();
     control(TRACE_OP_SET_MASK, 0, 0);
-    printf("sampled %llu %llu\n", (unsigned long long)from, (unsigned long long)to);
+    printf("sampled %lu %lu\n", from, to);
     print_tables();
     printf("end of tables\n");
     return 0;

@@ -162,7 +162,7 @@ static void switch_under_load(char *self, unsigned kinds, uint64_t ns)
         char word[3][24];
         snprintf(word[0], sizeof word[0], "%u", kinds);
         snprintf(word[1], sizeof word[1], "%u", i + 1);
-        snprintf(word[2], sizeof word[2], "%llu", (unsigned long long)ns);
+        snprintf(word[2], sizeof word[2], "%lu", ns);
         pid[i] = start((char *[]){self, "switch", word[0], word[1], word[2], NULL}, NULL);
     }
     posix_spawn_file_actions_init(&actions);

@@ -95,29 +95,14 @@ static int64_t register_class(const char *name, uint8_t hash)
     return register_small(&descriptor, hash);
 }
 
-/* Each differs from a good one in one thing. */
+/* Others: tests/unit/trace/descriptor_test.c. */
 static void test_bad_descriptors(void)
 {
-    enum { BAD = 10 };
-    struct small_descriptor bad[BAD];
-    unsigned refused = 0;
-    for (unsigned i = 0; i < BAD; i++)
-        bad[i] = make_descriptor("x");
-    bad[0].head.magic++;
-    bad[1].head.bytes--;
-    bad[2].head.event_count = 2;
-    bad[3].event.minor = 64;
-    bad[4].event.name = bad[4].field.name;
-    bad[5].event.name = sizeof bad[5];
-    bad[6].field.kind = TRACE_FIELD_ARRAY; /* counted by itself */
-    bad[7].field.bytes = 3;
-    memcpy(bad[8].field_name, "a;}", 4);
-    bad[9].event.limit = TRACE_LIMIT_ABOVE + 1;
+    struct small_descriptor bad = make_descriptor("x");
+    memcpy(bad.field_name, "a;}", 4);
     read_metadata();
     size_t before = strlen(metadata);
-    for (unsigned i = 0; i < BAD; i++)
-        refused += register_small(&bad[i], 1) == -E_BAD_ARGUMENT;
-    check(refused == BAD, "descriptors other than evgen's are refused");
+    check(register_small(&bad, 1) == -E_BAD_ARGUMENT, "a descriptor other than evgen's is refused");
     check(register_class("sched", 1) == -E_BAD_ARGUMENT, "and the names of the system's classes");
     uint8_t uuid[16] = {0};
     char *large = calloc(1, TRACE_DESCRIPTOR_BYTES_MAX + 1);

@@ -86,6 +86,6 @@ int main(int argc, char **argv)
     atomic_store(&stop, true);
     for (int i = 0; i < LOGGERS; i++)
         pthread_join(thread[i], NULL);
-    printf("vandal: %llu pieces of damage done\n", (unsigned long long)count);
+    printf("vandal: %lu pieces of damage done\n", count);
     return 0;
 }

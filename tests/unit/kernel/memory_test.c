@@ -63,8 +63,7 @@ static void test_all_frames(void)
         memset(phys_to_virt(frame), 0xaa, FRAME_SIZE); /* the sanitizer catches writes outside */
         frames[count++] = frame;
     }
-    check(count == before && frame_count_free() == 0, "every frame is allocated once (%llu)",
-          (unsigned long long)count);
+    check(count == before && frame_count_free() == 0, "every frame is allocated once (%lu)", count);
     bool reserved = false;
     for (uint64_t i = 0; i < count; i++)
         reserved |= frames[i] >= HOST_RAM_BASE + 0x10000 && frames[i] < HOST_RAM_BASE + 0x15000;
@@ -499,8 +498,8 @@ static void test_no_memory(void)
         release_hoard();
         same &= frame_count_free() + slab_frames_total() == before;
     }
-    check(same && ever > 10 && !failed, "out of memory at each of %llu allocations: nothing is lost",
-          (unsigned long long)left - 1);
+    check(same && ever > 10 && !failed, "out of memory at each of %lu allocations: nothing is lost",
+          left - 1);
     /* The same with page tables that fail; they take no frames here. */
     for (failed = 1, left = 0; failed && left < 1000; left++) {
         host_map_budget = left;
@@ -508,8 +507,7 @@ static void test_no_memory(void)
         same &= frame_count_free() + slab_frames_total() == before;
     }
     host_map_budget = ~0ull;
-    check(same && left > 2 && !failed, "no memory for %llu pages' tables: nothing is lost",
-          (unsigned long long)left - 1);
+    check(same && left > 2 && !failed, "no memory for %lu pages' tables: nothing is lost", left - 1);
     free(hoard);
 }
 

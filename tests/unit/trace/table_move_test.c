@@ -381,9 +381,8 @@ static void test_threads(void)
     pthread_join(moving, NULL);
     check(whole > 0 && wrong == 0 && damaged == 0,
           "rows that are read while others are moved and taken are of one moment");
-    printf("# %llu sums without a move meanwhile, %llu of them less than before; %llu rows moved\n",
-           (unsigned long long)settled, (unsigned long long)less,
-           (unsigned long long)word_of(locks, TRACE_TABLE_MOVED));
+    printf("# %lu sums without a move meanwhile, %lu of them less than before; %lu rows moved\n", settled,
+           less, word_of(locks, TRACE_TABLE_MOVED));
     check(settled > 0 && less == 0, "sums never become less, unless the reader knows that rows were moved");
     const struct trace_lock_classes_row class_row = read_class(&walk);
     const uint64_t all = (uint64_t)WRITERS * LIVES * LIFE;

@@ -780,7 +780,7 @@ static void test_marks(void)
     check(atomic_load(&marks_wrong) == 0 && marked == sent && atomic_load(&drains_ended) > 3,
           "each packet is sent in a marked round, and each pull marks its end");
     if (marked != sent)
-        printf("# %llu sent, %llu marked\n", (unsigned long long)sent, (unsigned long long)marked);
+        printf("# %lu sent, %lu marked\n", sent, marked);
 }
 
 int main(void)
