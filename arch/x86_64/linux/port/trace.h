@@ -41,20 +41,13 @@ static inline __attribute__((always_inline)) uint32_t port_host_cpu(void)
     return cpu;
 }
 
-#ifdef TRACE_CAS
 static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {
     return host_rings[port_host_cpu()] - TRACE_BUFFERS_OFFSET;
 }
-#else
-extern __thread char *host_ring; /* the ring that the thread has taken to change it */
+
 /* A block asks for space; `ip` lies in its cell. Returns where it goes on. */
 uint64_t host_ask(uint64_t ip);
-static inline char *arch_trace_ring(void)
-{
-    return host_ring;
-}
-#endif
 
 static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
