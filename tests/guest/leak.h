@@ -73,13 +73,13 @@ static inline bool compare_stats(const struct system_stats *before, const struct
         const char *name;
         uint64_t before, after, more;
     } pairs[] = {
-        {"spaces", before->spaces, after->spaces},
-        {"threads", before->threads, after->threads},
-        {"endpoints", before->endpoints, after->endpoints},
-        {"notifications", before->notifications, after->notifications},
+        {"spaces", before->spaces, after->spaces, 0},
+        {"threads", before->threads, after->threads, 0},
+        {"endpoints", before->endpoints, after->endpoints, 0},
+        {"notifications", before->notifications, after->notifications, 0},
         {"memory objects", before->memories, after->memories, MEMORIES_OF_SERVERS},
-        {"interrupts", before->irqs, after->irqs},
-        {"saved replies", before->replies, after->replies},
+        {"interrupts", before->irqs, after->irqs, 0},
+        {"saved replies", before->replies, after->replies, 0},
         {"mappings", before->mappings, after->mappings, MEMORIES_OF_SERVERS},
     };
     bool same = same_frames(before, after);

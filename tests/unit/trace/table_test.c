@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/trace/table_test.c - tables of counters: threads that update and read at once, updates that are
- * interrupted, full tables, and garbage in all writable memory, whose surroundings are not mapped.
+ * tests/unit/trace/table_test.c - tables of counters: updates that are interrupted, full tables, and garbage
+ * in all writable memory, whose surroundings are not mapped.
  */
 #include "trace/events.h" /* generated */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,10 +11,7 @@
 #include <trace/print/tables.h>
 #include <trace/tables.h>
 
-#define CPUS    4u
-#define WRITERS 4u
-#define UPDATES 40000u
-#define LOCKS   8u /* of the threads */
+#define CPUS 4u
 
 struct trace_info test_info; /* of the port */
 
@@ -80,74 +76,6 @@ static enum trace_row_state read_row(const struct trace_locks_row *row, uint32_t
                                      struct trace_locks_row *copy)
 {
     return trace_table_read_row(locks, rings[cpu], place_of(row, cpu), (uint64_t *)copy);
-}
-
-/* ---- threads ---------------------------------------------------------------------------------------- */
-
-static uint64_t times_updated[LOCKS], sums[LOCKS], largest[LOCKS];
-static unsigned running;
-
-static void *write_rows(void *argument)
-{
-    unsigned seed = (unsigned)(uintptr_t)argument;
-    for (unsigned i = 0; i < UPDATES; i++) {
-        const unsigned lock = (unsigned)rand_r(&seed) % LOCKS, cpu = (unsigned)rand_r(&seed) % CPUS;
-        const uint64_t value = (uint64_t)rand_r(&seed);
-        if (!update(rings[cpu], lock * 64, 7, value))
-            continue; /* the sums do not agree then */
-        __atomic_fetch_add(&times_updated[lock], 1, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&sums[lock], value, __ATOMIC_RELAXED);
-        trace_row_raise(&largest[lock], value);
-    }
-    __atomic_fetch_sub(&running, 1, __ATOMIC_RELEASE);
-    return NULL;
-}
-
-static bool is_of_one_moment(const struct trace_locks_row *row)
-{
-    uint64_t in_buckets = 0;
-    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
-        in_buckets += row->wait_times[b];
-    return row->acquisitions == 3 * row->sampled && in_buckets == row->sampled &&
-           row->sampled == row->ended && row->begun == row->ended && row->lock_class == 5 && row->pid == 7 &&
-           row->lock < LOCKS * 64;
-}
-
-static void test_threads(void)
-{
-    pthread_t threads[WRITERS];
-    struct trace_locks_row row;
-    uint64_t whole = 0, wrong = 0, damaged = 0, found = 0;
-    setup();
-    running = WRITERS;
-    for (unsigned i = 0; i < WRITERS; i++)
-        pthread_create(&threads[i], NULL, write_rows, (void *)(uintptr_t)(i + 1));
-    for (bool more = true; more;) { /* and once when all have ended, however fast they were */
-        more = __atomic_load_n(&running, __ATOMIC_ACQUIRE) > 0;
-        for (unsigned i = 0; i < CPUS * locks->rows; i++) {
-            const enum trace_row_state state =
-                trace_table_read_row(locks, rings[i / locks->rows], i % locks->rows, (uint64_t *)&row);
-            damaged += state == TRACE_ROW_DAMAGED;
-            whole += state == TRACE_ROW_WHOLE;
-            wrong += state == TRACE_ROW_WHOLE && !is_of_one_moment(&row);
-        }
-    }
-    for (unsigned i = 0; i < WRITERS; i++)
-        pthread_join(threads[i], NULL);
-    check(whole > 0 && wrong == 0 && damaged == 0,
-          "rows that are read while threads update them are of one moment");
-
-    struct trace_table_walk walk = walk_of(locks);
-    for (wrong = 0; trace_table_next(&walk, (uint64_t *)&row); found++) {
-        const uint64_t lock = row.lock / 64;
-        wrong += row.sampled != times_updated[lock] || row.wait != sums[lock] ||
-                 row.wait_longest != largest[lock] || row.begun != row.ended;
-    }
-    check(found == LOCKS && wrong == 0 && walk.damaged == 0,
-          "no update of any thread is lost, or counted twice");
-    check(trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE) == 0 &&
-              trace_table_head_sum(&walk, TRACE_TABLE_USED) >= LOCKS,
-          "and the heads say so");
 }
 
 /* ---- interruptions ---------------------------------------------------------------------------------- */
@@ -479,7 +407,6 @@ static void test_print(void)
 int main(void)
 {
     test_values();
-    test_threads();
     test_interrupted();
     test_full();
     test_again();

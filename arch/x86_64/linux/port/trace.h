@@ -2,7 +2,7 @@
 /*
  * port/trace.h (x86_64 Linux) - the logging path in programs of Linux; contract in <arch/trace.h>.
  *
- * The process has a ring for each CPU (tests/unit/trace/linux/rings.c). Linux keeps the number of a thread's
+ * The process has a ring (tests/unit/trace/linux/rings.c). Linux keeps the number of a thread's
  * CPU in the thread's struct rseq, which the C library registers, at the same distance from FS base in all
  * threads.
  *

@@ -14,16 +14,6 @@ char *host_rings[TRACE_CPUS_MAX];
 char *host_first_ring;
 int64_t host_area;
 
-static char *ring_of(uint32_t cpu)
-{
-    return host_first_ring + ((uint64_t)cpu << TRACE_RING_SHIFT);
-}
-
-static uint32_t host_cpus(void)
-{
-    return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
-}
-
 void host_context(struct trace_context *context)
 {
     *context = (struct trace_context){.pid = (uint32_t)getpid(), .tid = (uint32_t)gettid(), .name = "linux"};
@@ -55,100 +45,53 @@ static bool allow(char *start, uint64_t bytes)
     return !mprotect(start, bytes, PROT_READ | PROT_WRITE);
 }
 
-static bool map_rings(uint64_t ring_bytes)
+/* Each CPU finds the same ring: the thread is on one of them. */
+static bool map_ring(uint64_t ring_bytes)
 {
-    const uint64_t span = (uint64_t)host_cpus() << TRACE_RING_SHIFT;
+    const uint64_t span = 1ull << TRACE_RING_SHIFT;
     if (host_first_ring)
         munmap(host_first_ring, span);
     host_first_ring = mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (host_first_ring == MAP_FAILED)
         return false;
-    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        host_rings[cpu] = ring_of(cpu) + TRACE_BUFFERS_OFFSET;
-        if (!allow(ring_of(cpu) + TRACE_CONTROL_OFFSET, 4096) ||
-            !allow(host_rings[cpu], ring_bytes + TRACE_SLACK_BYTES))
-            return false;
-    }
-    return true;
+    for (uint32_t cpu = 0; cpu < TRACE_CPUS_MAX; cpu++)
+        host_rings[cpu] = host_first_ring + TRACE_BUFFERS_OFFSET;
+    return allow(host_first_ring + TRACE_CONTROL_OFFSET, 4096) &&
+           allow(host_rings[0], ring_bytes + TRACE_SLACK_BYTES);
 }
 
-static const char *find_area(void)
-{
-    if (!__rseq_size)
-        return "the C library has not registered rseq(2)";
-    if (host_cpus() > TRACE_CPUS_MAX)
-        return "more CPUs than rings";
-    host_area = __rseq_offset;
-    return NULL;
-}
-
-const char *host_rings_open(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode)
+const char *host_ring_open(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-    const char *problem = find_area();
-    if (!problem && !map_rings(buffer_bytes * buffer_count))
-        problem = "no memory for rings";
-    if (problem)
-        return problem;
+    if (!__rseq_size)
+        return "the C library has not registered rseq(2)";
+    if (sysconf(_SC_NPROCESSORS_CONF) > TRACE_CPUS_MAX)
+        return "more CPUs than the table of rings has";
+    host_area = __rseq_offset;
+    if (!map_ring(buffer_bytes * buffer_count))
+        return "no memory for a ring";
     memset(&host_info, 0, sizeof(host_info));
-    host_info.cpu_count = host_cpus();
+    host_info.cpu_count = 1;
     trace_set_masks(&host_info, buffer_bytes, buffer_count);
     host_info.geometry = trace_geometry_word(buffer_bytes, buffer_count, 0);
     host_info.mode = mode;
     host_info.clock_hz = host_clock_hz();
     memcpy(host_info.uuid, uuid, sizeof(uuid));
     memset(host_info.switches, 0xff, sizeof(host_info.switches));
-    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++)
-        trace_ring_open(ring_of(cpu), 0);
+    trace_ring_open(host_first_ring, 0);
     __atomic_store_n(&host_info.mask, ~0ull, __ATOMIC_RELEASE); /* all that is above */
     return NULL;
 }
 
 /* ---- reading -------------------------------------------------------------------------------------- */
 
-struct trace_reader host_reader(uint32_t cpu)
+struct trace_reader host_reader(void)
 {
-    return trace_reader_open(&host_info, ring_of(cpu), cpu, 0);
+    return trace_reader_open(&host_info, host_first_ring, 0, 0);
 }
 
-uint64_t host_discarded(void)
-{
-    uint64_t count = 0;
-    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        const struct trace_reader reader = host_reader(cpu);
-        count += trace_reader_discarded(&reader);
-    }
-    return count;
-}
-
-uint64_t host_torn(void)
-{
-    uint64_t count = 0;
-    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        const struct trace_reader reader = host_reader(cpu);
-        count += trace_reader_torn(&reader);
-    }
-    return count;
-}
-
-bool host_rings_read(host_visit_packet *visit, void *context)
-{
-    static uint64_t copy[TRACE_BUFFER_BYTES_MAX / 8];
-    bool are_whole = true;
-    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        trace_ring_flush(ring_of(cpu));
-        const struct trace_reader reader = host_reader(cpu);
-        for (uint64_t number = trace_reader_tail(&reader); number < trace_reader_head(&reader); number++) {
-            if (trace_packet_copy(&reader, number, copy) == TRACE_PACKET_WHOLE)
-                visit(cpu, (const struct trace_packet *)copy, context);
-            else
-                are_whole = false;
-        }
-    }
-    return are_whole;
-}
-
-bool host_packet_walk(uint32_t cpu, const struct trace_packet *packet, host_visit_event *visit)
+/* False: a time goes back, or the events do not end with the packet. */
+static bool walk(const struct trace_packet *packet, host_visit_event *visit)
 {
     struct trace_walk walk;
     const struct trace_header *event;
@@ -158,7 +101,19 @@ bool host_packet_walk(uint32_t cpu, const struct trace_packet *packet, host_visi
     while ((event = trace_walk_next(&walk))) {
         is_ordered &= walk.time >= time;
         time = walk.time;
-        visit(cpu, event);
+        visit(event);
     }
     return is_ordered && !walk.broken && time == packet->timestamp_end;
+}
+
+bool host_ring_read(host_visit_event *visit)
+{
+    static uint64_t copy[TRACE_BUFFER_BYTES_MAX / 8];
+    bool is_right = true;
+    trace_ring_flush(host_first_ring);
+    const struct trace_reader reader = host_reader();
+    for (uint64_t number = trace_reader_tail(&reader); number < trace_reader_head(&reader); number++)
+        is_right &= trace_packet_copy(&reader, number, copy) == TRACE_PACKET_WHOLE &&
+                    walk((const struct trace_packet *)copy, visit);
+    return is_right;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/trace/linux/rings.h - Tarn's logging path in a process of Linux: rings.
- *
- * A ring for each CPU of the machine, in memory that the process shares with nobody. Every thread may log,
- * with no preparation. Reading is for times at which no thread logs.
+ * tests/unit/trace/linux/rings.h - Tarn's logging path in a process of Linux: the ring of a thread that stays
+ * on its CPU.
  *
  * Two disciplines (trace/ring/README.md): restart.h with the blocks as restartable sequences of Linux,
  * rseq(2), and cas.h. ask.c is what the first needs besides.
@@ -15,20 +13,13 @@
 #include <stdint.h>
 #include <trace/ring/read.h>
 
-/* NULL, or why there are no rings. The memory around the rings is not mapped. Called again: new, empty ones.
- */
-const char *host_rings_open(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode);
-struct trace_reader host_reader(uint32_t cpu);
-uint64_t host_discarded(void); /* events */
-uint64_t host_torn(void);      /* words */
+/* NULL, or why there is no ring. The memory around it is not mapped. Called again: a new, empty one. */
+const char *host_ring_open(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode);
+struct trace_reader host_reader(void);
 
-/* Called for each packet of all rings, in their order, once the open ones are closed. */
-typedef void host_visit_packet(uint32_t cpu, const struct trace_packet *packet, void *context);
-/* False: a packet is not whole. */
-bool host_rings_read(host_visit_packet *visit, void *context);
-typedef void host_visit_event(uint32_t cpu, const struct trace_header *event);
-/* Calls `visit` for each event of a packet. False: a time goes back, or the events do not end with the
- * packet. */
-bool host_packet_walk(uint32_t cpu, const struct trace_packet *packet, host_visit_event *visit);
+typedef void host_visit_event(const struct trace_header *event);
+/* Calls `visit` for each event, once the open packet is closed. False: a packet is not whole, a time goes
+ * back, or events do not end with their packet. */
+bool host_ring_read(host_visit_event *visit);
 
 #endif
