@@ -67,7 +67,7 @@ $(call guest_programs,routines_work,tests/guest/child.c,$(BA)/lib/libtarnprof.a)
 # Not the stubs of system calls, which are inline.
 CFLAGS_tests/guest/routines_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
 GUEST_lock_tables := plain timed
-# Its vandal's races are what it is about.
+# It waits for heartbeats.
 GUEST_trace_damage := plain
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k \
     append=trace.low-water=30 append=trace.switch=mem.*map/off append=trace.sample=libc.malloc/64 append=trace.threshold=lock.held/10us \

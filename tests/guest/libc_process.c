@@ -128,20 +128,6 @@ static void test_files(void)
     check(__flbf(stdout), "stdout is line-buffered on the console");
 }
 
-static void test_many(void)
-{
-    pid_t pid[10];
-    int sum = 0;
-    for (int i = 0; i < 10; i++)
-        pid[i] = start("exit7", NULL);
-    for (int i = 0; i < 10; i++) {
-        int status = 0;
-        if (waitpid(-1, &status, 0) > 0)
-            sum += WEXITSTATUS(status);
-    }
-    check(pid[9] > 0 && sum == 70, "ten at once");
-}
-
 /* A program has a capability to its own space. */
 static void test_hiding(void)
 {
@@ -208,7 +194,6 @@ int main(int argc, char **argv)
     test_exit();
     test_kill();
     test_files();
-    test_many();
     test_hiding();
     return finish_tests();
 }

@@ -137,28 +137,6 @@ static void test_shell_starts_scripts(void)
     check(says(shell("nowhere"), 127, "sh: nowhere: no such program\n"), "and a missing program");
 }
 
-/* Returns the size of this program in `ps`. */
-static unsigned long own_kib(void)
-{
-    unsigned pid, parent, threads;
-    unsigned long kib = 0;
-    run("/bin/ps", (char *[]){"ps", NULL});
-    for (const char *line = strchr(output, '\n'); line; line = strchr(line + 1, '\n'))
-        if (sscanf(line, "%u %u %u %lu", &pid, &parent, &threads, &kib) == 4 && pid == (unsigned)getpid())
-            return kib;
-    return 0;
-}
-
-static void test_ps(void)
-{
-    static volatile char bytes[1 << 20] __attribute__((aligned(4096)));
-    own_kib(); /* makes the memory that this function needs resident */
-    unsigned long before = own_kib();
-    for (unsigned i = 0; i < sizeof bytes; i += 4096)
-        bytes[i] = 1;
-    check(before > 0 && own_kib() == before + 1024, "ps shows the memory that a program touched");
-}
-
 /* /tmp/trace is a program without a label that needs authority over the trace. */
 static void test_grant(void)
 {
@@ -191,6 +169,5 @@ int main(void)
     test_patterns();
     test_scripts();
     test_shell_starts_scripts();
-    test_ps();
     return finish_tests();
 }

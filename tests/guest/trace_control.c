@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_control.c - settings take effect on all CPUs: masks, switches, modes, buffers. */
-#include <pthread.h>
-#include <stdatomic.h>
+/*
+ * trace_control.c - settings take effect on all CPUs: masks, switches, modes, buffers. What the modes keep
+ * and lose: tests/host/losses; sizes that change under load: tests/host/geometry.
+ */
 #include <string.h>
-#include <unistd.h>
 
 #include <tests/guest/trace_help.h>
 #include <trace/event/sizes.h>
@@ -68,17 +68,6 @@ static void test_clear(void)
 
 #define MANY 10000u /* events of two words: more than a 64 KiB ring holds */
 
-static void test_flight(void)
-{
-    control(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
-    uint64_t discarded = discarded_on(0), first = log_run(0, MANY);
-    struct numbers numbers = find_numbers(first, first + MANY);
-    check(numbers.found > 2000 && numbers.found < MANY && numbers.highest == first + MANY - 1,
-          "flight recorder: the newest events are present, the oldest overwritten");
-    check(numbers.lowest + numbers.found == first + MANY, "without a gap");
-    check(discarded_on(0) == discarded, "and nothing was discarded");
-}
-
 /* Upper limit of heartbeats since a time. Heartbeats that do not fit are discarded events, too. */
 static uint64_t heartbeats_since(uint64_t start)
 {
@@ -89,24 +78,6 @@ static uint64_t heartbeats_since(uint64_t start)
 static bool adds_up(uint64_t found, uint64_t discarded, uint64_t attempted, uint64_t start)
 {
     return found + discarded >= attempted && found + discarded <= attempted + heartbeats_since(start);
-}
-
-static void test_once(void)
-{
-    control(TRACE_OP_SET_MODE, TRACE_MODE_ONCE, 0);
-    control(TRACE_OP_CLEAR, 0, 0);
-    uint64_t discarded = discarded_on(0), start = arch_trace_clock(), first = log_run(0, MANY);
-    struct numbers numbers = find_numbers(first, first + MANY);
-    check(numbers.found > 2000 && numbers.found < MANY && numbers.lowest == first &&
-              numbers.highest == first + numbers.found - 1,
-          "once: the first events are present, without a gap");
-    check(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each of the others is counted");
-    struct numbers later = find_numbers(log_run(0, 10), next_number);
-    check(later.found == 0 && find_numbers(first, first + MANY).found == numbers.found,
-          "nothing changes afterwards");
-    const struct trace_reader ring = ring_of(0);
-    sys_trace_consume(SLOT_TRACE, 0, trace_reader_head(&ring));
-    check(find_numbers(log_run(0, 10), next_number).found == 0, "even if a consumer reports progress");
 }
 
 static void test_stream(void)
@@ -130,62 +101,6 @@ static void test_stream(void)
 }
 
 /* ---- buffers --------------------------------------------------------------------------------------- */
-
-static atomic_bool stop;
-
-static void *log_always(void *argument)
-{
-    while (!atomic_load(&stop)) {
-        log_numbers(0, 1000);
-        trace_user_text("meanwhile");
-    }
-    return NULL;
-}
-
-#define LOGGERS 4
-#define CHANGES (10 + REPEATS(50)) /* of geometry */
-
-static bool start_loggers(pthread_t thread[LOGGERS])
-{
-    atomic_store(&stop, false);
-    for (uint32_t i = 0; i < LOGGERS; i++) {
-        if (pthread_create(&thread[i], NULL, log_always, NULL))
-            return false;
-        pthread_setaffinity_mask_np(thread[i], 1ull << i % info->cpu_count);
-    }
-    return true;
-}
-
-static void test_geometry_under_load(void)
-{
-    static const struct {
-        uint64_t bytes, count;
-    } shapes[] = {{16 << 10, 2}, {64 << 10, 4}, {16 << 10, 16}, {256 << 10, 2}, {128 << 10, 8}, {1 << 20, 2}};
-    pthread_t thread[LOGGERS];
-    bool ok = true;
-    check(start_loggers(thread), "threads log on all CPUs");
-    for (unsigned i = 0; i < CHANGES; i++) {
-        uint64_t bytes = shapes[i % 6].bytes, count = shapes[i % 6].count;
-        ok = ok && trace_set_sizes(SLOT_TRACE, bytes, count) == 0 && info->buffer_mask == bytes / 8 - 1 &&
-             info->buffer_count == count && info->ring_mask == bytes * count - 8;
-        usleep(1000);
-    }
-    atomic_store(&stop, true);
-    for (uint32_t i = 0; i < LOGGERS; i++)
-        pthread_join(thread[i], NULL);
-    check(ok, "changes of geometry meanwhile");
-#ifdef TRACE_CAS
-    /* A thread that was interrupted in the middle of an event during a change leaves an incomplete packet
-     * (kernel/trace/resize.c), which readers wait for. */
-    control(TRACE_OP_CLEAR, 0, 0);
-#endif
-    control(TRACE_OP_FLUSH, ~0ull, 0);
-    check(count_heard_cpus() == info->cpu_count, "the trace continues on every CPU");
-    control(TRACE_OP_CLEAR, 0, 0);
-    uint64_t first = log_run(0, 1000);
-    struct numbers numbers = find_numbers(first, first + 1000);
-    check(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "and is complete");
-}
 
 static void test_bad_geometry(void)
 {
@@ -347,11 +262,8 @@ int main(void)
     test_switches();
     test_clear();
     make_small_rings();
-    test_flight();
-    test_once();
     test_stream();
     test_low_water();
-    test_geometry_under_load();
     test_bad_geometry();
     return finish_tests();
 }
