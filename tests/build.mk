@@ -35,7 +35,7 @@ define host_tests
 HOST_TESTS += $(addprefix tests/host/,$(2))
 $(foreach t,$(2),$(eval HOST_tests/host/$t := $(1)))
 endef
-$(eval $(call host_tests,each,clock costs counters debugger figures gdb nmi_at_entry one_abi one_fault panic previous \
+$(eval $(call host_tests,each,clock costs counters debugger figures nmi_at_entry one_abi one_fault panic previous \
     routines tables trace_agrees watchdog))
 $(eval $(call host_tests,one,again analyses_agree demo_bugs drain export forger from_outside geometry interrupted keep link_cut link_idle locks \
     losses profile repeats routines_top rebuild sampling serial sockets study top vandal view_live view_page))

@@ -159,8 +159,6 @@ static bool send_result(struct connection *connection, const struct wire_request
         size += put_statistics(reply + WIRE_REPLY_BYTES);
     else if (request->operation == WIRE_OP_LOCK_CLASSES)
         status = put_lock_classes(reply + WIRE_REPLY_BYTES, &size);
-    else if (request->operation == WIRE_OP_COUNTERS)
-        status = put_counters(reply + WIRE_REPLY_BYTES, &size);
     else if (request->operation == WIRE_OP_PREVIOUS)
         status = put_previous(reply + WIRE_REPLY_BYTES, &size);
     else

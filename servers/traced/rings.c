@@ -210,32 +210,6 @@ int64_t put_lock_classes(uint8_t *to, size_t *size)
     return bytes < 0 ? bytes : 0;
 }
 
-int64_t put_counters(uint8_t *to, size_t *size)
-{
-    struct system_counter counters[WIRE_COUNTERS_MAX];
-    int64_t bytes = sys_system_read(SYSTEM_COUNTERS, 0, counters, sizeof(counters));
-    uint32_t count = bytes < 0 ? 0 : (uint32_t)((uint64_t)bytes / sizeof(counters[0]));
-    uint8_t *at = to + 8;
-
-    wire_put32(to, count);
-    wire_put32(to + 4, 0);
-    for (uint32_t i = 0; i < count; i++, at += WIRE_COUNTER_BYTES) {
-        wire_put32(at, counters[i].number);
-        wire_put32(at + 4, counters[i].bits);
-        wire_put32(at + 8, counters[i].slot);
-        wire_put32(at + 12, counters[i].samples);
-        _Static_assert(sizeof(counters[i].name) == WIRE_COUNTER_NAME_BYTES, "the same text");
-        memcpy(at + 16, counters[i].name, WIRE_COUNTER_NAME_BYTES);
-    }
-    if (!count) {
-        memset(at, 0, WIRE_COUNTER_REASON_BYTES);
-        sys_system_read(SYSTEM_COUNTERS_MISSING, 0, at, WIRE_COUNTER_REASON_BYTES - 1);
-        at += WIRE_COUNTER_REASON_BYTES;
-    }
-    *size += (size_t)(at - to);
-    return bytes < 0 ? bytes : 0;
-}
-
 /* ---- metadata -------------------------------------------------------------------------------------- */
 
 /* The text may grow while it is read, so reading is repeated with larger buffers until it fits. When rings

@@ -80,7 +80,6 @@ size_t put_statistics(uint8_t *to); /* the data of the reply to WIRE_OP_STATISTI
 /* the data of the reply to WIRE_OP_LOCK_CLASSES; returns 0 or -E_* */
 int64_t put_lock_classes(uint8_t *to, size_t *size);
 #define LOCK_CLASSES_BYTES_MAX (8u + WIRE_LOCK_CLASSES_MAX * WIRE_LOCK_CLASS_BYTES)
-int64_t put_counters(uint8_t *to, size_t *size); /* likewise, of WIRE_OP_COUNTERS; it is shorter */
 /* Executes a command of trace/print/commands.h, whose words are separated by newlines, and writes what it
  * prints, or why it was refused. Adds to `size`; returns 0 or -E_*. */
 int64_t run_command(char *text, uint8_t *to, size_t *size);

@@ -123,9 +123,6 @@ enum wire_operation {
     WIRE_OP_STATISTICS = 2,
     WIRE_OP_PREVIOUS = 3,     /* the trace left by the system before; reply data: struct wire_previous */
     WIRE_OP_LOCK_CLASSES = 4, /* reply data: u32 count, u32 0, struct wire_lock_class each */
-    /* Hardware counters. Reply data: u32 count, u32 0, struct wire_counter each; if there are none, the
-     * reason in WIRE_COUNTER_REASON_BYTES, NUL padded */
-    WIRE_OP_COUNTERS = 5,
     /* a = CPU; -E_BAD_ARGUMENT: there is none. Reply data: the clock in ticks when the copy began, as u64,
      * then the CPU's tables of counters in the guest's byte order, as many bytes as the info page says. The
      * words are copied from the last to the first: so a row's counts of updates say whether it is of one
@@ -184,19 +181,6 @@ struct wire_lock_class {
 };
 #define WIRE_LOCK_CLASS_BYTES (16u + WIRE_LOCK_NAME_BYTES)
 #define WIRE_LOCK_CLASSES_MAX 64u
-
-/* A hardware counter of the guest's CPUs. */
-#define WIRE_COUNTER_NAME_BYTES   24u
-#define WIRE_COUNTER_REASON_BYTES 120u
-struct wire_counter {
-    uint32_t number;
-    uint32_t bits;                      /* a CPU counts modulo 2^bits */
-    uint32_t slot;                      /* 1 + slot that it is bound to; 0: none */
-    uint32_t samples;                   /* 1: it drives the sampling */
-    char name[WIRE_COUNTER_NAME_BYTES]; /* NUL padded */
-};
-#define WIRE_COUNTER_BYTES (16u + WIRE_COUNTER_NAME_BYTES)
-#define WIRE_COUNTERS_MAX  16u
 
 /* The positions follow: for each CPU the packet wanted next, 0 for the oldest. */
 struct wire_pull {

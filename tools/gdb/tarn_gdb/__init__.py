@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Modules of tools/gdb/tarn.py, bottom up: target (memory and registers of a stopped guest or a dump), port (architecture
-differences), kernel (its structures), then stack, waits and trace, which provide the commands' output."""
+"""Modules of tools/gdb/tarn.py, bottom up: port (architecture differences), kernel (a stopped guest's memory and structures), stack
+(call chains)."""
 
 
 class TarnError(Exception):

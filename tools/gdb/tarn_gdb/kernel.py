@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads the kernel's structures by the debug information of its executable.
 
-Bytes are read through the target and passed to gdb with their type, so a field is `value["name"]` in either byte order.
+Memory is read at physical addresses, because in a stopped guest gdb reads only what the selected CPU may. Bytes are passed to
+gdb with their type, so a field is `value["name"]` in either byte order.
 Lists may be inconsistent: the guest may have been stopped during a change, or be damaged.
 """
 import struct
@@ -10,8 +11,8 @@ import gdb
 
 from tarn_gdb import TarnError
 from tarn_gdb.port import find_port
-from tarn_gdb.target import find_target
 
+PAGE = 4096
 LIST_MAX = 100000  # a longer list is a cycle without its head
 
 
@@ -28,7 +29,10 @@ class Kernel:
         if not self.path:
             raise TarnError("no symbols: start gdb with build/ARCH/kernel/tarn.elf, or load it with `file`")
         self.port = find_port(self.path)
-        self.target = find_target(self.port)
+        self.connection = gdb.selected_inferior().connection
+        if not self.connection or self.connection.type not in ("remote", "extended-remote"):
+            raise TarnError("no guest: `target remote` to QEMU's gdb stub")
+        self.pages = {}
         self._root = None
         self._check_build()
 
@@ -37,14 +41,51 @@ class Kernel:
         if note.hex() != gdb.lookup_objfile(self.path).build_id:
             raise TarnError(f"the guest runs another kernel than {self.path}, or has not loaded it yet")
 
+    def _ask(self, packet):
+        if self.connection.send_packet(packet) != b"OK":
+            raise TarnError("the stub does not read physical memory: use QEMU 4.1 or later")
+
+    def registers(self, cpu):
+        """The stub shows CPU n as thread n + 1."""
+        selected = gdb.selected_thread()
+        try:
+            for thread in gdb.selected_inferior().threads():
+                if thread.ptid[1] == cpu + 1:
+                    thread.switch()
+                    frame = gdb.newest_frame()
+                    return {name: int(frame.read_register(name)) & (1 << 64) - 1 for name in self.port.registers}
+        finally:
+            if selected:
+                selected.switch()
+        raise TarnError(f"the stub shows no CPU {cpu}")
+
     # ---- memory ----------------------------------------------------------------------------------------------------
+
+    def read_page(self, page):
+        self._ask("Qqemu.PhyMemMode:1")
+        try:
+            return bytes(gdb.selected_inferior().read_memory(page, PAGE))
+        except gdb.MemoryError as error:
+            raise TarnError(f"no memory at physical address {page:#x}") from error
+        finally:
+            self._ask("Qqemu.PhyMemMode:0")
+
+    def read_physical(self, at, size):
+        data = b""
+        while len(data) < size:
+            place = at + len(data)
+            page = place & -PAGE
+            if page not in self.pages:
+                self.pages[page] = self.read_page(page)
+            data += self.pages[page][place - page:][:size - len(data)]
+        return data
 
     def translate(self, root, address):
         """Translates through page tables. Returns the physical address, or None."""
         table = root
         for level in 4, 3, 2, 1:
             at = table + 8 * self.port.index(address, level)
-            entry, = struct.unpack(self.port.order + "Q", self.target.read(at, 8))
+            entry, = struct.unpack(self.port.order + "Q", self.read_physical(at, 8))
             valid, leaf, table = self.port.next_table(entry)
             if not valid:
                 return None
@@ -57,7 +98,7 @@ class Kernel:
         """Reads kernel addresses."""
         physical = self.port.offset(address)
         if physical is not None:
-            return self.target.read(physical, size)
+            return self.read_physical(physical, size)
         if self._root is None:
             self._root = self.port.kernel_root(self)
         return self.read_through(self._root, address, size)
@@ -69,7 +110,7 @@ class Kernel:
             physical = self.translate(root, at)
             if physical is None:
                 raise TarnError(f"nothing is mapped at {at:#x}")
-            data += self.target.read(physical, min(size - len(data), 4096 - at % 4096))
+            data += self.read_physical(physical, min(size - len(data), 4096 - at % 4096))
         return data
 
     def load(self, address, root=None):
@@ -95,25 +136,9 @@ class Kernel:
     def variable(self, name):
         return self.at(self.address_of(name), gdb.parse_and_eval(f"&{name}").type.target())
 
-    def trace_info(self):
-        """A union where it is defined, a structure elsewhere; gdb uses the declaration that it read last."""
-        return self.at(self.address_of("trace_info_page"), "struct trace_info")
-
     @staticmethod
     def offset_in(kind, field):
         return next(f.bitpos // 8 for f in gdb.lookup_type(kind).fields() if f.name == field)
-
-    @staticmethod
-    def names(enumeration, *prefixes):
-        """Returns {value: name in lower case, without the first matching prefix}."""
-        def short(name):
-            prefix = next((p for p in prefixes if name.startswith(p)), "")
-            return name[len(prefix):].lower()
-        return {field.enumval: short(field.name) for field in gdb.lookup_type(enumeration).fields()}
-
-    def string(self, address):
-        data = self.read(address, 32).split(b"\0")[0]
-        return data.decode(errors="replace")
 
     def objects(self, head, kind, link):
         """Addresses of the elements of the list (kernel/lib/list.h) at `head`, as far as it can be followed."""

@@ -2,7 +2,7 @@
 """Architecture differences: kernel addresses, page tables, registers and stacks. The facts come from
 arch/ARCH/include/port/*.h and arch/ARCH/backtrace.c.
 
-Each port has: name, order (of bytes, as `struct` has it), registers ({name of gdb: place in a dump's note}) and
+Each port has: name, order (of bytes, as `struct` has it), registers (names in gdb) and
 
     offset(address)             physical address, if the kernel maps it at a constant offset; otherwise None
     kernel_root(kernel)         physical address of the root table of the kernel's addresses
@@ -20,7 +20,7 @@ CHAIN_MAX = 64
 
 class X86_64:
     name, machine, order = "x86_64", 62, "<"
-    registers = {"rip": 16, "rbp": 4, "rsp": 19}
+    registers = "rip", "rbp", "rsp"
     program_counter = "rip"
     DIRECT_MAP, DIRECT_MAP_END, KERNEL_BASE = 0xFFFF800000000000, 0xFFFFC00000000000, 0xFFFFFFFF80000000
     PRESENT, LARGE, ADDRESS = 1, 1 << 7, 0x000FFFFFFFFFF000
@@ -59,7 +59,7 @@ class X86_64:
 
 class Ppc64:
     name, machine, order = "ppc64", 21, ">"
-    registers = {"pc": 32, "lr": 36, "r1": 1}
+    registers = "pc", "lr", "r1"
     program_counter = "pc"
     DIRECT_MAP, TRACE_WINDOWS = 0xC000000000000000, 0xC008000000000000
     VALID, LEAF, ADDRESS = 1 << 63, 1 << 62, 0x01FFFFFFFFFFF000

@@ -98,7 +98,7 @@ class Stacks:
         registers, is_syscall = port.from_frame(thread["frame"]), not int(thread["frame"]["interrupted"])
         if int(thread["on_cpu"]):
             cpu = self.kernel.at(int(thread["cpu"]), "struct cpu")
-            now = self.kernel.target.registers(int(cpu["index"]))
+            now = self.kernel.registers(int(cpu["index"]))
             if port.is_kernel(now[port.program_counter]):
                 lines += [describe(a, i > 0) for i, a in enumerate(self._chain(now)) if port.is_kernel(a)]
             else:

@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/command/ctl_counters.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
-#include <tools/tarn/source/lock_classes.h>
+#include <tools/tarn/source/source.h>
 #include <trace/events.h>
 #include <trace/print/commands.h>
 
@@ -145,39 +144,10 @@ static bool show_status(struct ctl *ctl, struct fail *fail)
     return true;
 }
 
-static void print_lock_classes_json(const struct lock_classes *classes)
-{
-    printf("{\"lock_classes\": [");
-    for (uint32_t i = 0; i < classes->count; i++)
-        printf("%s{\"name\": \"%s\", \"number\": %u, \"watch\": %u, \"contended\": %llu}", i ? ", " : "",
-               classes->class[i].name, classes->class[i].number, classes->class[i].sample_every,
-               (unsigned long long)classes->class[i].contended);
-    printf("]}\n");
-}
-
-static bool list_json(struct ctl *ctl, bool of_locks, struct fail *fail)
-{
-    struct lock_classes classes;
-    struct counter_list counters;
-
-    if (!(of_locks ? lock_classes_ask(ctl->source, &classes, fail)
-                   : counters_ask(ctl->source, &counters, fail)))
-        return false;
-    if (of_locks)
-        print_lock_classes_json(&classes);
-    else
-        counters_print_json(&counters);
-    return true;
-}
-
 static bool run_words(struct ctl *ctl, int count, char **words, struct fail *fail)
 {
-    const bool of_locks = strcmp(words[0], "watch") == 0;
-
     if (strcmp(words[0], "status") == 0)
         return show_status(ctl, fail);
-    if (ctl->json && count == 1 && (of_locks || strcmp(words[0], "counters") == 0))
-        return list_json(ctl, of_locks, fail);
     char *answer = source_command(ctl->source, count, words, fail);
     if (answer == NULL)
         return false;

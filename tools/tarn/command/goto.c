@@ -34,7 +34,7 @@ static bool add_command(void *context, const struct command_option *option, cons
 static const struct command_option known[] = {
     {CALL("exec", "COMMAND", add_command, "run this command of gdb, and end; may be given several times")},
     {TEXT("core", "FILE", struct options, core,
-          "write a memory dump, for `tarn pull core:FILE` and gdb, instead\nWith --exec, both is done")},
+          "write a memory dump, for `tarn pull core:FILE`, instead\nWith --exec, both is done")},
     {FLAG("forget", struct options, forgets,
           "end the copies of this run; with an EVENT, go there afterwards")},
     {FLAG("prepare", struct options, prepares,
@@ -198,15 +198,6 @@ static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct
     }
 }
 
-/* Events that `tarn trace` in gdb prints have the times of `tarn list`. */
-static void tell_start(const struct trace *trace)
-{
-    char text[24];
-
-    snprintf(text, sizeof(text), "%" PRId64, schema_ns(&trace->schema, trace->begin));
-    setenv("TARN_GOTO_START", text, 1);
-}
-
 static int run_goto(int argc, char **argv)
 {
     struct options options = {0};
@@ -226,7 +217,6 @@ static int run_goto(int argc, char **argv)
         return complain_of_words(&goto_command, "--prepare takes no EVENT");
     if (!trace_open(&trace, argv[optind], &fail))
         return fail_report(&fail, EXIT_DAMAGE);
-    tell_start(&trace);
     visit.trace = &trace, visit.recipe = &recipe, visit.has_event = event != NULL || options.prepares;
     status = EXIT_USAGE;
     if (read_recipe(&recipe, &trace, &fail) &&
