@@ -124,6 +124,12 @@ def wait_for(condition, what, seconds=100):
         time.sleep(0.1)
 
 
+def refused_commands():
+    """[(command, error)]: the same at each door (boot/root/test/control.cases)."""
+    with open(os.path.join(guest.ROOT, "boot/root/test/control.cases"), encoding="utf-8") as file:
+        return [line.rstrip("\n").split(" => ") for line in file if " => " in line]
+
+
 def statistics(machine):
     """`tarn ctl status` of the guest."""
     status, out, err = tarn("ctl", "--json", f"tcp:127.0.0.1:{machine.port}", "status")

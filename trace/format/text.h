@@ -43,4 +43,9 @@ static inline bool trace_is_word(const char *text, uint64_t length, const char *
     return i == length && !word[i];
 }
 
+static inline bool trace_is_same(const char *a, const char *b)
+{
+    return trace_is_word(a, __builtin_strlen(a), b);
+}
+
 #endif

@@ -8,11 +8,6 @@
 
 #define NAME_MAX 16u /* of an argument */
 
-static bool is_same(const char *a, const char *b)
-{
-    return trace_is_word(a, __builtin_strlen(a), b);
-}
-
 /* ---- errors --------------------------------------------------------------------------------------- */
 
 #define JOIN_ERROR(to, ...) TRACE_JOIN(to, TRACE_COMMAND_ERROR_MAX, __VA_ARGS__)
@@ -97,7 +92,7 @@ static int64_t parse_threshold(struct trace_settings *settings, uint32_t index, 
     const uint64_t hz = settings->info->clock_hz;
     const char *word = settings->words[index];
     uint64_t ns = 0;
-    if (!is_same(word, "0") && !trace_parse_duration(word, __builtin_strlen(word), &ns))
+    if (!trace_is_same(word, "0") && !trace_parse_duration(word, __builtin_strlen(word), &ns))
         return refuse_word(settings, -E_BAD_ARGUMENT, index,
                            "must be a duration, such as 500ns, 10us, 2ms or 1s; 0: log all");
     const bool is_short =
@@ -123,7 +118,7 @@ static int64_t parse_choice(struct trace_settings *settings, uint32_t index, con
                             uint32_t count, const char *why, uint64_t *value)
 {
     for (*value = 0; *value < count; ++*value)
-        if (is_same(settings->words[index], choices[*value]))
+        if (trace_is_same(settings->words[index], choices[*value]))
             return 0;
     return refuse_word(settings, -E_BAD_ARGUMENT, index, why);
 }
@@ -165,7 +160,7 @@ static int64_t parse_count(struct trace_settings *settings, uint32_t index, uint
     const char *word = settings->words[index];
     _Static_assert(TRACE_RING_BYTES_MAX / TRACE_BUFFER_BYTES_MIN == 32768, "as the message says");
     *count = 0;
-    if (settings->count == 1 && is_same(word, "boot"))
+    if (settings->count == 1 && trace_is_same(word, "boot"))
         return 0;
     return expect(settings, index,
                   is_number(word, count) &&
@@ -327,9 +322,9 @@ static int64_t sample_locks(struct trace_settings *settings, const uint64_t valu
     struct system_lock_class class;
     bool any = false;
     int64_t status = 0;
-    if (is_same(settings->words[0], "none"))
+    if (trace_is_same(settings->words[0], "none"))
         return control(settings, TRACE_OP_SAMPLE_LOCKS, ~0ull, 0);
-    if (is_same(settings->words[0], "all"))
+    if (trace_is_same(settings->words[0], "all"))
         return control(settings, TRACE_OP_SAMPLE_LOCKS, ~0ull, every);
     for (uint32_t i = 0; !status && trace_read_lock_class(settings, i, &class); i++) {
         if (!is_lock_class(class.name, settings->words[0]))
@@ -427,7 +422,7 @@ const uint32_t trace_command_count = sizeof(trace_commands) / sizeof(*trace_comm
 const struct trace_command *trace_command_find(const char *name)
 {
     for (uint32_t i = 0; i < trace_command_count; i++)
-        if (is_same(name, trace_commands[i].name))
+        if (trace_is_same(name, trace_commands[i].name))
             return &trace_commands[i];
     return 0;
 }

@@ -32,19 +32,12 @@ static const char *const out_reasons[] = {"idle",  "preempted",    "ipc_send", "
                                           "reply", "notification", "futex",    "sleeping",
                                           "fault", "suspended",    "dead"};
 
-static bool is_same(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
 static const struct trace_event_info *find_named(const char *name, trace_find_info *find)
 {
     for (uint32_t class_number = 0; class_number < TRACE_CLASS_APP_FIRST; class_number++)
         for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++) {
             const struct trace_event_info *event = find(TRACE_ID(class_number, minor));
-            if (event && is_same(event->full_name, name))
+            if (event && trace_is_same(event->full_name, name))
                 return event;
         }
     return NULL;
@@ -63,7 +56,7 @@ static const char *find_word(const char *event_name, const char *field, uint64_t
 {
     const struct trace_event_info *event = event_name ? find_named(event_name, find) : NULL;
     for (uint32_t i = 0; event && i < event->field_count; i++)
-        if (is_same(event->fields[i].name, field))
+        if (trace_is_same(event->fields[i].name, field))
             return find_value(event->fields[i].enumeration, value);
     return NULL;
 }

@@ -2,11 +2,6 @@
 /* trace/print/study.c - parses studies; see commands.h. */
 #include <trace/print/commands.h>
 
-static bool is_same(const char *a, const char *b)
-{
-    return trace_is_word(a, __builtin_strlen(a), b);
-}
-
 /* False: too many words. */
 static bool split_line(char *at, struct trace_study_line *line)
 {
@@ -66,8 +61,8 @@ int trace_study_next(char **text, struct trace_study_line *line, char *error)
         }
         if (line->count == 0)
             continue;
-        line->is_optional = is_same(line->words[0], "try");
-        line->is_analysis = is_same(line->words[0], "analysis");
+        line->is_optional = trace_is_same(line->words[0], "try");
+        line->is_analysis = trace_is_same(line->words[0], "analysis");
         if (line->is_optional || line->is_analysis)
             drop_first(line);
         if (line->count == 0) {

@@ -95,7 +95,7 @@ static uint64_t cell_value(const struct trace_table_print *print, const struct c
                            const uint64_t *row)
 {
     if (!cell->column)
-        return trace_derive(cell->derived, print->walk.table, row, print->elapsed);
+        return trace_derive(cell->derived, print->walk.table, row, 0);
     return cell->percent ? trace_histogram_bound(&row[cell->column->word], cell->percent)
                          : row[cell->column->word];
 }
@@ -149,14 +149,6 @@ static void make_cell(char out[CELL_BYTES], const struct trace_table_print *prin
     out[text.length < CELL_BYTES - 1 ? text.length : CELL_BYTES - 1] = 0;
 }
 
-static unsigned length_of(const char *text)
-{
-    unsigned length = 0;
-    while (text[length])
-        length++;
-    return length;
-}
-
 static void put_spaces(const struct trace_table_print *print, unsigned count)
 {
     while (count-- > 0)
@@ -172,8 +164,8 @@ static void measure_row(struct trace_table_print *print, const uint64_t *row)
         const uint64_t value = cell_value(print, &cell, row);
         make_cell(text, print, &cell, row);
         if ((is_key(&cell) || (value != 0 && value != TRACE_NO_VALUE)) &&
-            print->widths[place] < length_of(text))
-            print->widths[place] = (uint8_t)length_of(text);
+            print->widths[place] < (unsigned)__builtin_strlen(text))
+            print->widths[place] = (uint8_t)__builtin_strlen(text);
     }
 }
 
@@ -184,8 +176,9 @@ static void measure_headings(struct trace_table_print *print)
     struct cell cell;
     for (unsigned place = 0; cell_at(print, place, &cell); place++) {
         make_cell(text, print, &cell, NULL);
-        if ((is_key(&cell) || print->widths[place]) && print->widths[place] < length_of(text))
-            print->widths[place] = (uint8_t)length_of(text);
+        if ((is_key(&cell) || print->widths[place]) &&
+            print->widths[place] < (unsigned)__builtin_strlen(text))
+            print->widths[place] = (uint8_t)__builtin_strlen(text);
     }
 }
 
@@ -198,7 +191,7 @@ static void print_line(const struct trace_table_print *print, const uint64_t *ro
         if (!print->widths[place])
             continue;
         make_cell(text, print, &cell, row);
-        const unsigned length = length_of(text);
+        const unsigned length = (unsigned)__builtin_strlen(text);
         put_spaces(print,
                    (length < print->widths[place] ? print->widths[place] - length : 0) + (place ? 2 : 0));
         print->put(text);
@@ -208,20 +201,13 @@ static void print_line(const struct trace_table_print *print, const uint64_t *ro
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static bool is_same_text(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
 /* The cell by which rows are sorted: print->by, or the first sum, or else the first count. */
 static bool find_order(const struct trace_table_print *print, struct cell *order)
 {
     const enum trace_column_kind kinds[] = {TRACE_COLUMN_SUM, TRACE_COLUMN_COUNT, TRACE_COLUMN_KEY};
     for (unsigned k = 0; k < 3; k++)
         for (unsigned place = 0; cell_at(print, place, order); place++)
-            if (print->by ? is_same_text(cell_name(order), print->by)
+            if (print->by ? trace_is_same(cell_name(order), print->by)
                           : order->column && order->column->kind == kinds[k])
                 return true;
     return false;
@@ -326,7 +312,9 @@ void trace_tables_list(struct trace_table_print *print)
     for (const struct trace_table_info *table = trace_table_list; table->name; table++) {
         begin_walk(print, table);
         print->put(table->name);
-        put_spaces(print, length_of(table->name) < 20 ? 20 - length_of(table->name) : 1);
+        put_spaces(print, (unsigned)__builtin_strlen(table->name) < 20
+                              ? 20 - (unsigned)__builtin_strlen(table->name)
+                              : 1);
         put_number(print, trace_table_head_sum(&print->walk, TRACE_TABLE_USED), 10);
         put_number(print, (uint64_t)table->rows * print->cpu_count, 9);
         put_number(print, trace_table_head_sum(&print->walk, TRACE_TABLE_MOVED), 12);
@@ -340,7 +328,7 @@ void trace_tables_list(struct trace_table_print *print)
 const struct trace_table_info *trace_table_named(const char *name)
 {
     for (const struct trace_table_info *table = trace_table_list; table->name; table++)
-        if (is_same_text(table->name, name))
+        if (trace_is_same(table->name, name))
             return table;
     return NULL;
 }

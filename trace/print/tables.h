@@ -20,7 +20,6 @@ struct trace_table_print {
     const char *(*ring_of)(uint32_t cpu);
     uint32_t cpu_count;
     uint64_t clock_hz;
-    uint64_t elapsed;              /* ticks in which rows were counted; 0: unknown */
     void (*put)(const char *text); /* parts of lines */
     const char *by;                /* the column to sort by, also a derived one; NULL: see below */
     /* a name to print in place of a key's value, or NULL; may be NULL itself */

@@ -3,7 +3,7 @@
 #ifndef TRACE_TABLES_COMMAND_H
 #define TRACE_TABLES_COMMAND_H
 
-/* `tables [NAME [--by COLUMN] [--top N] [--interval DURATION]] [--previous]`. Returns an exit status. */
+/* `tables [NAME [--by COLUMN] [--top N]] [--previous]`. Returns an exit status. */
 int show_tables(int argc, char **argv);
 
 #endif

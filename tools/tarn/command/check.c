@@ -262,13 +262,6 @@ static int print_results(const struct check *check, bool quiet)
     return damage != 0 || total.kinds[ANOMALY_UNFINISHED] != 0 ? EXIT_DAMAGE : EXIT_OK;
 }
 
-static void print_kinds(void)
-{
-    for (int kind = 1; kind < ANOMALY_COUNT; kind++)
-        printf("%-14s %-7s %s\n", anomaly_kinds[kind].name, anomaly_kinds[kind].is_loss ? "loss" : "damage",
-               anomaly_kinds[kind].meaning);
-}
-
 static int check_trace(const char *directory, bool quiet)
 {
     struct trace trace;
@@ -296,32 +289,26 @@ static int check_trace(const char *directory, bool quiet)
 }
 
 struct options {
-    bool quiet, list_kinds;
+    bool quiet;
 };
 
 static const struct command_option known[] = {
-    {FLAG("quiet", struct options, quiet, "print only the summary"), .letter = 'q'},
-    {FLAG("list-kinds", struct options, list_kinds, "list the types of anomalies and what they mean")},
-    {.name = NULL}};
+    {FLAG("quiet", struct options, quiet, "print only the summary"), .letter = 'q'}, {.name = NULL}};
 
 static int run_check(int argc, char **argv)
 {
-    struct options options = {false, false};
+    struct options options = {false};
     int status = command_parse(&check_command, (void *[]){&options}, argc, argv);
 
     if (status >= 0)
         return status;
-    if (options.list_kinds) {
-        print_kinds();
-        return EXIT_OK;
-    }
-    return optind < argc ? check_trace(argv[optind], options.quiet)
-                         : complain_of_words(&check_command, "an argument is missing");
+    return check_trace(argv[optind], options.quiet);
 }
 
 const struct command check_command = {.name = "check",
                                       .summary = "verify every packet and event of a trace",
-                                      .forms = "[--quiet] DIRECTORY\n--list-kinds",
+                                      .forms = "[--quiet] DIRECTORY",
                                       .groups = {{NULL, known}},
+                                      .least = 1,
                                       .most = 1,
                                       .run = run_check};
