@@ -9,7 +9,7 @@ from sanitized import ORDERS, TEMPLATE, UUID
 
 HELLO, METADATA, PACKET, STATUS, END, REPLY, REQUEST, PULL = 1, 2, 3, 4, 5, 6, 16, 17
 FRAME_BYTES = 24
-OPERATIONS = types.SimpleNamespace(PREVIOUS=3, LOCK_CLASSES=4, COUNTERS=5, TABLES=6, METADATA=7, ROUTINES=8, ROUTINE_NAMES=9,
+OPERATIONS = types.SimpleNamespace(PREVIOUS=3, LOCK_CLASSES=4, TABLES=6, METADATA=7, ROUTINES=8, ROUTINE_NAMES=9,
                                    PREVIOUS_TABLES=10, PREVIOUS_METADATA=11)
 ROUTINES_HEAD, ROUTINES_ROW, ROUTINE = 80, 320, 128  # bytes of struct trace_routines, trace_routine_row, trace_routine
 CPUS = 2
@@ -155,8 +155,6 @@ class Guest(sanitized.Peer):
             return b"" if a > 1536 else self.put("I76x48s", a, b"draw")
         if operation == op.LOCK_CLASSES:
             return struct.pack(">IIIIQ32s", 1, 0, 0, 0, 0, b"user mutex")
-        if operation == op.COUNTERS:
-            return struct.pack(">II4I24s", 1, 0, 0, 0, 0, 0, b"cycles")
         return b""
 
     def talk(self, connection):
