@@ -8,7 +8,7 @@ OPTIONS ?=
 REPEAT  := $(if $(DETERMINISTIC),--deterministic) $(if $(SEED),--seed $(SEED))
 ALL_NOW := $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: deps deps-tests run demo view test test-long bench lint format help
+.PHONY: deps deps-tests run demo view test test-long bench bench-peers lint format help
 
 deps: ## install the Debian packages that are missing
 	@tools/deps
@@ -40,6 +40,11 @@ test-long: tests-built ## the tests that `make test` leaves out because they are
 bench: deps-tests ## print figures: one line each, `name value unit`
 	@$(ALL_NOW) all tests >&2
 	@tests/bench --arch $(ARCH)
+
+bench-peers: deps-tests ## compare the logging path, as a program of Linux, with LTTng-UST and the clock [PEERS_OPTIONS=]
+	@tools/deps peers
+	@$(ALL_NOW) $(B)/host/tarn peers >&2
+	@tests/peers/bench $(PEERS_OPTIONS)
 
 run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=firmware] [PORT=] [SERIAL=] [RNG=1] [OPTIONS=] [DETERMINISTIC=1] [SEED=]
 	$(if $(filter-out firmware,$(BOOT)),$(error BOOT=$(BOOT): must be firmware, or nothing for a direct boot))

@@ -29,8 +29,8 @@ WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wno-unus
 BASE := -std=gnu17 -g $(WARN) -I. -I$(GEN) -I$(GEN)/include -MMD -MP -ffile-prefix-map=$(CURDIR)=.
 
 HOST_CC     ?= gcc
-# Nobody restarts what the host logs in tests (trace/ring/cas.h), except for tests/unit/trace/linux, or switches its
-# trace points (trace/ring/ring.h).
+# Nobody restarts what the host logs in tests (trace/ring/cas.h), except for tests/peers, or switches its trace points
+# (trace/ring/ring.h).
 HOST_CFLAGS := $(BASE) -O2 -D_GNU_SOURCE -DTRACE_CAS -DTRACE_TESTED
 
 include arch/$(ARCH)/flags.mk   # CROSS, ARCH_CFLAGS, KERNEL_ARCH_CFLAGS, FRAME_POINTER, ...

@@ -68,26 +68,6 @@ $(eval $(call host_test,trace_table,tests/unit/trace/table_test.c trace/ring/tab
 $(eval $(call host_test,table_move,tests/unit/trace/table_move_test.c trace/ring/table_read.c trace/ring/table_move.c $(GEN)/trace/events.c,-lpthread))
 $(eval $(call host_test,sum,tests/unit/trace/sum_test.c))
 $(eval $(call host_test,resize,tests/unit/trace/resize_test.c trace/ring/resize.c))
-
-# In both disciplines, as programs of this machine's Linux, if it has a port for it. Without sanitizers: the instructions are
-# those of programs. linux_test DISCIPLINE, FLAGS, SOURCES
-LINUX_PORT := $(wildcard arch/$(shell uname -m)/linux)
-LINUX_TEST := $(addprefix tests/unit/trace/linux/,step_test.c step.c rings.c) trace/ring/read.c $(GEN)/trace/events.c
-define linux_test
-UNIT_TESTS += $(B)/host/test/step_$(1)
-$(B)/host/linux/$(1)/%.o: %.c | $$$$(GENERATED)
-	@mkdir -p $$(@D); echo "  HOSTCC  $$< ($(1))"
-	@$(HOST_CC) $(HOST_CFLAGS) -I$(LINUX_PORT) $(patsubst %/linux,-I%/include,$(LINUX_PORT)) -Iarch/include -Ikernel/abi -DPORT_TRACE_HOST \
-	    -fPIC -fvisibility=hidden -ftls-model=initial-exec $(2) -c -o $$@ $$<
-$(B)/host/test/step_$(1): $(call objects,$(B)/host/linux/$(1),$(LINUX_TEST) $(3))
-	@mkdir -p $$(@D); echo "  LINK    $$@"
-	@$(HOST_CC) -o $$@ $$^
--include $(patsubst %.o,%.d,$(call objects,$(B)/host/linux/$(1),$(LINUX_TEST) $(3)))
-endef
-ifneq ($(LINUX_PORT),)
-$(eval $(call linux_test,rseq,-UTRACE_CAS,tests/unit/trace/linux/ask.c $(LINUX_PORT)/ask_entry.c trace/ring/restart.c trace/ring/tail.c))
-$(eval $(call linux_test,cas,,trace/ring/cas.c))
-endif
 HOST_TESTS += tests/unit/trace/evgen_test tests/unit/trace/path_test
 HOST_tests/unit/trace/path_test := each
 PATH_PROBES := $(foreach space,user kernel,$(addprefix $(BA)/$(space)/obj/tests/unit/trace/,path_probe.o path_probe_cas.o path_probe_tested.o))

@@ -2,8 +2,8 @@
 /*
  * arch/x86_64/linux/ask_entry.c - the call by which a block asks for space: saves all registers.
  *
- * The return address lies in the block's cell. host_ask() (tests/unit/trace/linux/ask.c) says where the block
- * goes on, at the cell's begin or at its end.
+ * The return address lies in the block's cell. host_ask() (tests/peers/ask.c) says where the block goes on,
+ * at the cell's begin or at its end.
  */
 #include <arch/trace.h>
 

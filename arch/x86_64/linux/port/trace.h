@@ -2,12 +2,11 @@
 /*
  * port/trace.h (x86_64 Linux) - the logging path in programs of Linux; contract in <arch/trace.h>.
  *
- * The process has a ring (tests/unit/trace/linux/rings.c). Linux keeps the number of a thread's
- * CPU in the thread's struct rseq, which the C library registers, at the same distance from FS base in all
- * threads.
+ * The process has a ring for each CPU (tests/peers/rings.c). Linux keeps the number of a thread's CPU in the
+ * thread's struct rseq, which the C library registers, at the same distance from FS base in all threads.
  *
  * The functions here that are not in the contract serve the part that Tarn's kernel has in Tarn
- * (tests/unit/trace/linux/ask.c).
+ * (tests/peers/ask.c).
  */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
@@ -19,6 +18,7 @@ extern struct trace_info host_info;
 extern char *host_rings[TRACE_CPUS_MAX]; /* each one's first buffer, as THREAD_BLOCK_RING of a thread block */
 extern char *host_first_ring;            /* CPU 0's */
 extern int64_t host_area;                /* from FS base to the thread's struct rseq */
+extern uint64_t host_restarts;           /* of blocks */
 void host_context(struct trace_context *context);
 
 static inline const struct trace_info *arch_trace_info(void)
@@ -26,6 +26,7 @@ static inline const struct trace_info *arch_trace_info(void)
     return &host_info;
 }
 
+/* The bytes are constant during a measurement, but the compiler must not know. */
 #define PORT_TRACE_TEST "testb %0, host_info+%c1(%%rip)"
 
 #include <arch/x86_64/trace_machine.h>
@@ -41,13 +42,20 @@ static inline __attribute__((always_inline)) uint32_t port_host_cpu(void)
     return cpu;
 }
 
+#ifdef TRACE_CAS
 static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {
     return host_rings[port_host_cpu()] - TRACE_BUFFERS_OFFSET;
 }
-
+#else
+extern __thread char *host_ring; /* the ring that the thread has taken to change it */
 /* A block asks for space; `ip` lies in its cell. Returns where it goes on. */
 uint64_t host_ask(uint64_t ip);
+static inline char *arch_trace_ring(void)
+{
+    return host_ring;
+}
+#endif
 
 static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {

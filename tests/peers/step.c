@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tests/unit/trace/linux/step.c - see step.h. */
+/* tests/peers/step.c - see step.h. */
 #include "step.h"
 #include <port/step.h>
 #include <sched.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/trace/linux/step_test.c - the logging path in a process of Linux, interrupted at every
- * instruction.
+ * tests/unit/trace/step_test.c - the logging path in a process of Linux, interrupted at every instruction.
  *
  * A signal comes before the first, the second, ... instruction of an event, and its handler logs, too: one
  * event, or enough to fill buffers. This is done with space for the event, and again at a buffer's end. Then
  * all events must be there once, in order and with their payload. Built in both disciplines
- * (rings.h):
+ * (tests/peers/rings.h):
  *
  * - Compare-and-swap: the thread executes step by step, through the slow path, too.
  * - Restartable: a step would restart the block, and the next step again. So the instructions are found
@@ -19,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <tests/peers/rings.h>
+#include <tests/peers/step.h>
 #include <tests/tap.h>
-#include <tests/unit/trace/linux/rings.h>
-#include <tests/unit/trace/linux/step.h>
 #include <trace/user.h>
 
 #define PLACES_MAX 4096u
@@ -69,13 +68,13 @@ static void interrupt(void)
 /* New rings; with `at_end` no event of five words fits into the open packet. */
 static void prepare(bool at_end)
 {
-    const char *problem = host_ring_open(TRACE_BUFFER_BYTES_MIN, 8, TRACE_MODE_FLIGHT);
+    const char *problem = host_rings_open(TRACE_BUFFER_BYTES_MIN, 8, TRACE_MODE_FLIGHT);
     if (problem) {
         printf("Bail out! %s\n", problem);
         exit(1);
     }
     memset(logged, 0, sizeof(logged));
-    const struct trace_reader reader = host_reader();
+    const struct trace_reader reader = host_reader((uint32_t)sched_getcpu());
     const struct trace_control *control = trace_control_of(reader.ring);
     const uint64_t size = TRACE_BUFFER_BYTES_MIN / 8;
     while (at_end && trace_index_open_words(control->index, size) + 6 <= size)
@@ -91,7 +90,7 @@ static struct findings {
     uint64_t wrong;
 } found;
 
-static void check_event(const struct trace_header *event)
+static void check_event(uint32_t cpu, const struct trace_header *event)
 {
     const uint64_t *words = (const uint64_t *)(event + 1);
     const uint64_t series = words[0] >> 32;
@@ -108,15 +107,18 @@ static void check_event(const struct trace_header *event)
     found.seen[series]++;
 }
 
+static void check_packet(uint32_t cpu, const struct trace_packet *packet, void *context)
+{
+    found.wrong += !host_packet_walk(cpu, packet, check_event);
+}
+
 static bool is_all_there(void)
 {
     memset(&found, 0, sizeof(found));
-    const bool is_right = host_ring_read(check_event);
-    const struct trace_reader reader = host_reader();
-    const uint64_t discarded = trace_reader_discarded(&reader);
-    found.seen[HANDLER] += (uint32_t)discarded;
-    return is_right && !found.wrong && !trace_reader_torn(&reader) &&
-           !memcmp(found.seen, logged, sizeof(logged)) && (MAY_DISCARD || !discarded);
+    const bool are_whole = host_rings_read(check_packet, NULL);
+    found.seen[HANDLER] += (uint32_t)host_discarded();
+    return are_whole && !found.wrong && !host_torn() && !memcmp(found.seen, logged, sizeof(logged)) &&
+           (MAY_DISCARD || !host_discarded());
 }
 
 /* ---- a signal at every instruction ---------------------------------------------------------------- */

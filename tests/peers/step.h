@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/trace/linux/step.h - executes a function instruction by instruction.
+ * tests/peers/step.h - executes a function instruction by instruction.
  *
  * Each step raises a signal, which would make Linux restart a block for ever. So Linux does not restart this
  * thread's blocks meanwhile; the thread must stay on its CPU.
  */
-#ifndef TESTS_UNIT_TRACE_LINUX_STEP_H
-#define TESTS_UNIT_TRACE_LINUX_STEP_H
+#ifndef TESTS_PEERS_STEP_H
+#define TESTS_PEERS_STEP_H
 
 #include <stdint.h>
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Tarn's logging path as programs of this machine's Linux, if it has a port for it: arch/ARCH/linux. README.md.
+
+HOST_ARCH := $(shell uname -m)
+PEERS_PORT := $(wildcard arch/$(HOST_ARCH)/linux)
+
+PEERS_FLAGS := -I$(PEERS_PORT) -Iarch/include -Iarch/$(HOST_ARCH)/include -Ikernel/abi -DPORT_TRACE_HOST \
+               -fPIC -fvisibility=hidden -ftls-model=initial-exec
+PEERS_rseq := -UTRACE_CAS
+PEERS_cas  :=
+PEERS_RINGS := tests/peers/rings.c trace/ring/read.c trace/format/metadata.c $(GEN)/trace/events.c
+PEERS_RINGS_rseq := $(PEERS_RINGS) tests/peers/ask.c $(PEERS_PORT)/ask_entry.c trace/ring/restart.c trace/ring/tail.c
+PEERS_RINGS_cas  := $(PEERS_RINGS) trace/ring/cas.c
+
+# Each discipline has its own objects, because it changes inline functions.
+# peers_objects DISCIPLINE
+define peers_objects
+$(B)/host/peers/$(1)/%.o: %.c | $$$$(GENERATED)
+	@mkdir -p $$(@D); echo "  HOSTCC  $$< ($(1))"
+	@$(HOST_CC) $(HOST_CFLAGS) $(PEERS_FLAGS) $(PEERS_$(1)) -c -o $$@ $$<
+endef
+
+# The unit test step in a discipline, with the instructions that `make bench-peers` measures.
+# peers_test DISCIPLINE, SOURCES
+define peers_test
+UNIT_TESTS += $(B)/host/test/step_$(1)
+$(B)/host/test/step_$(1): $(call objects,$(B)/host/peers/$(1),$(2) $(PEERS_RINGS_$(1)))
+	@mkdir -p $$(@D); echo "  LINK    $$@"
+	@$(HOST_CC) -o $$@ $$^ -lpthread
+-include $(patsubst %.o,%.d,$(call objects,$(B)/host/peers/$(1),$(2) $(PEERS_RINGS_$(1))))
+endef
+
+# A shared object for peers.c, from objects of a discipline; only `peer` is seen from outside.
+# peers_library NAME, OBJECTS, LIBRARIES
+define peers_library
+PEERS += $(B)/host/peers/$(1).so
+$(B)/host/peers/$(1).so: $(2)
+	@mkdir -p $$(@D); echo "  LINK    $$@"
+	@$(HOST_CC) -shared -Wl,-z,defs -o $$@ $$^ $(3)
+-include $(2:.o=.d)
+endef
+peers_in = $(call objects,$(B)/host/peers/$(1),$(2))
+
+# Without a port nothing of this is built.
+ifneq ($(PEERS_PORT),)
+$(foreach d,rseq cas,$(eval $(call peers_objects,$d)))
+$(B)/host/peers/clock/%.o: %.c | $$(GENERATED)
+	@mkdir -p $(@D); echo "  HOSTCC  $< (clock)"
+	@$(HOST_CC) $(HOST_CFLAGS) $(PEERS_FLAGS) -DPEER_CLOCK -c -o $@ $<
+
+$(eval $(call peers_library,none,$(call peers_in,cas,tests/peers/peer_none.c)))
+$(eval $(call peers_library,clock,$(call peers_in,clock,tests/peers/peer_none.c)))
+$(eval $(call peers_library,rseq,$(call peers_in,rseq,tests/peers/peer_tarn.c $(PEERS_RINGS_rseq))))
+$(eval $(call peers_library,cas,$(call peers_in,cas,tests/peers/peer_tarn.c $(PEERS_RINGS_cas))))
+$(eval $(call peers_library,lttng,$(call peers_in,cas,tests/peers/peer_lttng.c),-llttng-ust -ldl))
+PEERS_MAIN := $(call peers_in,cas,$(addprefix tests/peers/,peers.c step.c))
+$(B)/host/peers/peers: $(PEERS_MAIN)
+	@mkdir -p $(@D); echo "  LINK    $@"
+	@$(HOST_CC) -o $@ $^ -lpthread -ldl
+-include $(PEERS_MAIN:.o=.d)
+
+.PHONY: peers
+peers: $(PEERS) $(B)/host/peers/peers
+
+$(foreach d,rseq cas,$(eval $(call peers_test,$d,tests/unit/trace/step_test.c tests/peers/step.c)))
+else
+.PHONY: peers
+peers:
+	@echo "make $@: there is no arch/$(HOST_ARCH)/linux" >&2; exit 1
+endif
