@@ -34,6 +34,9 @@ class Tool:
 
     def __call__(self, *words):
         """Runs one subcommand: its exit status, output and messages."""
+        return self.status(*words), *(open(path, errors="replace").read() for path in self.files)
+
+    def status(self, *words):
         self.process.stdin.write("\t".join(map(str, words)).encode() + b"\n")
         self.process.stdin.flush()
         status = self.process.stdout.readline()
