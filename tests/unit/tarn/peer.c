@@ -6,11 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <tests/unit/tarn/peer.h>
-#include <tools/tarn/command/commands.h>
 #include <unistd.h>
 
 static void *run_peer(void *argument)
@@ -70,33 +68,4 @@ bool peer_put(int fd, const void *from, size_t size)
         sent += (size_t)more;
     }
     return true;
-}
-
-int run_quietly(const char *const *words, char *says, size_t size)
-{
-    const int saved[2] = {dup(1), dup(2)}, output = memfd_create("output", 0),
-              messages = memfd_create("messages", 0);
-    char *arguments[9] = {NULL};
-    int count = 0;
-
-    for (; words[count] != NULL; count++)
-        arguments[count] = (char *)words[count];
-    fflush(stdout);
-    dup2(output, 1);
-    dup2(messages, 2);
-    alarm(COMMAND_SECONDS);
-    const int status = command_run(count, arguments);
-    alarm(0);
-    fflush(stdout);
-    dup2(saved[0], 1);
-    dup2(saved[1], 2);
-    if (says != NULL) {
-        const ssize_t length = pread(messages, says, size - 1, 0);
-        says[length > 0 ? length : 0] = '\0';
-    }
-    close(saved[0]);
-    close(saved[1]);
-    close(output);
-    close(messages);
-    return status;
 }

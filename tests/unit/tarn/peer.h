@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/peer.h - the other end of a link that `tarn` opens, in a thread of the test, and
- * subcommands that run in the test's process.
+ * tests/unit/tarn/peer.h - the other end of a link that `tarn` opens, in a thread of the test.
  */
 #ifndef TESTS_UNIT_TARN_PEER_H
 #define TESTS_UNIT_TARN_PEER_H
@@ -23,11 +22,5 @@ void peer_stop(struct peer *peer);
 /* False: the other side has hung up. */
 bool peer_get(int fd, void *to, size_t size);
 bool peer_put(int fd, const void *from, size_t size);
-
-#define COMMAND_SECONDS 120u /* after which a subcommand hangs, and the test is ended */
-
-/* Runs a subcommand, of up to eight words with NULL behind the last; returns its exit status. SAYS gets what
- * it prints to standard error, if not NULL; its output is dropped. */
-int run_quietly(const char *const *words, char *says, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tests/unit/tarn/synthetic_parts.h>
+#include <trace/format/metadata.h>
 
 /* How often an event occurs on a busy system, of about a thousand. */
 static const struct mix {
@@ -390,41 +391,6 @@ static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, s
     return true;
 }
 
-/* Replaces every @NAME@ of the template. */
-static char *fill_template(const struct synthetic_options *options, const char *text)
-{
-    char *filled = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&filled, &size);
-
-    for (; *text != '\0'; text++) {
-        const char *end = *text == '@' ? strchr(text + 1, '@') : NULL;
-
-        if (end == NULL) {
-            fputc(*text, out);
-            continue;
-        }
-        if (strncmp(text, "@BYTE_ORDER@", 12) == 0)
-            fputs(options->order, out);
-        else if (strncmp(text, "@CLOCK_HZ@", 10) == 0)
-            fprintf(out, "%llu", (unsigned long long)options->freq);
-        else if (strncmp(text, "@CLOCK_OFFSET_S@", 16) == 0)
-            fputs("1700000000", out);
-        else if (strncmp(text, "@CLOCK_OFFSET@", 14) == 0)
-            fprintf(out, "%llu", (unsigned long long)options->freq / 3);
-        else if (strncmp(text, "@CPU_COUNT@", 11) == 0)
-            fprintf(out, "%llu", (unsigned long long)options->cpus);
-        else if (strncmp(text, "@CLOCK_TRUST@", 13) == 0 || strncmp(text, "@BOOT@", 6) == 0 ||
-                 strncmp(text, "@SYSTEM@", 8) == 0)
-            ; /* says nothing */
-        else
-            fputs("synthetic", out);
-        text = end;
-    }
-    fclose(out);
-    return filled;
-}
-
 static char *read_text(const char *path, struct fail *fail)
 {
     FILE *file = fopen(path, "rb");
@@ -458,12 +424,19 @@ static struct synthetic_options with_defaults(const struct synthetic_options *op
 
 char *synthetic_metadata(const struct synthetic_options *wanted, struct fail *fail)
 {
-    const struct synthetic_options all = with_defaults(wanted), *options = &all;
-    char *template = read_text(options->metadata, fail), *text;
+    const struct synthetic_options options = with_defaults(wanted);
+    const struct trace_metadata_values values = {.byte_order = options.order,
+                                                 .hostname = "synthetic",
+                                                 .architecture = "synthetic",
+                                                 .cpu_count = (uint32_t)options.cpus,
+                                                 .clock_hz = options.freq,
+                                                 .clock_offset_ns = 1700000000333333333};
+    char *template = read_text(options.metadata, fail), *text;
 
     if (template == NULL)
         return NULL;
-    text = fill_template(options, template);
+    text = alloc_zero(1, TSDL_BYTES_MAX + 1);
+    trace_metadata_expand(text, TSDL_BYTES_MAX, template, strlen(template), &values);
     free(template);
     return text;
 }
