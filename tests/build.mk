@@ -46,6 +46,7 @@ $(eval $(call host_tests,one more : builds and explores a mutant,explore))
 $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
 $(eval $(call host_tests,one more : fetches a reader of Parquet files with 500 MB,duckdb))
 $(eval $(call host_tests,one more : 2 and 8 CPUs,routines_equal tables_equal))
+HOST_tests/host/fuzz_traces := more : mutates more traces
 HOST_tests/host/made_links := : waits for limits of real links
 UNIT_build/host/test/view := : with sanitizers it reads a large trace again and again
 HOST_TESTS += tests/host/coverage
