@@ -37,7 +37,7 @@ $(foreach t,$(2),$(eval HOST_tests/host/$t := $(1)))
 endef
 $(eval $(call host_tests,each,clock costs counters debugger figures nmi_at_entry one_abi one_fault panic previous \
     routines tables trace_agrees watchdog))
-$(eval $(call host_tests,one,again analyses_agree demo_bugs drain export forger from_outside geometry interrupted keep link_cut link_idle locks \
+$(eval $(call host_tests,one,again analyses_agree demo_bugs drain export forger from_outside interrupted keep link_cut link_idle locks \
     losses profile repeats routines_top rebuild sampling serial sockets study top vandal view_live view_page))
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
@@ -45,6 +45,7 @@ $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out)
 $(eval $(call host_tests,one more : builds and explores a mutant,explore))
 $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
 $(eval $(call host_tests,one more : fetches a reader of Parquet files with 500 MB,duckdb))
+$(eval $(call host_tests,one more : resizes in a third mode,geometry))
 $(eval $(call host_tests,one more : 2 and 8 CPUs,routines_equal tables_equal))
 HOST_tests/host/fuzz_traces := more : mutates more traces
 HOST_tests/host/made_links := : waits for limits of real links

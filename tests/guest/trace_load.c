@@ -220,7 +220,7 @@ int main(int argc, char **argv)
     const bool is_long = strstr(argv[0], "_long");
     if (argc == 5)
         return play_switcher(argv + 2);
-    const uint64_t ns = (argc > 1 ? strtoull(argv[1], NULL, 0) : is_long ? 600 : 2 + REPEATS(2)) * 500 * MS;
+    const uint64_t ns = (argc > 1 ? strtoull(argv[1], NULL, 0) : is_long ? 600 : 1 + REPEATS(3)) * 500 * MS;
     switch_under_load(argv[0], ONLY_ROUTINES, ns); /* each change is followed by others at once */
     switch_under_load(argv[0], ALL_KINDS, ns);
     control(TRACE_OP_SET_ROUTINES, 0, 0);
