@@ -83,7 +83,7 @@ static int be_hostile(void)
         attach.label = SERVER_ATTACH;
         ipc_call(servers[i], &attach);
     }
-    for (int round = 0; round < REPEATS(20000); round++) {
+    for (int round = 0; round < REPEATS(10000); round++) {
         int which = rand() % 4;
         uint64_t label = bases[which] + (uint64_t)rand() % 28;
         /* Skip requests that end this process, others or the machine, that write, or that wait for ever. */
