@@ -425,6 +425,11 @@ static void test_sizes(void)
     check(refused, "objects of size 0 or beyond the maximum are refused");
     cap_t memory = must(sys_memory_create(3 * TARN_PAGE_SIZE - 5));
     check(sys_memory_size(memory) == (int64_t)(3 * TARN_PAGE_SIZE), "sizes are whole pages");
+    must(sys_memory_write(memory, 2 * TARN_PAGE_SIZE, "old", 4));
+    must(sys_memory_resize(memory, TARN_PAGE_SIZE));
+    must(sys_memory_resize(memory, 3 * TARN_PAGE_SIZE));
+    check(object_word(memory, 2 * TARN_PAGE_SIZE) == 0,
+          "a page that a smaller size removed is zero when it is back");
     refused = sys_memory_resize(memory, 0) == -E_BAD_ARGUMENT &&
               sys_memory_resize(memory, ~0ull) == -E_BAD_ARGUMENT;
     check(refused, "so are new sizes");
