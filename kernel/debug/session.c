@@ -126,8 +126,7 @@ const struct debug_command debug_commands[] = {
      debug_tables, NULL, 1},
     {"routines", "[TID]",
      "tables of routines: of each thread the time in the kernel and out, and the routine that it is in; with "
-     "TID, its "
-     "routines with the most time of their own",
+     "TID, its routines with the most time of their own",
      debug_routines, NULL, 1},
     {"cpu", "[N]", "CPUs, their threads and addresses; with N, one CPU and its registers", debug_cpus, NULL,
      1},

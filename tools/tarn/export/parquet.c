@@ -5,37 +5,19 @@
 #include <tools/tarn/export/tables.h>
 #include <tools/tarn/sql/duck.h>
 
-/* Adds a name or text in quotes. Event names come from the trace and may contain anything. */
-static void add_quoted(struct buffer *sql, const char *text, char mark)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == mark)
-            buffer_add(sql, &mark, 1);
-        buffer_add(sql, text, 1);
-    }
-    buffer_add(sql, &mark, 1);
-}
-
+/* Event names come from the trace and may contain anything. */
 static bool write_relation(struct duck *duck, const struct relation *relation, const char *directory,
                            struct fail *fail)
 {
-    struct buffer sql = {0}, path = {0};
-    bool ok;
-
     if (strchr(relation->name, '/') != NULL)
         return fail_set(fail, "event '%s': its name cannot be a file name", relation->name);
-    buffer_text(&path, directory);
-    buffer_text(&path, "/");
-    buffer_text(&path, relation->name);
-    buffer_add(&path, ".parquet", sizeof(".parquet"));
-    buffer_text(&sql, "COPY (SELECT * FROM \"");
-    add_quoted(&sql, relation->name, '"');
-    buffer_text(&sql, ") TO '");
-    add_quoted(&sql, (const char *)path.bytes, '\'');
-    buffer_add(&sql, " (FORMAT parquet, COMPRESSION zstd)", sizeof(" (FORMAT parquet, COMPRESSION zstd)"));
-    ok = duck_run(duck, (const char *)sql.bytes, NULL, NULL, fail);
-    free(sql.bytes);
-    free(path.bytes);
+    char *path = sqlite3_mprintf("%s/%s.parquet", directory, relation->name);
+    char *sql = sqlite3_mprintf("COPY (SELECT * FROM \"%w\") TO %Q (FORMAT parquet, COMPRESSION zstd)",
+                                relation->name, path);
+    bool ok = duck_run(duck, sql, NULL, NULL, fail);
+
+    sqlite3_free(sql);
+    sqlite3_free(path);
     return ok;
 }
 
