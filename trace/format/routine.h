@@ -36,7 +36,6 @@ enum trace_routine_kind {
  * context. The lower half is enough to find nearly all rows in one step. */
 #define TRACE_ROUTINES_CONTEXT_SHIFT 20u
 #define TRACE_ROUTINES_CONTEXT_MAX   0xfffu
-#define TRACE_ROUTINES_NO_KEY        (~0ull)
 
 static inline uint64_t trace_routine_key(enum trace_routine_kind kind, uint64_t argument)
 {

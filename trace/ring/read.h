@@ -52,11 +52,6 @@ static inline uint64_t trace_reader_ring_bytes(const struct trace_reader *reader
     return reader->eras.ring_words * 8;
 }
 
-static inline uint64_t trace_reader_buffers(const struct trace_reader *reader)
-{
-    return trace_geometry_buffers(reader->geometry);
-}
-
 /* False: the rings were cleared or resized since the reader began; if resized, open another one and go on.
  * Covers everything read before the call. */
 bool trace_reader_is_current(const struct trace_reader *reader);

@@ -8,6 +8,9 @@
  * with sanitizers; prints TAP.
  */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #include <servers/lib/server.h>
 #include <servers/traced/drain.h>
@@ -20,7 +23,6 @@
 #include <tarn/trace_control.h>
 #include <tests/unit/scratch.h>
 #include <tests/unit/stub.h>
-#include <tests/unit/tarn/peer.h>
 #include <tests/unit/trace/ring_harness.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
@@ -265,7 +267,33 @@ static void serve_host(int fd)
     serve_channel(&host->channel);
 }
 
-static struct peer guest = {.talk = serve_host};
+static int listener;
+static char source_name[40];
+
+static void *serve_hosts(void *unused)
+{
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd)) {
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+        serve_host(fd);
+    }
+    return unused;
+}
+
+static void start_guest(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    pthread_t thread;
+
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) != 0 ||
+        listen(listener, 4) != 0 || getsockname(listener, (struct sockaddr *)&address, &length) != 0 ||
+        pthread_create(&thread, NULL, serve_hosts, NULL) != 0) {
+        printf("Bail out! no listening socket: %s\n", strerror(errno));
+        exit(1);
+    }
+    snprintf(source_name, sizeof(source_name), "tcp:127.0.0.1:%u", ntohs(address.sin_port));
+}
 
 /* ---- writers --------------------------------------------------------------------------------------- */
 
@@ -371,15 +399,15 @@ static int pull(const char *option, const char *value)
 {
     char output[128];
     snprintf(output, sizeof(output), "%s/out", scratch);
-    char *words[] = {"pull",     guest.source, "-q",           "-o",          output,
-                     "--resume", "0",          (char *)option, (char *)value, NULL};
+    char *words[] = {"pull",     source_name, "-q",           "-o",          output,
+                     "--resume", "0",         (char *)option, (char *)value, NULL};
     remove_output();
     return command_run(option ? value ? 9 : 8 : 7, words);
 }
 
 static int ctl(const char *command, const char *argument)
 {
-    char *words[] = {"ctl", guest.source, (char *)command, (char *)argument, NULL};
+    char *words[] = {"ctl", source_name, (char *)command, (char *)argument, NULL};
     return command_run(argument ? 4 : 3, words);
 }
 
@@ -418,7 +446,7 @@ static uint64_t first_packet(uint32_t flags)
     struct source_item item;
     struct fail fail;
     uint64_t number = TRACE_NO_PACKET;
-    struct source *source = open_source(guest.source, 0, &fail);
+    struct source *source = open_source(source_name, 0, &fail);
     enum source_got got = source && source->class->begin_pull(source, flags, TRACE_MODE_STREAM, want, &fail)
                               ? SOURCE_ITEM
                               : SOURCE_BROKEN;
@@ -703,7 +731,7 @@ static void test_hostile(void)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     uint8_t bytes[WIRE_FRAME_BYTES + 600];
 
-    address.sin_port = htons((uint16_t)atoi(strrchr(guest.source, ':') + 1));
+    address.sin_port = htons((uint16_t)atoi(strrchr(source_name, ':') + 1));
     for (unsigned round = 0; round < 300; round++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         connect(fd, (struct sockaddr *)&address, sizeof(address));
@@ -746,7 +774,7 @@ static int32_t ask_previous(struct source *source, uint32_t operation, uint64_t 
 static bool refuses_previous(void)
 {
     struct fail fail;
-    struct source *source = open_source(guest.source, 0, &fail);
+    struct source *source = open_source(source_name, 0, &fail);
     const uint32_t operation = WIRE_OP_PREVIOUS_TABLES;
     bool ok = source && ask_previous(source, operation, 0, 8) == -E_NOT_FOUND &&
               ask_previous(source, operation, 0, 7) == -E_BAD_ARGUMENT &&
@@ -762,7 +790,7 @@ static bool refuses_previous(void)
 
 static int tables(void)
 {
-    char *words[] = {"tables", guest.source, NULL};
+    char *words[] = {"tables", source_name, NULL};
     return command_run(2, words);
 }
 
@@ -790,7 +818,7 @@ int main(void)
     if (!freopen("/dev/null", "w", stderr))
         return 1;
     setup_rings(16384, 64, TRACE_MODE_FLIGHT);
-    peer_start(&guest, "tcp", NULL);
+    start_guest();
     test_quiet();
     test_resumed();
     test_torn();

@@ -121,7 +121,7 @@ struct model_thread {
     uint64_t segment;           /* start of the open segment */
     uint32_t depth;             /* activities in progress; may exceed MODEL_DEPTH_MAX */
     uint8_t mode;               /* enum model_mode, valid when it runs */
-    struct model_frame *frames; /* outermost first; `ran` is the thread's time at entry, see model_ran */
+    struct model_frame *frames; /* outermost first; `ran` is the thread's time at entry */
     /* The thread that last made it ready, and when. Valid while READY and the following run. NULL: a timer,
      * an interrupt, or unknown. */
     struct model_thread *waker;
@@ -379,12 +379,6 @@ void model_begin_range(struct model *model);
 void model_save_snapshot(struct model *model, struct buffer *out); /* NULL: the next piece starts here */
 bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, bool only_lock_names,
                             struct fail *fail);
-
-/* Returns the ticks that FRAME's thread has run in FRAME, up to the end of the last segment. */
-static inline uint64_t model_ran(const struct model_thread *thread, const struct model_frame *frame)
-{
-    return thread->ran - frame->ran;
-}
 
 /* The duration of an activity at its end, and of the segment that is being reported, without what does not
  * count. */
