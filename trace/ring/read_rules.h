@@ -364,7 +364,9 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
     struct trace_packet packet = get_header(ring, copy);
     if (!header_is_sound(ring, number, &packet, latest))
         return false;
-    return cut_content(ring, copy, &packet, limit, ~0ull, committed);
+    /* Without a hole every word below the limit is an event. Two may lie 2^31 ticks apart: of a CPU that its
+     * host did not run. */
+    return cut_content(ring, copy, &packet, limit, committed == limit ? ~1ull : ~0ull, committed);
 }
 
 static bool ring_packet_salvage(RING *ring, uint64_t number, uint64_t *copy)

@@ -657,6 +657,20 @@ static void test_snapshot_while_closing(void)
           "snapshot of a packet that is being closed: all %lu events", f.events);
 }
 
+/* A CPU that its host does not run logs nothing for so long, not even a heartbeat. */
+static void test_snapshot_after_pause(void)
+{
+    jump_clock((1ull << 32) - (uint32_t)test_clock());
+    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    log_numbers(0, 3);
+    jump_clock((1ull << 31) + 1000);
+    log_numbers(3, 5);
+    const struct findings f = salvage();
+    check(f.events == 5 && !f.cut && seen_once(0, 5),
+          "a pause of 2^31 ticks in an open packet: all %lu events", f.events);
+}
+
 /* ---- a full ring ---------------------------------------------------------------------------------- */
 
 /* Losses are reported between two packets, never inside one. Each event has a number and a known time; an
@@ -1082,6 +1096,7 @@ int main(void)
     test_migration_slow();
     test_once();
     test_snapshot_while_closing();
+    test_snapshot_after_pause();
     test_full();
     test_full_opens();
     test_full_no_more();
