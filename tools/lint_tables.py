@@ -32,7 +32,6 @@ SHARED = {
 
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
-    ("kernel/cpu/smp_call.c", "kernel/space/tlb.c", "a CPU that waits for others replies to their TLB shootdowns and calls"),
     ("kernel/cpu/smp_call.c", "kernel/sched/schedule.c", "an IPI ends the idle CPU's sleep"),
     ("kernel/cpu/smp_call.c", "kernel/debug/enter.c", "an IPI may come to stop this CPU for the debugger"),
     ("kernel/cpu/smp_call.c", "kernel/trace/drain.c", "a CPU interrupts itself to wake the drain of the trace"),

@@ -46,7 +46,6 @@ struct cpu {
     struct frame_cache frame_cache;
     struct run_queue run_queue;         /* own lock */
     struct timer_queue timer_queue;     /* own lock */
-    _Atomic uint64_t shootdown_pending; /* CPUs that wait for this one's TLB flush, see tlb.c */
     uint64_t switched_at;               /* ticks: start of current's run */
     uint64_t
         switch_logged_at;  /* switched_at when the last switch was logged; equal until that switch is done */

@@ -92,7 +92,8 @@ int lock_sample(uint64_t number, uint32_t every)
             lock_class_log(class);
     }
     /* Each CPU reads all classes, after the last change of one. */
-    smp_call_urgently(atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit,
+    smp_call_urgently(IPI_CALL,
+                      atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit,
                       restart_watch, NULL);
     restart_watch(NULL);
     return found ? 0 : -E_NOT_FOUND;

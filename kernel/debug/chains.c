@@ -2,8 +2,8 @@
 /*
  * chains.c - command waits: chains of waiting threads, and deadlocks.
  *
- * A thread waits for one thread (which serves its call, holds its lock, or runs on the CPU that must flush
- * its TLB) or for any of several (threads of servers that may receive from an endpoint, or that hold a
+ * A thread waits for one thread (which serves its call, holds its lock, or runs on the CPU that must
+ * answer it) or for any of several (threads of servers that may receive from an endpoint, or that hold a
  * saved reply). A thread that waits for no particular one (for a message, a signal, a time) may continue by
  * itself, and so may those that wait for at least one that may. The rest wait for each other: a deadlock.
  *
@@ -11,6 +11,7 @@
  * all. A lock in user memory contains its holder: LOCK_WORD_* of tarn/abi.h.
  */
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debug.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/kernel.h>
@@ -122,8 +123,8 @@ static void find_edges(struct node *node)
     const struct endpoint *endpoint = debug_waits_at_endpoint(thread);
     if (cpu && cpu->waiting_lock)
         node->target = spinlock_holder(cpu->waiting_lock);
-    else if (cpu && tlb_unanswered(cpu))
-        node->target = cpus[__builtin_ctzll(tlb_unanswered(cpu))].current;
+    else if (cpu && smp_unanswered(cpu))
+        node->target = cpus[__builtin_ctzll(smp_unanswered(cpu))].current;
     else if (!thread->wait_lock || thread->state == THREAD_BLOCKED_RECEIVE)
         return;
     else if (endpoint)

@@ -8,6 +8,7 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debug.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/notification.h>
@@ -164,9 +165,9 @@ const char *debug_wait_reason(const struct thread *thread)
                     cpu->waiting_lock->class->name);
         return text;
     }
-    if (cpu && tlb_unanswered(cpu)) {
-        format_text(text, sizeof text, "waits for the TLB flush of cpu %u",
-                    (unsigned)__builtin_ctzll(tlb_unanswered(cpu)));
+    if (cpu && smp_unanswered(cpu)) {
+        format_text(text, sizeof text, "waits for the answer of cpu %u",
+                    (unsigned)__builtin_ctzll(smp_unanswered(cpu)));
         return text;
     }
     if (!lock)

@@ -2,6 +2,7 @@
 /* threads.c - commands cpu, threads, thread, spaces, bt. */
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
@@ -112,8 +113,8 @@ static void put_cpu_registers(struct cpu *cpu)
     }
     if (cpu->waiting_lock)
         debug_print("%s\n", debug_wait_reason(cpu->current));
-    if (cpu->shootdown_pending)
-        debug_print("must flush its TLB for the CPUs %#lx\n", cpu->shootdown_pending);
+    if (smp_pending(cpu))
+        debug_print("has not answered the CPUs %#lx\n", smp_pending(cpu));
     put_cpu_chain(cpu);
 }
 

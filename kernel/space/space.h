@@ -168,8 +168,6 @@ static inline void space_unload(struct cpu *cpu)
 /* Makes all CPUs that run the space drop translations of [address, address + size) (size 0: all), and waits
  * for them. The tables are changed already. Locks may be held: CPUs that spin for them respond. */
 void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
-void tlb_handle_request(void);                  /* from the IPI, and from CPUs that spin */
-uint64_t tlb_unanswered(const struct cpu *cpu); /* for the debugger: CPUs for whose TLB flush `cpu` waits */
 
 /* Under space_list_lock; for statedumps and system_read. */
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);

@@ -271,7 +271,8 @@ static void open_own(void *unused)
 
 void trace_on_every_cpu(void (*function)(void *unused))
 {
-    smp_call_urgently(atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit,
+    smp_call_urgently(IPI_CALL,
+                      atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit,
                       function, NULL);
     function(NULL);
 }

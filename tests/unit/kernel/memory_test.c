@@ -30,13 +30,9 @@ DOES_NOTHING(void futex_construct(struct futex_table *table));
 DOES_NOTHING(void cap_table_construct(struct cap_table *table));
 RETURNS(0, int cap_table_init(struct cap_table *table));
 DOES_NOTHING(void cap_table_destroy(struct cap_table *table));
+DOES_NOTHING(void smp_call_urgently(enum ipi_kind kind, uint64_t targets, void (*function)(void *argument),
+                                    void *argument));
 DOES_NOTHING(void trace_leave_classes(struct space *space));
-
-/* Only TLB shootdowns are asked for here. */
-void smp_poll(void)
-{
-    tlb_handle_request();
-}
 
 static unsigned seed = 1;
 static unsigned pick(unsigned limit)
