@@ -116,18 +116,17 @@ static void give(struct pairing *pairing, const char *kind, const struct open_in
                  struct value dur, struct value end)
 {
     char text[ANALYSIS_NAME_BYTES];
-    const struct value none = {.kind = VALUE_NULL};
 
     MAKING_GIVE(&pairing->making, 0, open->begin, VALUE_OF(VALUE_WHEN, open->begin), dur, end,
                 value_of_thread(open->thread), value_text(kind),
-                is_known ? value_text(name_of(pairing, open->group, text)) : none,
-                is_known && pairing->interval.group != NULL ? VALUE_OF(VALUE_SIGNED, open->group) : none);
+                VALUE_IF(is_known, value_text(name_of(pairing, open->group, text))),
+                VALUE_IF(is_known && pairing->interval.group != NULL, VALUE_OF(VALUE_SIGNED, open->group)));
 }
 
 static void give_part(struct pairing *pairing, const char *kind, const struct open_interval *open,
                       bool is_known)
 {
-    const struct value none = {.kind = VALUE_NULL};
+    const struct value none = NOTHING;
 
     give(pairing, kind, open, is_known, none, none);
 }

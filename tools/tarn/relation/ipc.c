@@ -130,17 +130,7 @@ static struct value label_text(const struct relation_row *row, const struct rela
 {
     const struct field *labels = row->relations->functions.labels;
 
-    return labels != NULL ? value_of_label(row, labels, row->cells[LABEL].number) : value_text(NULL);
-}
-
-static struct value number_or_null(uint64_t number, bool is_known)
-{
-    return is_known ? VALUE_NUMBER(number) : value_text(NULL);
-}
-
-static struct value when_or_null(uint64_t ticks)
-{
-    return ticks != 0 ? VALUE_OF(VALUE_WHEN, ticks) : value_text(NULL);
+    return labels != NULL ? value_of_label(row, labels, row->cells[LABEL].number) : NOTHING;
 }
 
 static void give_call(struct ipc *ipc, const struct model_call *call)
@@ -150,29 +140,29 @@ static void give_call(struct ipc *ipc, const struct model_call *call)
     const struct model_thread *client = call->client, *server = call->server;
     bool has_returned = call->returned != 0;
     bool is_cut = flight->id != call->id || !has_returned || call->called < analysis->from;
-    struct value cells[COLUMNS] = {VALUE_OF(VALUE_WHEN, call->called),
-                                   has_returned ? VALUE_TICKS(call->returned - call->called, call->called)
-                                                : value_text(NULL),
-                                   VALUE_OF(VALUE_HEX, call->id),
-                                   value_text(NULL),
-                                   value_text(NULL),
-                                   VALUE_NUMBER(call->label),
-                                   VALUE_NUMBER(call->endpoint),
-                                   VALUE_NUMBER(functions_whom(call)),
-                                   value_text(analysis_process_name(analysis, client->pid)),
-                                   value_text(NULL),
-                                   VALUE_NUMBER(client->number),
-                                   VALUE_NUMBER(client->tid),
-                                   VALUE_NUMBER(client->pid),
-                                   value_of_thread(server),
-                                   number_or_null(server != NULL ? server->tid : 0, server != NULL),
-                                   number_or_null(server != NULL ? server->pid : 0, server != NULL),
-                                   when_or_null(call->received),
-                                   when_or_null(call->replied),
-                                   when_or_null(call->returned),
-                                   has_returned ? VALUE_OF(VALUE_SIGNED, ipc_result(call)) : value_text(NULL),
-                                   VALUE_NUMBER(!is_cut && ipc_result(call) < 0),
-                                   VALUE_NUMBER(is_cut)};
+    struct value cells[COLUMNS] = {
+        VALUE_OF(VALUE_WHEN, call->called),
+        VALUE_IF(has_returned, VALUE_TICKS(call->returned - call->called, call->called)),
+        VALUE_OF(VALUE_HEX, call->id),
+        NOTHING,
+        NOTHING,
+        VALUE_NUMBER(call->label),
+        VALUE_NUMBER(call->endpoint),
+        VALUE_NUMBER(functions_whom(call)),
+        value_text(analysis_process_name(analysis, client->pid)),
+        NOTHING,
+        VALUE_NUMBER(client->number),
+        VALUE_NUMBER(client->tid),
+        VALUE_NUMBER(client->pid),
+        value_of_thread(server),
+        VALUE_IF(server != NULL, VALUE_NUMBER(server->tid)),
+        VALUE_IF(server != NULL, VALUE_NUMBER(server->pid)),
+        VALUE_IF(call->received != 0, VALUE_OF(VALUE_WHEN, call->received)),
+        VALUE_IF(call->replied != 0, VALUE_OF(VALUE_WHEN, call->replied)),
+        VALUE_IF(call->returned != 0, VALUE_OF(VALUE_WHEN, call->returned)),
+        VALUE_IF(has_returned, VALUE_OF(VALUE_SIGNED, ipc_result(call))),
+        VALUE_NUMBER(!is_cut && ipc_result(call) < 0),
+        VALUE_NUMBER(is_cut)};
 
     if (!is_cut) {
         complete_parts(call, flight->parts);
@@ -234,8 +224,9 @@ static void finish_ipc(struct making *making)
         bool is_root = key[0] & CHAIN_ROOT;
 
         MAKING_GIVE(making, CHAIN, making->analysis->from, VALUE_NUMBER(i + 1),
-                    number_or_null(key[0], !is_root), number_or_null((uint32_t)key[0], is_root),
-                    VALUE_NUMBER(key[1]), VALUE_NUMBER(key[2]));
+                    VALUE_IF(!is_root, VALUE_NUMBER(key[0])),
+                    VALUE_IF(is_root, VALUE_NUMBER((uint32_t)key[0])), VALUE_NUMBER(key[1]),
+                    VALUE_NUMBER(key[2]));
     }
 }
 

@@ -4,7 +4,7 @@
  * holders did while others waited; `lock_waiting` who still waits at the end.
  *
  * A wait is a row where it ends, with all of its time. Acquisitions are known only for sampled classes.
- * Threads often wait for events (semaphores, conditions, ...) because they have nothing to do: such rows are
+ * Threads often wait for events (semaphores, conditions, ...) because they have NOTHING to do: such rows are
  * marked.
  */
 #include <inttypes.h>
@@ -224,13 +224,11 @@ static const struct lock_chain *let_go(struct locks *locks, const struct lock_ev
 
 /* ---- rows ---- */
 
-static const struct value nothing = {.kind = VALUE_NULL};
-
 #define SPAN(ticks) VALUE_TICKS(ticks, 0)
 /* clang-format off */
 #define CHAIN_CELLS(chain)                                                                        \
-    (chain) != NULL ? VALUE_NUMBER((chain)->pid) : nothing,                                       \
-    (chain) != NULL ? VALUE_NUMBER((chain)->number) : nothing,                                    \
+    VALUE_IF((chain) != NULL, VALUE_NUMBER((chain)->pid)),                                      \
+    VALUE_IF((chain) != NULL, VALUE_NUMBER((chain)->number)),                                   \
     value_text((chain) != NULL ? (chain)->text : NULL)
 #define EVENT_CELLS(event, begin, chain)                                                          \
     VALUE_OF(VALUE_WHEN, begin), value_of_thread((event)->thread), VALUE_NUMBER((event)->pid),    \
@@ -353,9 +351,9 @@ static void give_wait(const struct blamed *blamed)
         VALUE_NUMBER(number_in(blamed->locks, event, SPINS, 0)), SPAN(blamed->causes[CAUSE_RUNNING]),
         SPAN(blamed->causes[CAUSE_PREEMPTED]), SPAN(blamed->causes[CAUSE_BLOCKED]),
         SPAN(blamed->causes[CAUSE_FREE]), SPAN(blamed->causes[CAUSE_UNKNOWN]), value_of_thread(blamed->worst),
-        value_of_thread(blamed->instead), blamed->instead != NULL ? SPAN(blamed->instead_ticks) : nothing,
+        value_of_thread(blamed->instead), VALUE_IF(blamed->instead != NULL, SPAN(blamed->instead_ticks)),
         VALUE_NUMBER(is_woken), value_of_thread(is_woken ? wait->waiter->waker : NULL),
-        SPAN(model->limits[event->cursor->event.type->index].threshold), nothing, nothing, nothing, nothing);
+        SPAN(model->limits[event->cursor->event.type->index].threshold), NOTHING, NOTHING, NOTHING, NOTHING);
 }
 
 static void explain_wait(struct locks *locks, const struct lock_event *event)
@@ -410,8 +408,8 @@ static void on_sleep(struct locks *locks, const struct lock_event *event)
 }
 
 #define NO_WAIT                                                                                       \
-    VALUE_NUMBER(0), nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, \
-        nothing, nothing, VALUE_NUMBER(0), nothing, nothing
+    VALUE_NUMBER(0), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, \
+        NOTHING, NOTHING, VALUE_NUMBER(0), NOTHING, NOTHING
 
 /* An acquisition stands for N, with variance N * (N - 1), because one of N was logged with probability 1/N
  * whatever is asked for. */
@@ -426,7 +424,7 @@ static void on_acquired(struct locks *locks, const struct lock_event *event)
     chain = chain_of(locks, event);
     MAKING_GIVE(&locks->making, USE, event->at, EVENT_CELLS(event, event->at, chain), NO_WAIT,
                 VALUE_NUMBER(event->value), VALUE_NUMBER(event->value * (event->value - 1)), VALUE_NUMBER(0),
-                nothing);
+                NOTHING);
     take(locks, event, chain);
 }
 
@@ -437,7 +435,7 @@ static void on_held(struct locks *locks, const struct lock_event *event)
 
     lock_released(&locks->states, owners_of(locks, event), event->thread, from, event->at);
     if (is_wanted(locks, event))
-        MAKING_GIVE(&locks->making, USE, from, EVENT_CELLS(event, from, chain), NO_WAIT, nothing, nothing,
+        MAKING_GIVE(&locks->making, USE, from, EVENT_CELLS(event, from, chain), NO_WAIT, NOTHING, NOTHING,
                     VALUE_NUMBER(1), SPAN(held));
 }
 

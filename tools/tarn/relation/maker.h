@@ -56,7 +56,7 @@ void making_give(struct making *making, unsigned which, uint64_t begin, const st
 
 static inline struct value value_of_thread(const struct model_thread *thread)
 {
-    return thread != NULL ? VALUE_NUMBER(thread->number) : (struct value){.kind = VALUE_NULL};
+    return VALUE_IF(thread != NULL, VALUE_NUMBER(thread->number));
 }
 
 extern const struct maker counted_maker, lock_maker, time_use_maker, interval_maker, scheduling_maker,

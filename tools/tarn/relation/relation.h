@@ -34,6 +34,8 @@ struct value {
 #define VALUE_NUMBER(n)        ((struct value){.kind = VALUE_UNSIGNED, .number = (n)})
 #define VALUE_OF(kind_, n)     ((struct value){.kind = (kind_), .number = (uint64_t)(n)})
 #define VALUE_TICKS(n, begin_) ((struct value){.kind = VALUE_SPAN, .number = (n), .begin = (begin_)})
+#define NOTHING                ((struct value){.kind = VALUE_NULL})
+#define VALUE_IF(known, value) ((known) ? (value) : NOTHING)
 struct value value_text(const char *text); /* NULL: VALUE_NULL */
 /* Times become numbers in nanoseconds: begin and duration of a row add up to its end. */
 struct value value_plain(const struct schema *schema, struct value value);
@@ -71,7 +73,7 @@ struct relation_column {
     const char *name,
         *text; /* a sentence without capital and full stop; NULL: the event's declaration has it */
     enum relation_unit unit;
-    unsigned meaning;          /* relation.c */
+    unsigned cell;             /* of SOURCE_MADE: its number */
     const struct field *field; /* of an event; NULL: another column */
     bool needs_model;          /* of an event: not only the event; left out of SELECT * */
     uint8_t parameter;         /* its number, from 1 on: a condition on it tells the maker what to do */

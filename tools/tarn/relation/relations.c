@@ -335,14 +335,6 @@ static bool fill_lock_class(const struct model_lock_class *class, struct relatio
     return class->name[0] != '\0';
 }
 
-static void fill_event_type(const struct schema *schema, const struct event_type *type,
-                            struct relation_row *row)
-{
-    row->number = type->id;
-    row->name = type->name;
-    row->more = schema->classes[TRACE_ID_CLASS(type->id)].name;
-}
-
 /* The facts, then the losses. */
 static bool fill_fact(struct relations *relations, uint64_t number, struct relation_row *row)
 {
@@ -422,8 +414,7 @@ bool relations_final(struct relations *relations, enum relation_source source, u
         row->name = model->irqs[number].name;
         return true;
     case SOURCE_EVENT_TYPE:
-        if (number < trace->schema.event_count)
-            fill_event_type(&trace->schema, trace->schema.events[number], row);
+        row->item = number < trace->schema.event_count ? trace->schema.events[number] : NULL;
         return number < trace->schema.event_count;
     default: /* SOURCE_TRACE */
         return fill_fact(relations, number, row);

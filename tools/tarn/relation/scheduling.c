@@ -116,8 +116,7 @@ static void end_run(struct scheduling *scheduling, uint32_t cpu, const struct mo
 
     record_of(scheduling, thread)->is_woken = thread->has_pending_wakeup && state == MODEL_READY;
     MAKING_GIVE(&scheduling->making, RUN, thread->since, VALUE_OF(VALUE_WHEN, thread->since),
-                is_whole ? VALUE_TICKS(model_state_ticks(thread, ticks), 0)
-                         : (struct value){.kind = VALUE_NULL},
+                VALUE_IF(is_whole, VALUE_TICKS(model_state_ticks(thread, ticks), 0)),
                 cpu_value(scheduling, cpu), value_of_thread(thread), value_text(reason),
                 VALUE_NUMBER(*reason == 't' || strcmp(reason, "preempted") == 0), VALUE_NUMBER(!is_whole));
 }

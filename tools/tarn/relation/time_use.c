@@ -153,9 +153,9 @@ static void give_use(struct making *making, const struct model_thread *thread, c
     MAKING_GIVE(making, TIME_USE, begin, VALUE_OF(VALUE_WHEN, begin), VALUE_TICKS(ticks, 0),
                 value_of_thread(thread), VALUE_NUMBER(making->analysis->trace->streams[thread->cpu].cpu),
                 VALUE_NUMBER(use->kind), value_text(kinds[use->kind].name), value_text(kinds[use->kind].part),
-                VALUE_NUMBER(use->detail), is_call ? VALUE_NUMBER(use->whom) : value_text(NULL),
-                use->context != 0 ? VALUE_NUMBER(use->context - 1) : value_text(NULL), value_text(NULL),
-                value_text(NULL), VALUE_NUMBER(is_new), VALUE_NUMBER(use->kind == USE_OPEN_FAULT));
+                VALUE_NUMBER(use->detail), VALUE_IF(is_call, VALUE_NUMBER(use->whom)),
+                VALUE_IF(use->context != 0, VALUE_NUMBER(use->context - 1)), NOTHING, NOTHING,
+                VALUE_NUMBER(is_new), VALUE_NUMBER(use->kind == USE_OPEN_FAULT));
 }
 
 static struct value name_of(const struct relation_row *row, const struct relation_column *column)
