@@ -91,26 +91,23 @@ bool model_is_drain_event(const struct model *model, const struct cursor *cursor
     return model_is_left_out(model, thread) || (handle == on_receive && receives_drain_call(model, cursor));
 }
 
-void on_drain_begin(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+EVENT_HANDLER(on_drain_begin)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
+    struct model_thread *thread = get_thread(model, cpu, GET32(0));
 
     if (thread == NULL)
         return;
     close_segment(model, thread, model->now);
     set_drains(thread, true);
-    activity_enter(model, thread, ACTIVITY_DRAIN, UINT32_MAX, get32(model, event, action->at[1]), 0);
+    activity_enter(model, thread, ACTIVITY_DRAIN, UINT32_MAX, GET32(1), 0);
 }
 
-void on_timer_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+EVENT_HANDLER(on_timer_entry)
 {
     cpu->in_timer = true;
 }
 
-void on_timer_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                   const struct model_action *action)
+EVENT_HANDLER(on_timer_exit)
 {
     cpu->in_timer = false;
 }
@@ -125,10 +122,9 @@ static bool is_in_round(const struct model_thread *thread)
 }
 
 /* The last mark may come between rounds. Without an earlier mark, a round has begun before the trace. */
-void on_drain_end(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
+EVENT_HANDLER(on_drain_end)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
+    struct model_thread *thread = get_thread(model, cpu, GET32(0));
 
     if (thread == NULL)
         return;
@@ -137,7 +133,7 @@ void on_drain_end(struct model *model, struct model_cpu *cpu, const struct event
         set_drains(thread, true);
         activity_leave(model, thread, ACTIVITY_DRAIN, UINT32_MAX, 0, 0);
     }
-    set_drains(thread, get32(model, event, action->at[1]) == 0);
+    set_drains(thread, GET32(1) == 0);
 }
 
 /* ---- time ---- */

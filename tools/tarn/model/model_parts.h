@@ -266,8 +266,17 @@ void event_bindings_resolve(struct model *model, bool only_scheduling);
 
 /* ---- on_*.c: event handlers; fields are those of the tables in event_bindings.c ---- */
 
-typedef void model_handler(struct model *model, struct model_cpu *cpu, const struct event *event,
-                           const struct model_action *action);
+#define EVENT_HANDLER(name)                                                          \
+    void name(struct model *model, struct model_cpu *cpu, const struct event *event, \
+              const struct model_action *action)
+/* In a handler: the fields of its event, by their place in event_bindings.c. */
+#define GET16(place)      get16(model, event, action->at[place])
+#define GET32(place)      get32(model, event, action->at[place])
+#define GET64(place)      get64(model, event, action->at[place])
+#define GET_TEXT(place)   get_text(event, action->at[place])
+#define GET_LENGTH(place) text_length(event, action->at[place])
+
+typedef EVENT_HANDLER(model_handler);
 
 model_handler on_control, on_switches, on_switch, on_wakeup, on_enqueue, on_thread_create, on_thread_exit,
     on_thread_rename, on_priority, on_expire, on_cpu_idle, on_syscall_entry, on_syscall_exit, on_libc_entry,

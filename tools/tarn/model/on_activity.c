@@ -4,90 +4,24 @@
  */
 #include <tools/tarn/model/activities.h>
 
-void on_syscall_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                      const struct model_action *action)
+EVENT_HANDLER(on_syscall_entry)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
-    uint32_t number = get32(model, event, action->at[0]);
+    struct model_thread *thread = get_thread(model, cpu, GET32(1));
+    uint32_t number = GET32(0);
 
     if (thread == NULL)
         return;
-    activity_enter(model, thread, ACTIVITY_SYSCALL, number, get64(model, event, action->at[2]),
-                   get64(model, event, action->at[3]));
+    activity_enter(model, thread, ACTIVITY_SYSCALL, number, GET64(2), GET64(3));
     if (number == model->number_receive)
         serving_stop(model, thread);
 }
 
-void on_libc_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                   const struct model_action *action)
-{
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
-
-    if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_LIBC, get32(model, event, action->at[0]),
-                       get64(model, event, action->at[2]), get64(model, event, action->at[3]));
-}
-
-static inline void leave_call(struct model *model, struct model_cpu *cpu, const struct event *event,
-                              const struct model_action *action, enum activity kind)
-{
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
-
-    if (thread != NULL)
-        activity_leave(model, thread, kind, get32(model, event, action->at[0]), 0,
-                       (int64_t)get64(model, event, action->at[2]));
-}
-
-void on_syscall_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                     const struct model_action *action)
-{
-    leave_call(model, cpu, event, action, ACTIVITY_SYSCALL);
-}
-
-void on_libc_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
-{
-    leave_call(model, cpu, event, action, ACTIVITY_LIBC);
-}
-
-void on_fault_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
-{
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[2]));
-
-    if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_FAULT, UINT32_MAX, get64(model, event, action->at[0]),
-                       get64(model, event, action->at[1]));
-}
-
-/* The thread that pages in for another logs the end of the other's fault. */
-void on_fault_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                   const struct model_action *action)
-{
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[3]));
-
-    if (thread != NULL)
-        activity_leave(model, thread, ACTIVITY_FAULT, get32(model, event, action->at[2]),
-                       get64(model, event, action->at[0]), (int64_t)get64(model, event, action->at[1]));
-}
-
-void on_exception_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                        const struct model_action *action)
-{
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
-
-    if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_EXCEPTION, get32(model, event, action->at[0]),
-                       get64(model, event, action->at[2]), get64(model, event, action->at[3]));
-}
-
 /* For a thread that waits for its exception handler, the handler logs this event, and then the reply that
  * identifies the thread (on_reply). */
-void on_exception_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+EVENT_HANDLER(on_exception_exit)
 {
     struct model_thread *thread = running_thread(model, cpu);
-    uint32_t vector = get32(model, event, action->at[0]), result = get32(model, event, action->at[1]);
+    uint32_t vector = GET32(0), result = GET32(1);
 
     cpu->exception_action = result;
     if (thread != NULL && activity_top(thread) == ACTIVITY_EXCEPTION)
@@ -104,63 +38,40 @@ static struct model_thread *interrupted_thread(const struct model *model, struct
     return thread;
 }
 
-void on_irq_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
-{
-    struct model_thread *thread = interrupted_thread(model, cpu);
+/* Handlers of events that begin or end an activity of THREAD, and do nothing else. */
+#define BEGINS(name, thread_, kind, detail, arg0, arg1)              \
+    EVENT_HANDLER(name)                                              \
+    {                                                                \
+        struct model_thread *thread = thread_;                       \
+                                                                     \
+        if (thread != NULL)                                          \
+            activity_enter(model, thread, kind, detail, arg0, arg1); \
+    }
+#define ENDS(name, thread_, kind, detail, arg0, result)                \
+    EVENT_HANDLER(name)                                                \
+    {                                                                  \
+        struct model_thread *thread = thread_;                         \
+                                                                       \
+        if (thread != NULL)                                            \
+            activity_leave(model, thread, kind, detail, arg0, result); \
+    }
+#define NAMED(place) get_thread(model, cpu, GET32(place))
+#define INTERRUPTED  interrupted_thread(model, cpu)
+#define RUNNING      running_thread(model, cpu)
 
-    if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_IRQ, get32(model, event, action->at[0]),
-                       get64(model, event, action->at[1]), 0);
-}
-
-void on_irq_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
-{
-    struct model_thread *thread = interrupted_thread(model, cpu);
-
-    if (thread != NULL)
-        activity_leave(model, thread, ACTIVITY_IRQ, get32(model, event, action->at[0]), 0,
-                       get32(model, event, action->at[1]));
-}
-
-void on_ipi_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
-{
-    struct model_thread *thread = interrupted_thread(model, cpu);
-
-    if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_IPI, get32(model, event, action->at[0]), 0, 0);
-}
-
-void on_ipi_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
-{
-    struct model_thread *thread = interrupted_thread(model, cpu);
-
-    if (thread != NULL)
-        activity_leave(model, thread, ACTIVITY_IPI, get32(model, event, action->at[0]), 0, 0);
-}
-
-void on_request_begin(struct model *model, struct model_cpu *cpu, const struct event *event,
-                      const struct model_action *action)
-{
-    struct model_thread *thread = running_thread(model, cpu);
-
-    if (thread != NULL)
-        activity_enter(model, thread, ACTIVITY_REQUEST, get32(model, event, action->at[0]),
-                       get32(model, event, action->at[1]), get64(model, event, action->at[2]));
-}
-
-void on_request_end(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
-{
-    struct model_thread *thread = running_thread(model, cpu);
-
-    if (thread != NULL)
-        activity_leave(model, thread, ACTIVITY_REQUEST, get32(model, event, action->at[0]), 0,
-                       (int32_t)get32(model, event, action->at[1]));
-}
+ENDS(on_syscall_exit, NAMED(1), ACTIVITY_SYSCALL, GET32(0), 0, (int64_t)GET64(2))
+BEGINS(on_libc_entry, NAMED(1), ACTIVITY_LIBC, GET32(0), GET64(2), GET64(3))
+ENDS(on_libc_exit, NAMED(1), ACTIVITY_LIBC, GET32(0), 0, (int64_t)GET64(2))
+BEGINS(on_fault_entry, NAMED(2), ACTIVITY_FAULT, UINT32_MAX, GET64(0), GET64(1))
+/* The thread that pages in for another logs the end of the other's fault. */
+ENDS(on_fault_exit, NAMED(3), ACTIVITY_FAULT, GET32(2), GET64(0), (int64_t)GET64(1))
+BEGINS(on_exception_entry, NAMED(1), ACTIVITY_EXCEPTION, GET32(0), GET64(2), GET64(3))
+BEGINS(on_irq_entry, INTERRUPTED, ACTIVITY_IRQ, GET32(0), GET64(1), 0)
+ENDS(on_irq_exit, INTERRUPTED, ACTIVITY_IRQ, GET32(0), 0, GET32(1))
+BEGINS(on_ipi_entry, INTERRUPTED, ACTIVITY_IPI, GET32(0), 0, 0)
+ENDS(on_ipi_exit, INTERRUPTED, ACTIVITY_IPI, GET32(0), 0, 0)
+BEGINS(on_request_begin, RUNNING, ACTIVITY_REQUEST, GET32(0), GET32(1), GET64(2))
+ENDS(on_request_end, RUNNING, ACTIVITY_REQUEST, GET32(0), 0, (int32_t)GET32(1))
 
 /* ---- IPC ---- */
 
@@ -172,47 +83,40 @@ static void enter_implied(struct model *model, struct model_thread *thread, uint
         thread->frames[thread->depth - 1].is_implied = true;
 }
 
-void on_call(struct model *model, struct model_cpu *cpu, const struct event *event,
-             const struct model_action *action)
+EVENT_HANDLER(on_call)
 {
     struct model_thread *client = running_thread(model, cpu);
 
-    if (client != NULL && get32(model, event, action->at[4]) != 0)
+    if (client != NULL && GET32(4) != 0)
         enter_implied(model, client, model->number_call);
     if (client != NULL)
-        call_made(model, client, get64(model, event, action->at[0]), get64(model, event, action->at[1]),
-                  get32(model, event, action->at[2]), get32(model, event, action->at[3]));
+        call_made(model, client, GET64(0), GET64(1), GET32(2), GET32(3));
 }
 
-void on_receive(struct model *model, struct model_cpu *cpu, const struct event *event,
-                const struct model_action *action)
+EVENT_HANDLER(on_receive)
 {
-    call_received(model, running_thread(model, cpu), get64(model, event, action->at[0]),
-                  get32(model, event, action->at[1]));
+    call_received(model, running_thread(model, cpu), GET64(0), GET32(1));
 }
 
-void on_reply(struct model *model, struct model_cpu *cpu, const struct event *event,
-              const struct model_action *action)
+EVENT_HANDLER(on_reply)
 {
-    struct model_thread *client = thread_find(model, get32(model, event, action->at[2]), 0);
+    struct model_thread *client = thread_find(model, GET32(2), 0);
     struct model_thread *server = running_thread(model, cpu);
 
-    if (server != NULL && get32(model, event, action->at[3]) != 0)
+    if (server != NULL && GET32(3) != 0)
         enter_implied(model, server, model->number_reply_receive);
-    call_replied(model, server, get64(model, event, action->at[0]), get64(model, event, action->at[1]),
-                 client);
+    call_replied(model, server, GET64(0), GET64(1), client);
     if (client != NULL && activity_top(client) == ACTIVITY_EXCEPTION)
         activity_leave(model, client, ACTIVITY_EXCEPTION, client->frames[client->depth - 1].detail, 0,
                        cpu->exception_action);
 }
 
-void on_return(struct model *model, struct model_cpu *cpu, const struct event *event,
-               const struct model_action *action)
+EVENT_HANDLER(on_return)
 {
     struct model_thread *client = running_thread(model, cpu);
-    int64_t error = (int64_t)get64(model, event, action->at[1]);
+    int64_t error = (int64_t)GET64(1);
 
-    call_returned(model, client, get64(model, event, action->at[0]), error);
+    call_returned(model, client, GET64(0), error);
     if (client != NULL && activity_is_implied(client, model->number_call))
         activity_leave(model, client, ACTIVITY_SYSCALL, model->number_call, 0, error);
 }

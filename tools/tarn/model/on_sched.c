@@ -85,31 +85,29 @@ static void learn_names(struct model *model, const struct event *event, struct m
     next->is_named = next->comm[0] != '\0';
 }
 
-void on_switch(struct model *model, struct model_cpu *cpu, const struct event *event,
-               const struct model_action *action)
+EVENT_HANDLER(on_switch)
 {
-    const uint16_t *at = action->at;
-    uint32_t prev_tid = get32(model, event, at[SWITCH_PREV_TID]);
-    uint32_t next_tid = get32(model, event, at[SWITCH_NEXT_TID]), rank = rank_of(model, cpu);
+    uint32_t prev_tid = GET32(SWITCH_PREV_TID);
+    uint32_t next_tid = GET32(SWITCH_NEXT_TID), rank = rank_of(model, cpu);
     struct model_thread *prev = cpu->thread, *next;
     enum model_state state;
 
     if (prev == model->nobody || prev->tid != prev_tid) {
         if (!cpu->is_lost && prev != model->nobody)
             lose_processor(model, cpu, cpu->last);
-        prev = thread_know(model, prev_tid, get32(model, event, at[SWITCH_PREV_PID]),
-                           get_text(event, at[SWITCH_PREV_COMM]), rank, model->now);
+        prev = thread_know(model, prev_tid, GET32(SWITCH_PREV_PID), GET_TEXT(SWITCH_PREV_COMM), rank,
+                           model->now);
         run_thread(model, cpu, prev, model->now);
     }
     next = thread_find(model, next_tid, rank);
-    if (next == NULL || memcmp(next->comm, get_text(event, at[SWITCH_NEXT_COMM]), TRACE_NAME_BYTES) != 0)
-        next = thread_know(model, next_tid, get32(model, event, at[SWITCH_NEXT_PID]),
-                           get_text(event, at[SWITCH_NEXT_COMM]), rank, model->now);
+    if (next == NULL || memcmp(next->comm, GET_TEXT(SWITCH_NEXT_COMM), TRACE_NAME_BYTES) != 0)
+        next = thread_know(model, next_tid, GET32(SWITCH_NEXT_PID), GET_TEXT(SWITCH_NEXT_COMM), rank,
+                           model->now);
     else if (next->pid == MODEL_NOBODY)
-        thread_set_pid(model, next, get32(model, event, at[SWITCH_NEXT_PID]));
+        thread_set_pid(model, next, GET32(SWITCH_NEXT_PID));
     learn_names(model, event, prev, next);
-    next->prio = get16(model, event, at[SWITCH_NEXT_PRIO]);
-    state = state_after(prev, MODEL_STATE_OF(get16(model, event, at[SWITCH_PREV_STATE])));
+    next->prio = GET16(SWITCH_NEXT_PRIO);
+    state = state_after(prev, MODEL_STATE_OF(GET16(SWITCH_PREV_STATE)));
     tell_switch(model, cpu, prev, state, next);
     if (prev != model->nobody && prev != next)
         leave_processor(model, prev, state);
@@ -128,10 +126,9 @@ void on_switch(struct model *model, struct model_cpu *cpu, const struct event *e
 
 enum { WAKEUP_COMM, WAKEUP_TID, WAKEUP_PRIO };
 
-void on_wakeup(struct model *model, struct model_cpu *cpu, const struct event *event,
-               const struct model_action *action)
+EVENT_HANDLER(on_wakeup)
 {
-    uint32_t tid = get32(model, event, action->at[WAKEUP_TID]);
+    uint32_t tid = GET32(WAKEUP_TID);
     struct model_thread *by = running_thread(model, cpu), *thread;
 
     if (tid == 0)
@@ -139,8 +136,8 @@ void on_wakeup(struct model *model, struct model_cpu *cpu, const struct event *e
     if (by != NULL && (by->is_idle || is_interrupted(by) || cpu->expired_tid == tid))
         by = NULL;
     cpu->expired_tid = MODEL_NOBODY;
-    thread = thread_know(model, tid, MODEL_NOBODY, get_text(event, action->at[WAKEUP_COMM]), 0, model->now);
-    thread->prio = get16(model, event, action->at[WAKEUP_PRIO]);
+    thread = thread_know(model, tid, MODEL_NOBODY, GET_TEXT(WAKEUP_COMM), 0, model->now);
+    thread->prio = GET16(WAKEUP_PRIO);
     if (thread == model->nobody || thread->state == MODEL_READY)
         return;
     tell_wakeup(model, by, thread, false);
@@ -148,10 +145,9 @@ void on_wakeup(struct model *model, struct model_cpu *cpu, const struct event *e
 }
 
 /* A thread that enters a run queue is ready; usually that is known already. */
-void on_enqueue(struct model *model, struct model_cpu *cpu, const struct event *event,
-                const struct model_action *action)
+EVENT_HANDLER(on_enqueue)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
+    struct model_thread *thread = get_thread(model, cpu, GET32(0));
 
     if (thread != NULL && !thread->is_idle && (is_blocked(thread->state) || thread->state == MODEL_UNKNOWN))
         wake(model, thread, NULL);
@@ -159,16 +155,15 @@ void on_enqueue(struct model *model, struct model_cpu *cpu, const struct event *
 
 enum { CREATE_COMM, CREATE_TID, CREATE_PID };
 
-void on_thread_create(struct model *model, struct model_cpu *cpu, const struct event *event,
-                      const struct model_action *action)
+EVENT_HANDLER(on_thread_create)
 {
-    uint32_t tid = get32(model, event, action->at[CREATE_TID]);
+    uint32_t tid = GET32(CREATE_TID);
     struct model_thread *thread;
 
     if (tid == 0 || thread_find(model, tid, 0) != NULL)
         return;
-    thread = thread_know(model, tid, get32(model, event, action->at[CREATE_PID]),
-                         get_text(event, action->at[CREATE_COMM]), rank_of(model, cpu), model->now);
+    thread =
+        thread_know(model, tid, GET32(CREATE_PID), GET_TEXT(CREATE_COMM), rank_of(model, cpu), model->now);
     if (thread == model->nobody)
         return;
     thread->was_created = true;
@@ -177,10 +172,9 @@ void on_thread_create(struct model *model, struct model_cpu *cpu, const struct e
 }
 
 /* It ended when the CPU switched away from it, in state dead, if that was seen. */
-void on_thread_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+EVENT_HANDLER(on_thread_exit)
 {
-    uint32_t tid = get32(model, event, action->at[0]);
+    uint32_t tid = GET32(0);
     struct model_thread *thread = tid != 0 ? thread_find(model, tid, 0) : NULL;
 
     if (thread == NULL)
@@ -192,31 +186,26 @@ void on_thread_exit(struct model *model, struct model_cpu *cpu, const struct eve
 
 enum { RENAME_TID, RENAME_PID, RENAME_NAME };
 
-void on_thread_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
-                      const struct model_action *action)
+EVENT_HANDLER(on_thread_rename)
 {
-    thread_know(model, get32(model, event, action->at[RENAME_TID]),
-                get32(model, event, action->at[RENAME_PID]), get_text(event, action->at[RENAME_NAME]),
-                rank_of(model, cpu), model->now);
+    thread_know(model, GET32(RENAME_TID), GET32(RENAME_PID), GET_TEXT(RENAME_NAME), rank_of(model, cpu),
+                model->now);
 }
 
-void on_priority(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+EVENT_HANDLER(on_priority)
 {
-    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
+    struct model_thread *thread = get_thread(model, cpu, GET32(0));
 
     if (thread != NULL)
-        thread->prio = (uint16_t)get32(model, event, action->at[1]);
+        thread->prio = (uint16_t)GET32(1);
 }
 
-void on_cpu_idle(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+EVENT_HANDLER(on_cpu_idle)
 {
-    processor_sleeps(model, cpu, get32(model, event, action->at[0]) != UINT32_MAX);
+    processor_sleeps(model, cpu, GET32(0) != UINT32_MAX);
 }
 
-void on_expire(struct model *model, struct model_cpu *cpu, const struct event *event,
-               const struct model_action *action)
+EVENT_HANDLER(on_expire)
 {
-    cpu->expired_tid = get32(model, event, action->at[0]);
+    cpu->expired_tid = GET32(0);
 }

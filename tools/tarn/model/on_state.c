@@ -6,23 +6,21 @@
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
-void on_process_create(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+EVENT_HANDLER(on_process_create)
 {
-    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
+    struct model_process *process = process_know(model, GET32(0));
 
     if (process == NULL)
         return;
     process->was_created = true;
-    process->parent = get32(model, event, action->at[1]);
+    process->parent = GET32(1);
 }
 
-void on_process_exec(struct model *model, struct model_cpu *cpu, const struct event *event,
-                     const struct model_action *action)
+EVENT_HANDLER(on_process_exec)
 {
-    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
-    size_t length = text_length(event, action->at[1]);
-    const char *path = get_text(event, action->at[1]);
+    struct model_process *process = process_know(model, GET32(0));
+    size_t length = GET_LENGTH(1);
+    const char *path = GET_TEXT(1);
 
     if (process == NULL || (process->path != NULL && strlen(process->path) == length &&
                             memcmp(process->path, path, length) == 0))
@@ -46,10 +44,9 @@ static void end_threads(struct model *model, const struct model_process *process
 }
 
 /* Its exit event may have been lost. */
-void on_process_free(struct model *model, struct model_cpu *cpu, const struct event *event,
-                     const struct model_action *action)
+EVENT_HANDLER(on_process_free)
 {
-    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
+    struct model_process *process = process_know(model, GET32(0));
 
     if (process == NULL)
         return;
@@ -60,67 +57,58 @@ void on_process_free(struct model *model, struct model_cpu *cpu, const struct ev
     end_threads(model, process);
 }
 
-void on_process_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                     const struct model_action *action)
+EVENT_HANDLER(on_process_exit)
 {
-    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
+    struct model_process *process = process_know(model, GET32(0));
 
     if (process != NULL && !process->has_ended)
-        process->status = (int32_t)get32(model, event, action->at[1]);
+        process->status = (int32_t)GET32(1);
     on_process_free(model, cpu, event, action);
 }
 
-void on_process_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+EVENT_HANDLER(on_process_rename)
 {
     /* names are learned elsewhere (tells_name) */
-    process_know(model, get32(model, event, action->at[0]));
+    process_know(model, GET32(0));
 }
 
-void on_state_process(struct model *model, struct model_cpu *cpu, const struct event *event,
-                      const struct model_action *action)
+EVENT_HANDLER(on_state_process)
 {
-    struct model_process *process = process_know(model, get32(model, event, action->at[0]));
+    struct model_process *process = process_know(model, GET32(0));
 
     if (process != NULL)
-        process->parent = get32(model, event, action->at[1]);
+        process->parent = GET32(1);
 }
 
 enum { THREAD_TID, THREAD_PID, THREAD_STATE, THREAD_PRIO, THREAD_CPU, THREAD_COMM };
 
 /* Statedump: read while the system was running, so other events are more exact. */
-void on_state_thread(struct model *model, struct model_cpu *cpu, const struct event *event,
-                     const struct model_action *action)
+EVENT_HANDLER(on_state_thread)
 {
-    uint32_t tid = get32(model, event, action->at[THREAD_TID]);
-    uint32_t state = MODEL_STATE_OF(get32(model, event, action->at[THREAD_STATE]));
-    unsigned rank = trace_find_cpu(model->trace, get16(model, event, action->at[THREAD_CPU]));
+    uint32_t tid = GET32(THREAD_TID);
+    uint32_t state = MODEL_STATE_OF(GET32(THREAD_STATE));
+    unsigned rank = trace_find_cpu(model->trace, GET16(THREAD_CPU));
     struct model_thread *thread;
 
     if (tid == 0 || state >= MODEL_DEAD)
         return;
-    thread = thread_know(model, tid, get32(model, event, action->at[THREAD_PID]),
-                         get_text(event, action->at[THREAD_COMM]),
+    thread = thread_know(model, tid, GET32(THREAD_PID), GET_TEXT(THREAD_COMM),
                          rank < model->trace->stream_count ? rank : 0, model->now);
     if (thread == model->nobody || thread->state != MODEL_UNKNOWN)
         return;
-    thread->prio = get16(model, event, action->at[THREAD_PRIO]);
+    thread->prio = GET16(THREAD_PRIO);
     if (state != MODEL_RUNNING)
         set_state(model, thread, (enum model_state)state, model->now);
 }
 
-void on_state_image(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+EVENT_HANDLER(on_state_image)
 {
-    struct executable executable = {.pid = get32(model, event, action->at[0]),
-                                    .base = get64(model, event, action->at[1]),
-                                    .size = get64(model, event, action->at[2])};
-    uint64_t id[2] = {get64(model, event, action->at[3]), get64(model, event, action->at[4])};
+    struct executable executable = {.pid = GET32(0), .base = GET64(1), .size = GET64(2)};
+    uint64_t id[2] = {GET64(3), GET64(4)};
 
     for (unsigned i = 0; i < sizeof(executable.build_id); i++)
         executable.build_id[i] = (uint8_t)(id[i / 8] >> (56 - i % 8 * 8));
-    executables_add(&model->executables, &executable, get_text(event, action->at[5]),
-                    text_length(event, action->at[5]));
+    executables_add(&model->executables, &executable, GET_TEXT(5), GET_LENGTH(5));
 }
 
 const char *model_irq_name(const struct model *model, uint32_t number)
@@ -147,11 +135,9 @@ void model_name_irq(struct model *model, uint32_t number, const char *name, size
     model->has_news = true;
 }
 
-void on_state_irq(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
+EVENT_HANDLER(on_state_irq)
 {
-    model_name_irq(model, get32(model, event, action->at[0]), get_text(event, action->at[1]),
-                   text_length(event, action->at[1]));
+    model_name_irq(model, GET32(0), GET_TEXT(1), GET_LENGTH(1));
 }
 
 /* NAME is the unit of the period: the clock has no counter. */
@@ -166,64 +152,57 @@ void model_set_sampling_counter(struct model *model, const char *name, size_t le
     sampling->counter[length] = '\0';
 }
 
-void on_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+EVENT_HANDLER(on_sampling)
 {
-    model->sampling.period = get64(model, event, action->at[0]);
-    model->sampling.counts_instructions |= get32(model, event, action->at[1]) != 0;
+    model->sampling.period = GET64(0);
+    model->sampling.counts_instructions |= GET32(1) != 0;
     /* after the end of sampling, samples from before still have that counter */
     if (model->sampling.period != 0)
-        model_set_sampling_counter(model, get_text(event, action->at[2]), text_length(event, action->at[2]));
+        model_set_sampling_counter(model, GET_TEXT(2), GET_LENGTH(2));
     model->has_news = true;
 }
 
 const struct event_type *limited_type(const struct model *model, const struct event *event,
                                       const struct model_action *action)
 {
-    const uint32_t class = get32(model, event, action->at[0]), minor = get32(model, event, action->at[1]);
+    const uint32_t class = GET32(0), minor = GET32(1);
 
     return class < TRACE_CLASS_COUNT && minor <= UINT16_MAX
                ? schema_event(&model->trace->schema, TRACE_ID(class, minor))
                : NULL;
 }
 
-void on_event_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+EVENT_HANDLER(on_event_sampling)
 {
     const struct event_type *type = limited_type(model, event, action);
 
     if (type != NULL)
-        model->limits[type->index].every = get32(model, event, action->at[2]);
+        model->limits[type->index].every = GET32(2);
 }
 
-void on_event_threshold(struct model *model, struct model_cpu *cpu, const struct event *event,
-                        const struct model_action *action)
+EVENT_HANDLER(on_event_threshold)
 {
     const struct event_type *type = limited_type(model, event, action);
 
     if (type != NULL)
-        model->limits[type->index].threshold = get32(model, event, action->at[2]);
+        model->limits[type->index].threshold = GET32(2);
 }
 
-void on_state_lock_class(struct model *model, struct model_cpu *cpu, const struct event *event,
-                         const struct model_action *action)
+EVENT_HANDLER(on_state_lock_class)
 {
-    uint32_t number = get32(model, event, action->at[0]);
-    size_t length = text_length(event, action->at[1]);
-    struct model_lock_class class = {.sample_every = get32(model, event, action->at[2]),
-                                     .kind = get32(model, event, action->at[3])};
+    uint32_t number = GET32(0);
+    size_t length = GET_LENGTH(1);
+    struct model_lock_class class = {.sample_every = GET32(2), .kind = GET32(3)};
 
     length = length < sizeof(class.name) ? length : sizeof(class.name) - 1;
-    memcpy(class.name, get_text(event, action->at[1]), length);
+    memcpy(class.name, GET_TEXT(1), length);
     if (number < MODEL_LOCK_CLASSES)
         model->lock_classes[number] = class;
 }
 
-void on_lock_name(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
+EVENT_HANDLER(on_lock_name)
 {
-    lock_names_set(&model->lock_names, get32(model, event, action->at[1]), get64(model, event, action->at[0]),
-                   get_text(event, action->at[2]), text_length(event, action->at[2]));
+    lock_names_set(&model->lock_names, GET32(1), GET64(0), GET_TEXT(2), GET_LENGTH(2));
 }
 
 /* Switches are off in this moment, or were until now: any thread may run. */
@@ -236,26 +215,24 @@ static void forget_running(struct model *model)
         }
 }
 
-void on_switches(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+EVENT_HANDLER(on_switches)
 {
     const struct event_type *switched = model->trace->schema.known.switched;
-    uint64_t changed = get64(model, event, action->at[1]) ^ get64(model, event, action->at[2]);
+    uint64_t changed = GET64(1) ^ GET64(2);
 
-    if (switched != NULL && get32(model, event, action->at[0]) == TRACE_ID_CLASS(switched->id) &&
+    if (switched != NULL && GET32(0) == TRACE_ID_CLASS(switched->id) &&
         changed >> TRACE_ID_MINOR(switched->id) % TRACE_MINORS_SWITCHED & 1)
         forget_running(model);
 }
 
 /* Classes were disabled: the ends of their activities will not be seen. */
-void on_control(struct model *model, struct model_cpu *cpu, const struct event *event,
-                const struct model_action *action)
+EVENT_HANDLER(on_control)
 {
     static const uint8_t classes[ACTIVITIES] = {
         [ACTIVITY_LIBC] = 16, [ACTIVITY_SYSCALL] = 3, [ACTIVITY_FAULT] = 6,   [ACTIVITY_EXCEPTION] = 4,
         [ACTIVITY_IRQ] = 5,   [ACTIVITY_IPI] = 5,     [ACTIVITY_REQUEST] = 13};
     enum { IMPLIES = 1 << 1 | 1 << 2 }; /* sched and ipc tell the ends of implied system calls */
-    uint64_t old = get64(model, event, action->at[0]), mask = get64(model, event, action->at[1]);
+    uint64_t old = GET64(0), mask = GET64(1);
     uint64_t off = old & ~mask;
 
     if ((old ^ mask) & 1u << 1)
