@@ -35,11 +35,15 @@ static const struct page_file *find_sql(const char *name)
     return file;
 }
 
+const char *analysis_sql(const char *name)
+{
+    return (const char *)find_sql(name)->bytes;
+}
+
 static void add_sql(const char *path, const void *text, size_t length)
 {
     struct fail fail;
-    const struct analysis_kind *kind =
-        sql_analysis(text, length, (const char *)find_sql("shared")->bytes, &fail);
+    const struct analysis_kind *kind = sql_analysis(text, length, analysis_sql("shared"), &fail);
 
     if (kind == NULL)
         complain("%s: %s", path, fail.text);
@@ -416,17 +420,13 @@ bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace
                   struct fail *fail)
 {
     struct model model;
-    struct merge merge;
     bool ok;
 
     model_open(&model, trace, filter->from_ticks, filter->to_ticks);
     model_learn_beginning(&model);
     ok = analyses_open(analyses, count, &model, filter, symbols, fail);
     if (ok) {
-        merge_open(&merge, trace, NULL, 0, reporter);
-        model_walk(&model, &merge);
-        model_finish_range(&model, &merge);
-        merge_close(&merge);
+        model_walk_trace(&model, reporter, NULL);
         analyses_finish(analyses, count);
     }
     model_close(&model);
@@ -436,19 +436,13 @@ bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace
 bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_t from, uint64_t to,
                    struct model_observer *observer)
 {
-    struct merge merge;
-
     if (analysis->walker != NULL)
         return analysis->walker->walk(analysis->walker, model, from, to, observer);
     model_open(model, analysis->trace, from, to);
     model_learn_beginning(model);
     choose_time(model, analysis->filter);
     model_observe(model, observer);
-    merge_open(&merge, analysis->trace, NULL, 0, NULL);
-    model_walk(model, &merge);
-    model_finish_range(model, &merge);
-    merge_close(&merge);
-    return true;
+    return model_walk_trace(model, NULL, NULL);
 }
 
 /* In a valid trace, a known pid does not change, and a damaged one does not matter; names do change. */

@@ -8,8 +8,8 @@
  * (analysis_command.c). `tarn diff`, `tarn top` and the view use the same analyses, for a range of time,
  * several in one walk, on a growing trace.
  *
- * To add one: the file, its name in analyses.c, a description in columns.c for each column with a new
- * meaning, its prose in docs/man, and a trace with known results in tests/unit/tarn/stories.
+ * To add one: the file, its name in analyses.c, its prose in docs/man, and a trace with known results in
+ * tests/unit/tarn/stories.
  */
 #ifndef TARN_ANALYSIS_H
 #define TARN_ANALYSIS_H
@@ -22,6 +22,7 @@
 #include <tools/tarn/table.h>
 
 struct analysis;
+struct column_text;
 struct symbols;
 
 struct analysis_kind {
@@ -29,6 +30,8 @@ struct analysis_kind {
     const struct command_option *options; /* of its own, in its state; NULL: none */
     const struct table *tables;           /* empty templates; copied */
     unsigned table_count;
+    const struct column_text *texts; /* of columns (columns.h) */
+    unsigned text_count;
     const struct table *totals; /* a table of one row, printed above the others; NULL: none */
     bool chooses_events;        /* it observes each event, so --class and --event apply */
     bool uses_symbols;          /* it converts addresses to names: analysis->symbols */
@@ -81,6 +84,7 @@ struct analysis {
 /* All analyses, NULL-terminated: the tool's, then a user's own. */
 const struct analysis_kind *const *analysis_list(void);
 const struct analysis_kind *analysis_find(const char *name); /* or NULL */
+const char *analysis_sql(const char *name);                  /* the text of NAME.sql of this folder */
 
 struct analysis *analysis_new(const struct analysis_kind *kind);
 void analysis_free(struct analysis *analysis);

@@ -7,19 +7,6 @@
 #define PRECISION 1e-14
 #define TINY      1e-300
 
-struct sample sample_of(const double *values, unsigned count)
-{
-    struct sample sample = {.count = count};
-    double squares = 0;
-
-    for (unsigned i = 0; i < count; i++)
-        sample.mean += values[i] / count;
-    for (unsigned i = 0; i < count; i++)
-        squares += (values[i] - sample.mean) * (values[i] - sample.mean);
-    sample.deviation = count > 1 ? sqrt(squares / (count - 1)) : 0;
-    return sample;
-}
-
 static double not_zero(double value)
 {
     return fabs(value) < TINY ? TINY : value;

@@ -7,7 +7,6 @@ struct sample {
     unsigned count;
     double mean, deviation; /* standard deviation, estimated with n - 1; 0 for a single measurement */
 };
-struct sample sample_of(const double *values, unsigned count);
 
 /* Returns the probability that two samples of the same population differ at least as much as these:
  * Student's two-sided t-test with common variance. Both need at least 2 measurements. */

@@ -4,6 +4,8 @@
 #include <tools/tarn/model/model_parts.h>
 #include <tools/tarn/model/walk.h>
 
+#define STEPS_BEFORE_STOP 4096u /* events between two checks of STOP */
+
 void model_walk(struct model *model, struct merge *merge)
 {
     struct cursor *cursor = merge_next(merge);
@@ -11,6 +13,26 @@ void model_walk(struct model *model, struct merge *merge)
     walk_begin(model, merge);
     while (cursor != NULL && cursor->ticks < model->to)
         cursor = model_apply_next(model, merge, cursor);
+}
+
+bool model_walk_trace(struct model *model, struct reporter *reporter, const volatile sig_atomic_t *stop)
+{
+    struct merge merge;
+    struct cursor *cursor;
+    uint64_t steps = 0;
+    bool goes_on = true;
+
+    merge_open(&merge, model->trace, NULL, 0, reporter);
+    cursor = merge_next(&merge);
+    walk_begin(model, &merge);
+    while (goes_on && cursor != NULL && cursor->ticks < model->to) {
+        cursor = model_apply_next(model, &merge, cursor);
+        goes_on = stop == NULL || ++steps % STEPS_BEFORE_STOP != 0 || !*stop;
+    }
+    if (goes_on)
+        model_finish_range(model, &merge);
+    merge_close(&merge);
+    return goes_on;
 }
 
 /* Whether there is a gap before the next event, or one that lasts until the stream's end. */

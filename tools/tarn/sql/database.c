@@ -224,24 +224,6 @@ bool database_run(struct database *database, const char *sql, struct fail *fail)
     return false;
 }
 
-/* As model_walk, but it can be stopped. */
-static bool walk(struct database *database)
-{
-    struct model *model = &database->model;
-    struct merge merge;
-    uint64_t steps = 0;
-
-    merge_open(&merge, database->source.trace, NULL, 0, database->source.reporter);
-    struct cursor *cursor = merge_next(&merge);
-    walk_begin(model, &merge);
-    while (cursor != NULL && cursor->ticks < model->to && (++steps % 4096 != 0 || !database->stop))
-        cursor = model_apply_next(model, &merge, cursor);
-    if (!database->stop)
-        model_finish_range(model, &merge);
-    merge_close(&merge);
-    return !database->stop;
-}
-
 struct relations *database_final(struct database *database)
 {
     const struct filter *filter = database->source.filter;
@@ -259,7 +241,7 @@ struct relations *database_final(struct database *database)
     database->relations.losses = database->source.losses;
     folds_add(database, &database->relations);
     relations_observe(&database->relations);
-    if (!walk(database)) {
+    if (!model_walk_trace(&database->model, database->source.reporter, &database->stop)) {
         forget_walk(database);
         return NULL;
     }

@@ -12,8 +12,6 @@
 static bool learn_trace(struct key_names *names, const struct wire_hello *hello, const char *directory,
                         const char *path, struct fail *fail)
 {
-    struct merge merge;
-
     if (!trace_open(&names->trace, directory, fail))
         return false;
     if (memcmp(names->trace.schema.tsdl.uuid, hello->uuid, sizeof(hello->uuid)) != 0) {
@@ -22,9 +20,7 @@ static bool learn_trace(struct key_names *names, const struct wire_hello *hello,
     }
     model_open(&names->model, &names->trace, 0, UINT64_MAX);
     model_learn_beginning(&names->model);
-    merge_open(&merge, &names->trace, NULL, 0, NULL);
-    model_walk(&names->model, &merge);
-    merge_close(&merge);
+    model_walk_trace(&names->model, NULL, NULL);
     names->symbols = symbols_open(directory, path);
     names->has_trace = true;
     return true;
