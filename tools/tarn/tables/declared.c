@@ -1,65 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* declared.c - parses the list of tables of counters in the metadata; see declared.h. */
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <tools/tarn/tables/declared.h>
 #include <trace/format/layout.h>
 #include <trace/format/metadata.h>
 
 #define LINE_BYTES 400u
-#define NAME_MAX_  63u
-#define WORDS_MAX  8u
-
-/* A line's words, of which the last has the rest of the line. */
-struct words {
-    unsigned count;
-    char *word[WORDS_MAX];
-};
+#define NAME_BYTES 64u
+#define NAME       "%63[A-Za-z0-9_]" /* of sscanf */
 
 static const char *const kinds[] = {
     [TRACE_COLUMN_KEY] = "key", [TRACE_COLUMN_COUNT] = "count",         [TRACE_COLUMN_SUM] = "sum",
     [TRACE_COLUMN_MAX] = "max", [TRACE_COLUMN_HISTOGRAM] = "histogram",
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
-static struct words split(char *line, unsigned most)
-{
-    struct words words = {0};
-
-    line += strspn(line, " ");
-    while (*line != '\0' && words.count < most) {
-        words.word[words.count++] = line;
-        if (words.count == most)
-            break;
-        line += strcspn(line, " ");
-        if (*line != '\0')
-            *line++ = '\0';
-        line += strspn(line, " ");
-    }
-    return words;
-}
-
-static bool read_number(const char *word, uint64_t most, uint32_t *number)
-{
-    char *end;
-
-    if (!isdigit((unsigned char)*word))
-        return false;
-    errno = 0;
-    const unsigned long long value = strtoull(word, &end, 10);
-    *number = (uint32_t)value;
-    return *end == '\0' && errno == 0 && value <= most;
-}
-
-static bool is_name(const char *word)
-{
-    const size_t length = strlen(word);
-
-    return length > 0 && length <= NAME_MAX_ &&
-           strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == length;
-}
 
 static const char *copy(struct declared *declared, const char *text)
 {
@@ -91,29 +46,46 @@ static bool check_table(const struct declared *declared, const struct trace_tabl
     return declared_find(declared, table->name) == NULL || fail_set(fail, "there are two of this name");
 }
 
-/* WORDS: "*" "table" NAME NUMBER OFFSET ROWS ROW_WORDS, and FORM with the description. */
-static bool read_table(struct declared *declared, struct words *words, struct fail *fail)
+/* Reads "NAME NUMBER OFFSET ROWS ROW_WORDS FORM[+OTHER] DESCRIPTION". Returns the place of the description,
+ * or 0. */
+static size_t scan_table(const char *line, struct trace_table_info *table, char name[NAME_BYTES],
+                         char other[NAME_BYTES])
+{
+    unsigned long number, offset, rows, row_words;
+    char form[10];
+    int at = 0, more = 0;
+
+    if (sscanf(line, " * table " NAME " %lu %lu %lu %lu %9[a-z]%n", name, &number, &offset, &rows, &row_words,
+               form, &at) != 6 ||
+        number > UINT32_MAX || offset > TRACE_TABLES_BYTES_MAX || rows > TRACE_TABLES_BYTES_MAX / 8 ||
+        row_words > TRACE_TABLES_BYTES_MAX / 8)
+        return 0;
+    *table = (struct trace_table_info){.number = (uint32_t)number,
+                                       .offset = (uint32_t)offset,
+                                       .rows = (uint32_t)rows,
+                                       .row_words = (uint32_t)row_words,
+                                       .is_hashed = strcmp(form, "hashed") == 0};
+    *other = '\0';
+    if (line[at] == '+' && (table->is_hashed || sscanf(line + at, "+" NAME "%n", other, &more) != 1))
+        return 0;
+    at += more;
+    return (table->is_hashed || strcmp(form, "direct") == 0) && strchr(" ", line[at]) != NULL ? (size_t)at
+                                                                                              : 0;
+}
+
+static bool read_table(struct declared *declared, const char *line, struct fail *fail)
 {
     struct trace_table_info *table = &declared->tables[declared->count];
-    struct words rest = split(words->count == WORDS_MAX ? words->word[7] : "", 2);
-    const char *form = rest.count > 0 ? rest.word[0] : "";
-    char *other = rest.count > 0 ? strchr(rest.word[0], '+') : NULL;
+    char name[NAME_BYTES], other[NAME_BYTES];
 
-    if (other != NULL)
-        *other++ = '\0';
     if (declared->count == DECLARED_MAX)
         return fail_set(fail, "there are more than %u", DECLARED_MAX);
-    *table = (struct trace_table_info){.is_hashed = strcmp(form, "hashed") == 0};
-    if ((!table->is_hashed && strcmp(form, "direct") != 0) || !is_name(words->word[2]) ||
-        (other != NULL && (table->is_hashed || !is_name(other))) ||
-        !read_number(words->word[3], UINT32_MAX, &table->number) ||
-        !read_number(words->word[4], TRACE_TABLES_BYTES_MAX, &table->offset) ||
-        !read_number(words->word[5], TRACE_TABLES_BYTES_MAX / 8, &table->rows) ||
-        !read_number(words->word[6], TRACE_TABLES_BYTES_MAX / 8, &table->row_words))
+    const size_t at = scan_table(line, table, name, other);
+    if (at == 0)
         return fail_set(fail, "its line is not NAME NUMBER OFFSET ROWS ROW_WORDS direct|hashed");
-    declared->adds[declared->count] = other != NULL ? copy(declared, other) : NULL;
-    table->name = copy(declared, words->word[2]);
-    table->description = copy(declared, rest.count == 2 ? rest.word[1] : "");
+    declared->adds[declared->count] = *other != '\0' ? copy(declared, other) : NULL;
+    table->name = copy(declared, name);
+    table->description = copy(declared, line + at + strspn(line + at, " "));
     table->columns = arena_alloc(&declared->arena, TRACE_TABLE_COLUMNS_MAX * sizeof(table->columns[0]));
     if (!check_table(declared, table, fail))
         return false;
@@ -145,31 +117,30 @@ static bool check_column(const struct trace_table_info *table, const struct trac
     return true;
 }
 
-/* WORDS: "*" KIND NAME UNIT WORD, and WORDS with the description. */
-static bool read_column(struct declared *declared, unsigned kind, struct words *words, struct fail *fail)
+/* Reads "KIND NAME UNIT WORD WORDS DESCRIPTION". */
+static bool read_column(struct declared *declared, unsigned kind, const char *line, struct fail *fail)
 {
     struct trace_table_info *table = declared->count > 0 ? &declared->tables[declared->count - 1] : NULL;
-    struct words rest = split(words->count == 6 ? words->word[5] : "", 2);
     const bool is_key = kind == TRACE_COLUMN_KEY;
-    uint32_t word, count;
+    char name[NAME_BYTES], unit[NAME_BYTES];
+    unsigned long word, count;
+    int at = 0;
 
     if (table == NULL || table->column_count == TRACE_TABLE_COLUMNS_MAX)
         return fail_set(fail, table != NULL ? "it has more columns than a table may have"
                                             : "a column stands before the first table");
-    if (rest.count == 0 || !is_name(words->word[2]) ||
-        (strcmp(words->word[3], "-") != 0 && !is_name(words->word[3])) ||
-        !read_number(words->word[4], TRACE_TABLE_ROW_WORDS_MAX, &word) ||
-        !read_number(rest.word[0], TRACE_TABLE_ROW_WORDS_MAX, &count))
+    if (sscanf(line, " * %*s " NAME " %63[A-Za-z0-9_-] %lu %lu%n", name, unit, &word, &count, &at) != 4 ||
+        word > TRACE_TABLE_ROW_WORDS_MAX || count > TRACE_TABLE_ROW_WORDS_MAX ||
+        strchr(" ", line[at]) == NULL)
         return fail_set(fail, "the line of a %s is not NAME UNIT WORD WORDS", kinds[kind]);
     struct trace_column_info *column = (struct trace_column_info *)&table->columns[table->column_count];
-    *column = (struct trace_column_info){
-        .name = copy(declared, words->word[2]),
-        .description = copy(declared, rest.count == 2 ? rest.word[1] : ""),
-        .unit = copy(declared, is_key || strcmp(words->word[3], "-") == 0 ? "" : words->word[3]),
-        .kind = (uint8_t)kind,
-        .is_hex = is_key && strcmp(words->word[3], "hex") == 0,
-        .word = (uint16_t)word,
-        .words = (uint16_t)count};
+    *column = (struct trace_column_info){.name = copy(declared, name),
+                                         .description = copy(declared, line + at + strspn(line + at, " ")),
+                                         .unit = copy(declared, is_key || strcmp(unit, "-") == 0 ? "" : unit),
+                                         .kind = (uint8_t)kind,
+                                         .is_hex = is_key && strcmp(unit, "hex") == 0,
+                                         .word = (uint16_t)word,
+                                         .words = (uint16_t)count};
     if (!check_column(table, column, fail))
         return false;
     table->key_count += is_key;
@@ -179,20 +150,21 @@ static bool read_column(struct declared *declared, unsigned kind, struct words *
 
 /* ---- the list -------------------------------------------------------------------------------------- */
 
-/* The last line; WORDS: "*" "moves" BEGUN ENDED, the offsets of the counts. Lists of systems that do not move
- * rows have none. */
-static bool read_moves(struct declared *declared, const struct words *words, struct fail *fail)
+/* The last line: "moves BEGUN ENDED", the offsets of the counts. Lists of systems that do not move rows have
+ * none. */
+static bool read_moves(struct declared *declared, const char *line, struct fail *fail)
 {
-    uint32_t begun, ended;
+    unsigned long begun, ended;
+    char more;
 
-    if (words->count != 4 || !read_number(words->word[2], TRACE_TABLES_BYTES_MAX, &begun) ||
-        !read_number(words->word[3], TRACE_TABLES_BYTES_MAX - 8, &ended))
+    if (sscanf(line, " * moves %lu %lu %c", &begun, &ended, &more) != 2 || begun > TRACE_TABLES_BYTES_MAX ||
+        ended > TRACE_TABLES_BYTES_MAX - 8)
         return fail_set(fail, "the line of moves is not BEGUN ENDED");
     if (declared->count == 0 || declared->tables[0].offset != 0 || begun != TRACE_TABLE_MOVES_BEGUN * 8 ||
         ended % 8 != 0 || ended < declared->bytes)
         return fail_set(fail, "the counts of moves are not at the begin and behind the tables");
     for (unsigned i = 0; i < declared->count; i++)
-        declared->tables[i].moves_ended = ended;
+        declared->tables[i].moves_ended = (uint32_t)ended;
     declared->bytes = ended + 8;
     return false;
 }
@@ -216,30 +188,22 @@ static unsigned kind_of(const char *word)
 }
 
 /* Returns whether the list goes on. If not, WHY says what is wrong, or is empty. */
-static bool read_line(struct declared *declared, const char *line, size_t size, struct fail *why)
+static bool read_line(struct declared *declared, const char *begin, size_t size, struct fail *why)
 {
-    char text[2][LINE_BYTES];
+    char line[LINE_BYTES], word[16];
 
     why->text[0] = '\0';
     if (size >= LINE_BYTES)
         return fail_set(why, "a line is longer than %u letters", LINE_BYTES);
-    for (unsigned i = 0; i < 2; i++) {
-        memcpy(text[i], line, size);
-        text[i][size] = '\0';
-    }
-    struct words words = split(text[0], WORDS_MAX), column = split(text[1], 6);
-    if (words.count < 3 || strcmp(words.word[0], "*") != 0)
+    memcpy(line, begin, size);
+    line[size] = '\0';
+    if (sscanf(line, " * %15s", word) != 1)
         return false;
-    if (strcmp(words.word[1], "table") == 0)
-        return words.count == WORDS_MAX ? read_table(declared, &words, why)
-                                        : fail_set(why, "the line of a table lacks words");
-    if (strcmp(words.word[1], "moves") == 0)
-        return read_moves(declared, &words, why);
-    const unsigned kind = kind_of(column.word[1]);
-    if (kind == KINDS)
-        return false;
-    return column.count == 6 ? read_column(declared, kind, &column, why)
-                             : fail_set(why, "the line of a %s lacks words", kinds[kind]);
+    if (strcmp(word, "table") == 0)
+        return read_table(declared, line, why);
+    if (strcmp(word, "moves") == 0)
+        return read_moves(declared, line, why);
+    return kind_of(word) < KINDS && read_column(declared, kind_of(word), line, why);
 }
 
 static bool same_columns(const struct trace_table_info *a, const struct trace_table_info *b)
