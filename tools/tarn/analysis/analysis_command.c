@@ -73,6 +73,7 @@ static void describe_tables(struct page *page, const struct command *self)
             snprintf(text, sizeof(text), "%s", table->text);
         page_entry(page, table->key, NULL, text);
     }
+    page_heading(page, "Columns");
     columns_describe(page, kind);
 }
 

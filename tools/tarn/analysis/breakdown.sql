@@ -13,6 +13,22 @@
 --: define NAME iif(kind IS NULL, '(others)', coalesce(name, ipc_function(whom, detail)))
 -- What a page fault was is known at its end.
 --: define ENDED kind IS NOT 'open page fault'
+--: column calls in served: times that a thread worked on the function
+--: column fault_count: page faults in the calls
+--: column faults_ns: time that the kernel ran in page faults
+--: column in_server_ns: time in which a server worked on the thread's call, directly or through servers that it called
+--: column interrupts_ns: time in interrupts that arrived while the thread ran
+--: column ipc_count: calls by IPC made in the POSIX calls
+--: column kernel_work_ns: time of an idle thread while its CPU did not sleep: boot and the kernel's own work
+--: column kind: type of activity
+--: column mean_ns: total divided by the count
+--: column posix_ns: time in the C library's part of POSIX calls
+--: column syscalls_ns: time that the kernel ran in system calls
+--: column unknown_ns: time for which it is unknown what the thread did, for example after lost events; it may have run
+--: column user_ns: time in the thread's own code
+--: column waited_ns: time in which the server waited while it worked on the function
+--: column waits_ns: time in which the thread waited for a message, a notification, a lock or a time
+--: column wall_ns: lifetime within the range; the columns beside it add up to this
 
 CREATE VIRTUAL TABLE parts USING fold(time_use, by utid, by part, by is_open, sum dur);
 CREATE VIRTUAL TABLE activities USING fold(time_use, $USE_TERMS);

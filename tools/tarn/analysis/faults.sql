@@ -4,6 +4,17 @@
 --: define PLACE_TERMS count, sum dur, max dur as longest
 --: define PLACE count, ns(dur), ns(dur / count), ns(longest)
 --: define PLACE_COLUMNS faults, total_ns, mean_ns:one, max_ns:max, file:text
+--: column address in instruction: address of the faulting instruction
+--: column address in longest: accessed address
+--: column address in page: address of the page
+--: column address in region: address at which the file or memory is mapped
+--: column faults: page faults, including those seen only in part
+--: column file: file mapped there
+--: column ip: address of the faulting instruction
+--: column mean_ns in function, instruction, page, region: total divided by the count
+--: column number: number of the fault type
+--: column source: source file and line
+--: column what: type of fault
 
 CREATE VIRTUAL TABLE use USING fold(activity, where kind = fault, by detail, by utid, keep name, $SPAN_TERMS);
 --: for region

@@ -9,6 +9,15 @@
 --: option group FIELD: one row for each value of this field of the begin event
 --: define PAIRS interval, where preset = :preset, where begin_event = :begin, where end_event = :end,
 --:  where match_fields = :match, where same = :same, where group_by = :group
+--: column all_not_begun: ends without a begin, in all groups
+--: column all_not_ended: begins without an end, in all groups
+--: column count in interval, thread: intervals seen from begin to end
+--: column intervals: intervals seen from begin to end
+--: column no_room: begins that were not followed because too many intervals were open
+--: column not_begun: ends without a begin
+--: column not_ended: begins without an end
+--: column until_ns: end, since the start of the trace
+--: column value: value of the field (--group)
 
 CREATE VIRTUAL TABLE found USING fold($PAIRS, by value, by kind, keep name, count, sum dur, spread dur as whole);
 --: for thread

@@ -24,7 +24,39 @@
 --: define FUNCTION coalesce(ipc_function(whom, label_number), '(others)')
 --: define PAIR coalesce(process_name(client_pid) || ' -> ' || ipc_server(whom), '(others)')
 --: define EDGE coalesce(process_name(client_pid) || ' -> ' || ipc_function(whom, label_number), '(others)')
+-- What the thread of a step did.
+--: define DOING CASE WHEN phase = 'deferred' THEN 'replies later' ||
+--:  coalesce(', while it serves ' || serves || coalesce(' of ' || serves_client, ''), '')
+--:  ELSE CASE state WHEN 'running' THEN 'runs' || coalesce(CASE activity WHEN 'libc' THEN ', POSIX call ' WHEN 'syscall' THEN ', system call '
+--:  WHEN 'fault' THEN ', page fault ' WHEN 'irq' THEN ', interrupt ' WHEN 'ipi' THEN ', IPI ' END || detail, ', ' || activity, '')
+--:  WHEN 'ready' THEN 'ready' || coalesce(iif(other_is_idle, ', the CPU wakes up', ' behind ' || other), '') WHEN 'unknown' THEN 'unknown'
+--:  ELSE state || coalesce(', woken by ' || other, '') END || coalesce('; serves ' || serves || ' of ' || coalesce(serves_client, 'another'), '') END
 --: define SHARE 100.0 * sum(dur) / (SELECT sum(dur) FROM steps)
+--: column after_ns: start of the step, since the start of the call
+--: column back_ns: time from the reply until the client runs again
+--: column call: call that the step belongs to: server and function
+--: column calls: calls seen from begin to end
+--: column calls in request: nested calls that servers made while they served this one
+--: column client_pid: process ID of the caller
+--: column client_tid: thread ID of the caller
+--: column cut: calls seen only in part
+--: column doing: what the thread did: ran, was ready, or what it waited for
+--: column errors: calls that failed in the kernel or that the server refused
+--: column faults_ns: time in which the server waited for a pager or a fault handler
+--: column for: part of the call that the step belongs to
+--: column id: the ID of the call, for --request
+--: column its_calls_ns: time in which the server was in a call of its own
+--: column latency_ns: duration of the call, from call to return
+--: column locks_ns: time in which the server waited for a futex: a lock or an event of its program
+--: column ready_ns: time in which the server was ready and waited for a CPU
+--: column ready_ns in share: time in which threads of the process were ready and the call waited for them
+--: column running_ns: time in which the server ran
+--: column running_ns in share: time in which threads of the process ran for the call
+--: column server_pid: process ID of the server
+--: column server_tid: thread that replied
+--: column steps: number of steps in the call
+--: column waiting_ns: time in which threads of the process waited for something else and the call waited for them
+--: column waits_ns: time in which the server waited for something else
 
 CREATE VIRTUAL TABLE edges USING fold(ipc, $CHOSEN, by client_pid, by whom, by label_number, count, sum is_cut as cut,
                                       sum is_error as errors, sum dur unless is_cut, spread dur as whole unless is_cut,
@@ -40,9 +72,9 @@ CREATE VIRTUAL TABLE chained USING fold(ipc, $CHOSEN, where is_cut = 0, by chain
 --: for request, share, path, step, work
 CREATE VIRTUAL TABLE requests USING fold(ipc_request, $FOLLOWED, by call_id, keep ts, keep dur, keep thread, keep function,
                                          keep client_utid, keep server_utid, keep calls, keep steps, keep result);
-CREATE VIRTUAL TABLE steps USING fold(ipc_step, $FOLLOWED, by number, keep row, keep depth, keep after, keep dur, keep thread,
-                                      keep process, keep tid, keep pid, keep cpu, keep phase, keep call, keep state, keep doing,
-                                      keep doing_row);
+CREATE VIRTUAL TABLE steps USING fold(ipc_step, $FOLLOWED, by number, keep depth, keep after, keep dur, keep thread, keep process,
+                                      keep tid, keep pid, keep cpu, keep phase, keep call, keep state, keep activity, keep detail,
+                                      keep other, keep other_is_idle, keep serves, keep serves_client);
 
 --: table total, all, totals: all calls
 --: columns calls, errors, cut:count=incomplete
@@ -99,19 +131,29 @@ FROM requests;
 --: table share, process, processes, by total_ns, needs request: whose time it was
 --: columns pid:id, total_ns, percent:real2, running_ns, ready_ns, waiting_ns
 SELECT process, pid, sum(dur), $SHARE, sum(iif(state = 'running', dur, 0)), sum(iif(state = 'ready', dur, 0)),
-       sum(iif(state = 'waiting', dur, 0)) FROM steps GROUP BY process, pid;
+       sum(iif(state IN ('running', 'ready'), 0, dur)) FROM steps GROUP BY process, pid;
 
 --: table path, thread that worked on it, steps, whole, needs request: the time line of the call; each row begins where the previous one ends
 --: columns after_ns:one, duration_ns, tid:id, cpu:id, for:text, call:text, doing:text
-SELECT thread, min(after), sum(dur), tid, cpu, phase, call, doing_row, depth FROM steps GROUP BY row ORDER BY row;
+-- Successive waits of a thread for a CPU name the first three threads that ran meanwhile.
+WITH marked AS (SELECT *, (state = 'ready' AND lag(state) OVER w = state AND lag(tid) OVER w IS tid AND lag(phase) OVER w = phase AND
+                           lag(call) OVER w = call) IS NOT TRUE AS is_new FROM steps WINDOW w AS (ORDER BY number)),
+     lines AS MATERIALIZED (SELECT *, sum(is_new) OVER (ORDER BY number) AS line FROM marked),
+     others AS MATERIALIZED (SELECT line, coalesce(other, '(unknown)') AS name, rank() OVER (PARTITION BY line ORDER BY min(number)) AS place
+                             FROM lines GROUP BY line, other),
+     queues AS (SELECT line, group_concat(iif(place < 4, name, '...'), ', ') AS queue
+                FROM (SELECT * FROM others WHERE place < 5 ORDER BY line, place) GROUP BY line)
+SELECT thread, min(after), sum(dur), tid, cpu, phase, call,
+       iif(count(*) > 1, 'ready behind ' || queue || ': ' || count(*) || ' intervals', $DOING), depth
+FROM lines JOIN queues USING (line) GROUP BY line ORDER BY line;
 
 --: table step, each step, steps, whole, extra, needs request: the same, with each wait for a CPU as a row of its own
 --: columns after_ns:one, duration_ns, tid:id, cpu:id, for:text, call:text, doing:text
-SELECT thread, after, dur, tid, cpu, phase, call, doing, depth FROM steps;
+SELECT thread, after, dur, tid, cpu, phase, call, $DOING, depth FROM steps;
 
 --: table work, where its time went, kinds of work, by total_ns, needs request: the steps of the call, summed up
 --: columns doing:text, steps, total_ns, percent:real2
-SELECT thread, doing, count(*), sum(dur), $SHARE FROM steps GROUP BY thread, doing;
+SELECT thread, $DOING AS doing, count(*), sum(dur), $SHARE FROM steps GROUP BY thread, doing;
 
 -- The line's width grows with the share of all clients' time.
 --: print dot

@@ -4,6 +4,12 @@
 --: define ROUTE_TERMS count, sum is_taken as taken, sum is_joined as joined, spread dur as whole
 --: define ROUTE sum(count), sum(taken), sum(joined), $SPREAD
 --: define ROUTE_COLUMNS sent, taken, joined, $SPREAD_COLUMNS
+--: column count in cpu, irq, thread: interrupts, including those seen only in part
+--: column from_cpu: sending CPU
+--: column joined: inter-processor interrupts that the CPU handled together with an earlier one of the same type
+--: column sent: inter-processor interrupts sent
+--: column taken: inter-processor interrupts handled, without those that joined an earlier one
+--: column to_cpu: receiving CPU
 
 CREATE VIRTUAL TABLE spans USING fold(activity, where kind in irq ipi, by kind, by detail, keep name, $SPAN_TERMS);
 CREATE VIRTUAL TABLE cpus USING fold(activity, where kind in irq ipi, by cpu, $SPAN_TERMS);

@@ -18,6 +18,44 @@
 --: define CAUSES running, preempted, blocked, free, unknown
 --: define CAUSES_COLUMNS running_ns:part, preempted_ns:part, blocked_ns:part, free_ns:part, unknown_ns:part
 --: define IS_EVENT class IN (SELECT number FROM lock_class WHERE kind = 'event')
+--: column acquisitions: acquisitions while the lock class was sampled
+--: column acquisitions_error: 95 % bound of the error of acquisitions, if only one in N was logged
+--: column address: address of the lock or event
+--: column blocked_ns: part of the wait time in which the holder was blocked, asleep or in a call
+--: column class: class of the lock or event
+--: column contended_percent: share of acquisitions that had to wait, while the lock class was sampled
+--: column contentions: waits that ended
+--: column did: what the holder did meanwhile
+--: column free_ns: part of the wait time in which the lock was free and the waiter was woken but not yet running
+--: column held_max_ns: longest hold time
+--: column held_mean_ns: mean hold time
+--: column held_ns: sum of the hold times
+--: column holder: thread that held the lock, or was waited for, longest during the wait
+--: column holder in chain-holder: thread that held the lock, or was waited for
+--: column holder in instead: thread that held the lock and was preempted
+--: column holder in waiting: thread that held the lock when the wait began
+--: column holder_process: process of the holder
+--: column holder_tid: thread ID of the holder
+--: column holds: releases with a known hold time: after a wait, or while the lock class was sampled
+--: column instead: thread that ran longest on the CPU of a preempted holder
+--: column instead_ran_ns: run time of that thread while the holder was preempted
+--: column instead_tid: thread ID of that thread
+--: column lock: address of the lock
+--: column longest_ns: longest wait
+--: column preempted_ns: part of the wait time in which the holder was ready but had no CPU
+--: column running_ns: part of the wait time in which the holder ran
+--: column since_ns: start of the wait, since the start of the trace
+--: column spins: iterations of the loop in which the kernel waits for a spinlock, or in which a program retries a lock before it sleeps
+--: column unknown_ns: part of the wait time in which the holder, or what it did, is unknown
+--: column wait_max_ns: longest wait
+--: column wait_mean_ns: mean wait
+--: column wait_p99_ns: 99th percentile of the waits
+--: column waited_ns: sum of the waits
+--: column waited_ns in instead: time in which the thread ran in the holder's place while others waited for the lock
+--: column waits: number of waits
+--: column waker: thread that ended the wait: it released the lock, or signalled
+--: column waker_tid: thread ID of that thread
+--: column watch: sampling interval N: one of N acquisitions of the lock class is logged; empty: not sampled
 
 CREATE VIRTUAL TABLE classes USING fold(lock_use, by class, $USE_TERMS, $CAUSE_TERMS, spread wait_dur as spread, max threshold as least);
 --: for lock, event

@@ -8,6 +8,18 @@
 --: define ALL_WORK (SELECT sum(dur) FROM works WHERE kind = 'work')
 --: define SUM_OF total(dur) FILTER (WHERE kind
 --: define TAKEN $SUM_OF <> 'work')
+--: column dispatch_ns: time from the end of a wait until the thread ran again
+--: column exception_ns: time in exceptions other than page faults
+--: column fault_ns: time in page faults
+--: column ipi_ns: time in inter-processor interrupts
+--: column irq_ns: time in device and timer interrupts
+--: column kind in cause: group of causes
+--: column preempted_ns: time in which other threads ran in its place
+--: column quanta: equal parts of the work (--quantum)
+--: column slowdown_percent: how much longer the parts took than their work alone
+--: column taken_ns: time that noise took from the work
+--: column taken_percent: time that noise took, as a share of the work
+--: column work_ns: time that the thread ran its program and its system calls
 
 CREATE VIRTUAL TABLE works USING fold(work, where quantum_us = :quantum, by utid, by kind, sum dur);
 CREATE VIRTUAL TABLE causes USING fold(interruption, where quantum_us = :quantum, by kind, by detail, keep name, count, sum dur, spread dur as whole);

@@ -1,5 +1,14 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 --: analysis processes: the tree of processes: lifetimes, exit status, run time
+--: column cpu_percent in tree: run time of the process's threads as a share of its lifetime; 100 is one CPU all the time
+--: column failed: processes that exited with a status above 0
+--: column killed: processes that were killed: exit status below 0
+--: column life_ns: lifetime of the processes within the range
+--: column max_ns: longest lifetime within the range
+--: column mean_ns: total divided by the count
+--: column parent_pid: process ID of the process that started it
+--: column path: path of the executable
+--: column status: exit status; negative: killed; empty: still alive
 
 CREATE VIEW lived AS
 WITH runs AS MATERIALIZED (SELECT pid, ns(sum(ran_ticks)) AS ran FROM thread WHERE is_idle = 0 GROUP BY pid)

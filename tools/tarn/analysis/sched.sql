@@ -5,6 +5,26 @@
 --: define WHO_COLUMNS switches, migrations, preempted, handed, ran_ns, run_mean_ns:one, run_max_ns:max, waited_ns,
 --:  waits, mean_ns:one, p90_ns:one, p99_ns:one, max_ns:max
 --: define BY iif(by_idle, '(idle)', coalesce(thread_name(by_utid), '(unknown)'))
+--: column arrived: switches to a thread that last ran on another CPU: migrations to this CPU
+--: column boot_ns: time until the CPU first slept or ran a thread; part of its busy time
+--: column busy_ns: time in which the CPU did not sleep
+--: column by: thread that ran longest on the CPU meanwhile
+--: column by_ran_ns: run time of that thread meanwhile
+--: column by_tid: thread ID of the thread that ran meanwhile
+--: column by_tid in waker: thread ID of the waker
+--: column delayed: thread that waited for the CPU
+--: column handed: times that an IPC handed the CPU over to the thread, so that it did not wait
+--: column lost_ns: time for which the running thread is unknown because events were lost
+--: column max_at_ns: start of the longest one, since the start of the trace
+--: column preempted: times that the thread stopped running while still runnable: for another thread, or at the end of its time slice
+--: column run_max_ns: longest run
+--: column run_mean_ns: mean length of a run
+--: column stretches in end: runs that ended for this reason
+--: column switches in cpu: times that the CPU switched to a thread
+--: column waited_ns: time in which the thread was ready and waited for a CPU
+--: column waits: waits for a CPU seen from begin to end
+--: column wakeups: waits for a CPU that began with a wake-up by this thread
+--: column woken: thread that was woken
 
 CREATE VIRTUAL TABLE ran USING fold(sched, where is_idle = 0, by utid, sum dur);
 CREATE VIRTUAL TABLE switches USING fold(switch, where is_idle = 0, by utid, by cpu, count, sum is_migration as migrations, sum is_handed as handed);

@@ -10,3 +10,45 @@
 -- Each of N events was logged with probability 1/N. Then k logged ones stand for N * k, with variance N * (N - 1) * k, and the true
 -- number is within $ERROR of the estimate in 95 of 100 cases. Each CPU counts to N, so a total of all events of a type is more exact.
 --: define ERROR CAST(ceil(1.96 * sqrt(sum(variance))) AS INTEGER)
+-- What columns mean that several analyses have.
+--: column at_ns: start, since the start of the trace
+--: column begin_ns: creation time, since the start of the trace; empty: before the trace
+--: column busy_percent: share of traced time in which the CPU did not sleep
+--: column calls: calls, including those seen only in part
+--: column count: number of occurrences
+--: column cpu: the CPU's number
+--: column cpu_percent: run time as a share of the range; 100 is one CPU all the time
+--: column deferred_ns: time in which a server had received the call but worked on others, to reply later
+--: column duration_ns: duration
+--: column end_ns: end time, since the start of the trace; empty: still alive at the end
+--: column from_ns: shortest time counted in this row
+--: column function: function that contains the code
+--: column idle_ns: time in which the CPU slept
+--: column inside_ns: part of the total in which the thread ran nested activities, such as faults and interrupts
+--: column max_ns: longest of those seen from begin to end
+--: column mean_ns: mean of those seen from begin to end
+--: column migrations: runs on another CPU than the previous run
+--: column min_ns: shortest of those seen from begin to end
+--: column number: number of the class
+--: column own_ns: part of the total in which the thread ran the activity itself, not a nested one
+--: column p50_ns: median of those seen from begin to end
+--: column p90_ns: 90th percentile of those seen from begin to end
+--: column p99_ns: 99th percentile of those seen from begin to end
+--: column percent: share of the sum of all rows, in percent
+--: column percent_up_to: cumulative share of this row and all above it, in percent
+--: column pid: process ID; 0 is the kernel
+--: column prio: priority; among ready threads, the highest runs first
+--: column process: process name
+--: column processes: number of processes
+--: column ran_ns: time on a CPU
+--: column ready_ns: time in which the thread was ready and waited for a CPU
+--: column result: return value of the call; negative: an error
+--: column switches: times that a CPU switched to the thread
+--: column thread: thread name
+--: column threads: number of threads
+--: column tid: thread ID; 0 is the idle thread of a CPU
+--: column times: number of occurrences
+--: column to_ns: upper limit of the times counted in this row, exclusive
+--: column to_server_ns: time from the call until a server received it
+--: column total_ns: sum of the times counted in this row
+--: column waiting_ns: part of the total in which the thread did not run

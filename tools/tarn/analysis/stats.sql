@@ -6,6 +6,16 @@
 --: define TIME sum(ns(ran)), sum(ns(ran)) / 1e7 / seconds()
 --: define TIME_COLUMNS ran_ns, cpu_percent:real1
 --: define KNOWN max(busy_dur + idle_dur + lost_dur, 1)
+--: column boot_percent: share of traced time before the CPU first slept or ran a thread; part of busy %
+--: column bytes: size of the events in the trace, in bytes
+--: column estimated: number of events that the logged ones stand for
+--: column estimated_error: 95 % bound of the error of the estimate
+--: column events: number of events
+--: column events_per_second: events per second of the range
+--: column idle_percent: share of traced time in which the CPU slept
+--: column lost_percent: share of traced time for which the running thread is unknown because events were lost
+--: column one_of: latest sampling factor N: one in N events was logged
+--: column switches in cpu: times that the CPU switched to a thread
 
 CREATE VIRTUAL TABLE types USING fold(event, by number, keep name, keep class, count as events, sum bytes);
 CREATE VIRTUAL TABLE cpus USING fold(event, by cpu_id, count as events, sum bytes);

@@ -1,6 +1,13 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 --: analysis syscalls: system calls: how many, how long and why, errors
 --: option call PATTERN: only these system calls: ipc_*
+--: column arg0: first argument
+--: column arg1: second argument
+--: column count in error: calls that returned this result
+--: column errors: calls that returned an error
+--: column meaning: name of the error
+--: column number: system call number
+--: column what: name of the system call
 
 CREATE VIRTUAL TABLE use USING fold(activity, where kind = syscall, where name glob :call,
                                     by detail, by utid, keep name, sum is_error as errors, $SPAN_TERMS);

@@ -5,6 +5,20 @@
 --: define SUM_OF_TIMES sum(running), sum(ready), sum(waiting), sum(unknown), sum(running / 1e7 / seconds()), sum(switches),
 --:  sum(migrations), sum(wakeups)
 --: define TIMES_COLUMNS running_ns, ready_ns, waiting_ns, unknown_ns, cpu_percent:real1, switches, migrations, wakeups
+--: column fault_ns: time in which the thread waited for a pager or a fault handler
+--: column futex_ns: time in which the thread waited for a futex: a lock or an event of its program
+--: column notification_ns: time in which the thread waited for a notification
+--: column receive_ns: time in which the thread waited for a message
+--: column reply_ns: time in which the thread waited for the reply to a call
+--: column running_ns: time on a CPU
+--: column send_ns: time in which the thread waited for a server to receive its message
+--: column sleep_ns: time in which the thread slept until a given time
+--: column state: state at the end of the range
+--: column stretches: number of intervals in the state
+--: column suspended_ns: time in which the thread was suspended
+--: column unknown_ns: time in which it is unknown whether the thread ran: events were lost, or none was logged yet
+--: column waiting_ns: time in which the thread waited for something other than a CPU
+--: column wakeups: times that another thread, an interrupt or a timer ended the thread's wait
 
 CREATE VIRTUAL TABLE states USING fold(thread_state, where is_idle = 0, by utid, by state, count, sum dur);
 CREATE VIRTUAL TABLE switches USING fold(switch, by utid, count, sum is_migration as migrations);

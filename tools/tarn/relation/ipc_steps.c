@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ipc_steps.c - the relations `ipc_request` and `ipc_step`: one call, and its critical path (ipc_path.h), in
- * words.
+ * ipc_steps.c - the relations `ipc_request` and `ipc_step`: one call, and its critical path (ipc_path.h).
  *
  * The parameter `request` chooses the call among those that the others select.
  */
@@ -9,8 +8,7 @@
 #include <tools/tarn/relation/ipc_path.h>
 #include <tools/tarn/relation/maker.h>
 
-#define QUEUE_NAMED 3u   /* how many of the threads that ran first are named */
-#define RANKS_MAX   100u /* of the longest calls */
+#define RANKS_MAX 100u /* of the longest calls */
 
 enum { REQUEST_ROW, STEP_ROW };
 enum { REQUEST, CLIENT, SERVER, FUNCTION }; /* parameters */
@@ -111,7 +109,7 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
                                                   call->returned, call->client->number, ipc_result(call)});
 }
 
-/* ---- steps in words ---- */
+/* ---- steps ---- */
 
 static const char *const phase_names[] = {"calls", "to server", "serves", "deferred", "back"};
 static const struct model_thread *thread_of(const struct path *path, uint32_t number)
@@ -132,160 +130,58 @@ static const char *call_name(const struct path *path, const struct path_call *ca
     return call != NULL ? functions_name(path->functions, call->whom, call->label, text) : "another call";
 }
 
-static void describe_running(const struct field *const *details, const struct piece *piece, char *text,
-                             size_t size)
+/* "name/tid"; NULL: nobody. */
+static struct value thread_text(const struct path *path, const struct model_thread *thread, char text[80])
 {
-    char number[ANALYSIS_NAME_BYTES];
-
-    switch (piece->activity) {
-    case ACTIVITY_LIBC:
-        snprintf(text, size, "runs, POSIX call %s", label_of(details[ACTIVITY_LIBC], piece->detail, number));
-        break;
-    case ACTIVITY_SYSCALL:
-        snprintf(text, size, "runs, system call %s",
-                 label_of(details[ACTIVITY_SYSCALL], piece->detail, number));
-        break;
-    case ACTIVITY_FAULT:
-        snprintf(text, size, "runs, page fault %s",
-                 piece->detail != UINT32_MAX ? label_of(details[ACTIVITY_FAULT], piece->detail, number) : "");
-        break;
-    case ACTIVITY_IRQ:
-        snprintf(text, size, "runs, interrupt %u", piece->detail);
-        break;
-    case ACTIVITY_IPI:
-        snprintf(text, size, "runs, IPI %s", label_of(details[ACTIVITY_IPI], piece->detail, number));
-        break;
-    case ACTIVITIES:
-        snprintf(text, size, "runs");
-        break;
-    default:
-        snprintf(text, size, "runs, %s", model_activity_names[piece->activity]);
-    }
+    if (thread != NULL)
+        snprintf(text, 80, "%s/%u", analysis_thread_name(&path->analysis, thread), thread->tid);
+    return value_text(thread != NULL ? text : NULL);
 }
 
-static void describe_ready(const struct path *path, const struct piece *piece, char *text, size_t size)
+static struct value detail_text(const struct field *const *details, const struct piece *piece,
+                                char text[ANALYSIS_NAME_BYTES])
 {
-    const struct model_thread *by = thread_of(path, piece->other);
-
-    if (by == NULL)
-        snprintf(text, size, "ready");
-    else if (by->is_idle)
-        snprintf(text, size, "ready, the CPU wakes up");
-    else
-        snprintf(text, size, "ready behind %s/%u", analysis_thread_name(&path->analysis, by), by->tid);
+    if (piece->activity == ACTIVITIES)
+        return NOTHING;
+    return value_text(piece->detail != UINT32_MAX ? label_of(details[piece->activity], piece->detail, text)
+                                                  : "");
 }
 
-static void describe(const struct path *path, const struct field *const *details, const struct step *step,
-                     char *text, size_t size)
+/* Whether the thread serves another call instead: before it takes this one, or before it replies. */
+static bool serves_another(const struct step *step)
 {
+    return step->piece.serving != 0 &&
+           (step->phase == PHASE_DEFERRED ||
+            (step->phase == PHASE_TO_SERVER && step->thread != step->call->client &&
+             step->piece.serving != step->call->id));
+}
+
+static void give_step(struct making *making, const struct path *path, size_t number, uint64_t ns)
+{
+    const struct step *step = &path->steps[number];
     const struct piece *piece = &step->piece;
+    const struct model_thread *thread = thread_of(path, step->thread), *other = thread_of(path, piece->other);
     const struct path_call *served = path_call_of(path, piece->serving);
-    const struct model_thread *waker = thread_of(path, piece->other);
-    char name[FUNCTION_NAME_BYTES];
-    size_t used;
+    const struct model_thread *client = served != NULL ? thread_of(path, served->client) : NULL;
+    bool is_on_cpu = piece->state == MODEL_RUNNING || piece->state == MODEL_READY;
+    bool is_call = step->depth == 0 && step->phase == PHASE_TO_SERVER, serves = serves_another(step);
+    char name[FUNCTION_NAME_BYTES], serving[FUNCTION_NAME_BYTES], text[80], detail[ANALYSIS_NAME_BYTES];
 
-    if (step->phase == PHASE_DEFERRED) {
-        snprintf(text, size, "replies later%s%s%s", piece->serving ? ", while it serves " : "",
-                 piece->serving ? call_name(path, served, name) : "",
-                 served != NULL && thread_of(path, served->client) != NULL ? " of " : "");
-        used = strlen(text);
-        if (served != NULL && thread_of(path, served->client) != NULL)
-            snprintf(text + used, size - used, "%s", thread_name(path, served->client));
-        return;
-    }
-    if (piece->state == MODEL_RUNNING)
-        describe_running(details, piece, text, size);
-    else if (piece->state == MODEL_READY)
-        describe_ready(path, piece, text, size);
-    else if (piece->state == PIECE_UNKNOWN || piece->state == MODEL_UNKNOWN)
-        snprintf(text, size, "unknown");
-    else if (waker != NULL)
-        snprintf(text, size, "%s, woken by %s/%u", model_state_names[piece->state],
-                 analysis_thread_name(&path->analysis, waker), waker->tid);
-    else
-        snprintf(text, size, "%s", model_state_names[piece->state]);
-    used = strlen(text);
-    if (step->phase == PHASE_TO_SERVER && step->thread != step->call->client && piece->serving != 0 &&
-        piece->serving != step->call->id)
-        snprintf(text + used, size - used, "; serves %s of %s", call_name(path, served, name),
-                 served != NULL ? thread_name(path, served->client) : "another");
-}
-
-/* Returns how many consecutive steps from FIRST on its thread is ready. */
-static size_t count_ready(const struct path *path, size_t first)
-{
-    const struct step *step = &path->steps[first];
-    size_t count = 1;
-
-    while (step->piece.state == MODEL_READY && first + count < path->step_count &&
-           step[count].piece.state == MODEL_READY && step[count].thread == step->thread &&
-           step[count].phase == step->phase && step[count].call == step->call &&
-           step[count].piece.from == step[count - 1].piece.to)
-        count++;
-    return count;
-}
-
-/* Names the threads that ran meanwhile: the first ones, and the number of others. */
-static void describe_queue(const struct path *path, const struct step *steps, size_t count, char *text,
-                           size_t size)
-{
-    uint32_t others[QUEUE_NAMED + 1];
-    size_t known = 0, used = (size_t)snprintf(text, size, "ready behind ");
-
-    for (size_t i = 0; i < count && known <= QUEUE_NAMED; i++) {
-        size_t at = 0;
-
-        while (at < known && others[at] != steps[i].piece.other)
-            at++;
-        if (at == known)
-            others[known++] = steps[i].piece.other;
-    }
-    for (size_t i = 0; i < known && i < QUEUE_NAMED && used < size; i++) {
-        const struct model_thread *by = thread_of(path, others[i]);
-
-        used += (size_t)snprintf(text + used, size - used, i == 0 ? "%s" : ", %s",
-                                 by != NULL ? analysis_thread_name(&path->analysis, by) : "(unknown)");
-        if (by != NULL && used < size)
-            used += (size_t)snprintf(text + used, size - used, "/%u", by->tid);
-    }
-    if (used < size)
-        snprintf(text + used, size - used, known > QUEUE_NAMED ? ", ...: %zu intervals" : ": %zu intervals",
-                 count);
-}
-
-/* Describes COUNT steps from FIRST on, which are one row of the time line. */
-static void give_steps(struct making *making, const struct path *path, size_t first, size_t count,
-                       uint64_t row, struct analysis_accumulator *accumulator)
-{
-    const struct field *const *details = making->relations->details;
-    char text[400], queue[400], name[FUNCTION_NAME_BYTES];
-
-    if (count > 1)
-        describe_queue(path, &path->steps[first], count, queue, sizeof(queue));
-    for (size_t i = first; i < first + count; i++) {
-        const struct step *step = &path->steps[i];
-        const struct model_thread *thread = thread_of(path, step->thread);
-        const struct value none = value_text(NULL);
-        bool is_on_cpu = step->piece.state == MODEL_RUNNING || step->piece.state == MODEL_READY;
-
-        describe(path, details, step, text, sizeof(text));
-        MAKING_GIVE(
-            making, STEP_ROW, path->request->called, VALUE_NUMBER(i), VALUE_NUMBER(row),
-            VALUE_NUMBER(step->depth), VALUE_TICKS(step->piece.from - path->request->called, 0),
-            VALUE_NUMBER(analysis_add(accumulator, step->piece.to - step->piece.from)),
-            value_text(thread_name(path, step->thread)),
-            value_text(thread ? analysis_process_name(&path->analysis, thread->pid) : "(nobody)"),
-            thread != NULL ? VALUE_NUMBER(thread->tid) : none,
-            thread != NULL ? VALUE_NUMBER(thread->pid) : none,
-            is_on_cpu ? VALUE_NUMBER(path->owner->trace->streams[step->piece.cpu].cpu) : none,
-            value_text(
-                phase_names[step->depth == 0 && step->phase == PHASE_TO_SERVER ? PHASE_CALL : step->phase]),
-            value_text(call_name(path, step->call, name)),
-            value_text(step->phase == PHASE_DEFERRED || !is_on_cpu ? "waiting"
-                       : step->piece.state == MODEL_RUNNING        ? "running"
-                                                                   : "ready"),
-            value_text(text), value_text(count > 1 ? queue : text));
-    }
+    MAKING_GIVE(making, STEP_ROW, path->request->called, VALUE_NUMBER(number), VALUE_NUMBER(step->depth),
+                VALUE_TICKS(piece->from - path->request->called, 0), VALUE_NUMBER(ns),
+                value_text(thread_name(path, step->thread)),
+                value_text(thread ? analysis_process_name(&path->analysis, thread->pid) : "(nobody)"),
+                VALUE_IF(thread != NULL, VALUE_NUMBER(thread->tid)),
+                VALUE_IF(thread != NULL, VALUE_NUMBER(thread->pid)),
+                VALUE_IF(is_on_cpu, VALUE_NUMBER(path->owner->trace->streams[piece->cpu].cpu)),
+                value_text(phase_names[is_call ? PHASE_CALL : step->phase]),
+                value_text(call_name(path, step->call, name)),
+                value_text(model_state_names[piece->state == PIECE_UNKNOWN ? MODEL_UNKNOWN : piece->state]),
+                value_text(piece->activity != ACTIVITIES ? model_activity_names[piece->activity] : NULL),
+                detail_text(making->relations->details, piece, detail), thread_text(path, other, text),
+                VALUE_NUMBER(other != NULL && other->is_idle),
+                value_text(serves ? call_name(path, served, serving) : NULL),
+                value_text(client != NULL ? analysis_thread_name(&path->analysis, client) : NULL));
 }
 
 static void give_request(struct making *making, const struct path *path, const struct path_call *call)
@@ -319,17 +215,15 @@ static void finish_follower(struct making *making)
     const struct path_call *call;
     struct model model;
     struct path path;
-    uint64_t rows = 0;
 
     if (rank >= follower->count)
         return;
     call = path_open(&path, making->analysis, &follower->found[rank], &making->relations->functions, &model);
     if (call != NULL)
         give_request(making, &path, call);
-    for (size_t i = 0, count; call != NULL && i < path.step_count; i += count) {
-        count = count_ready(&path, i);
-        give_steps(making, &path, i, count, rows++, &accumulator);
-    }
+    for (size_t i = 0; call != NULL && i < path.step_count; i++)
+        give_step(making, &path, i,
+                  analysis_add(&accumulator, path.steps[i].piece.to - path.steps[i].piece.from));
     path_close(&path, &model);
 }
 
@@ -353,7 +247,6 @@ static const struct relation_column request_columns[] = {
     PARAMETERS};
 static const struct relation_column step_columns[] = {
     MADE_COLUMN("number", UNIT_NUMBER, "number of the step, from 0 on"),
-    MADE_COLUMN("row", UNIT_NUMBER, "the same for successive waits of a thread for a CPU"),
     MADE_COLUMN("depth", UNIT_NUMBER, "number of calls around it"),
     MADE_COLUMN("after", UNIT_SPAN, "time from the call until the step"),
     MADE_COLUMN("dur", UNIT_NUMBER, "its nanoseconds; those of all steps add up to the latency"),
@@ -364,9 +257,13 @@ static const struct relation_column step_columns[] = {
     MADE_COLUMN("cpu", UNIT_NUMBER, "where it ran, or was ready"),
     MADE_COLUMN("phase", UNIT_TEXT, "phase of the call: calls, to server, serves, deferred or back"),
     MADE_COLUMN("call", UNIT_TEXT, "server and function of the call, which may be a nested one"),
-    MADE_COLUMN("state", UNIT_TEXT, "running, ready or waiting"),
-    MADE_COLUMN("doing", UNIT_TEXT, "what the thread did"),
-    MADE_COLUMN("doing_row", UNIT_TEXT, "what it did in all steps of the row"),
+    MADE_COLUMN("state", UNIT_TEXT, "state of the thread"),
+    MADE_COLUMN("activity", UNIT_TEXT, "innermost activity of the thread, as in the relation activity"),
+    MADE_COLUMN("detail", UNIT_TEXT, "which call, fault or interrupt that was"),
+    MADE_COLUMN("other", UNIT_TEXT, "name and ID of the thread that ran while it was ready, or else that woke it"),
+    MADE_COLUMN("other_is_idle", UNIT_NUMBER, "1: that is an idle thread"),
+    MADE_COLUMN("serves", UNIT_TEXT, "other call that the thread served instead: server and function"),
+    MADE_COLUMN("serves_client", UNIT_TEXT, "name of its client"),
     PARAMETERS};
 /* clang-format on */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sample.c - the relations `sample`, `sample_function`, `sample_line` and `sample_call`: what CPUs executed
- * when they were sampled.
+ * sample.c - the relations `sample` and `sample_frame`: what CPUs executed when they were sampled, and the
+ * functions of each chain of calls.
  *
  * A sample (profile_sample) represents the time that its CPU was not asleep since its last sample, so the
  * samples of a CPU add up to its working time. If the CPU counts instructions, samples represent those, too.
@@ -9,14 +9,16 @@
  * tree of addresses, so a sample costs one look-up per address. Symbols are looked up afterwards.
  */
 #include <stdio.h>
-#include <tools/tarn/relation/call_tree.h>
 #include <tools/tarn/relation/maker.h>
 #include <tools/tarn/symbols/symbols.h>
 
-#define CHAIN_MAX  256u
-#define FRAMES_MAX 1024u
+#define CHAIN_MAX 256u
 
-enum { SAMPLE, FUNCTION, LINE, CALL };
+enum { SAMPLE, FRAME };
+
+struct sums {
+    uint64_t samples, ns, instructions, counted;
+};
 
 enum { TID, PID, MODE, IP, KERNEL_DEPTH, BUSY, LATE, INSTRUCTIONS, COUNTED, CHAIN, FIELDS };
 static const char *const field_names[FIELDS] = {"tid",  "pid",  "mode",         "ip",      "kernel_depth",
@@ -35,18 +37,9 @@ struct stack_node {
     struct sums self;
 };
 
-struct line_sums {
-    const struct call_function *function;
-    const char *file;
-    unsigned line;
-    struct sums self;
-};
-
 struct sampling {
     struct making making; /* first */
     struct map stacks;    /* struct stack_node by outer node, address, and pid with flags */
-    struct map lines;     /* struct line_sums by function, line, hash of the file */
-    struct call_tree calls, callers;
     const struct event_type *sample;
     const struct field *fields[FIELDS], *is_cut; /* is_cut: NULL in older traces */
     uint64_t syscall_mode; /* value of `mode`; UINT64_MAX: the trace does not distinguish system calls */
@@ -132,9 +125,12 @@ static struct stack_node *take_chain(struct sampling *sampling, const struct eve
                      IS_INNERMOST | (mode != 0 ? IS_KERNEL : 0));
 }
 
-static bool wants_chains(const struct making *making)
+static void sums_add(struct sums *into, const struct sums *from)
 {
-    return making->sinks[FUNCTION] != NULL || making->sinks[LINE] != NULL || making->sinks[CALL] != NULL;
+    into->samples += from->samples;
+    into->ns += from->ns;
+    into->instructions += from->instructions;
+    into->counted += from->counted;
 }
 
 static void on_sample(struct sampling *sampling, const struct cursor *cursor,
@@ -149,7 +145,7 @@ static void on_sample(struct sampling *sampling, const struct cursor *cursor,
     const struct sums sums = {1, analysis_ns(making->analysis, values[BUSY]), values[INSTRUCTIONS],
                               values[COUNTED]};
 
-    if (wants_chains(making))
+    if (making->sinks[FRAME] != NULL)
         sums_add(&take_chain(sampling, event, (uint32_t)values[PID])->self, &sums);
     if (making->sinks[SAMPLE] != NULL)
         MAKING_GIVE(making, SAMPLE, cursor->ticks, VALUE_OF(VALUE_WHEN, cursor->ticks), VALUE_NUMBER(sums.ns),
@@ -191,9 +187,6 @@ static void open_sampling(struct making *making)
     const struct field *chain;
 
     analysis_map(analysis, &sampling->stacks, sizeof(struct stack_node));
-    analysis_map(analysis, &sampling->lines, sizeof(struct line_sums));
-    call_tree_open(&sampling->calls, analysis);
-    call_tree_open(&sampling->callers, analysis);
     sampling->sample = analysis_fields(analysis, "profile_sample", field_names, FIELDS, sampling->fields);
     chain = sampling->fields[CHAIN];
     if (sampling->sample == NULL || chain->kind != FIELD_SEQUENCE || chain->width != 8)
@@ -205,17 +198,27 @@ static void open_sampling(struct making *making)
 
 /* ---- chains of functions --------------------------------------------------------------------------- */
 
-/* A chain as functions, innermost first. */
-struct frames {
-    struct call_function *functions[FRAMES_MAX];
-    size_t count;
-    const struct symbol *place; /* of the innermost */
+/* A chain whose frames are given, innermost first. */
+struct chain {
+    struct making *making;
+    const struct stack_node *sampled;
+    uint64_t number, level; /* level: of the next frame */
 };
 
-static void put_frame(struct frames *frames, struct call_function *function)
+/* SYMBOL: NULL: the frame stands for no code. A process is neither the kernel's nor not. */
+static void give_frame(struct chain *chain, const char *name, const struct symbol *symbol,
+                       struct value is_kernel)
 {
-    if (frames->count < FRAMES_MAX)
-        frames->functions[frames->count++] = function;
+    static const struct symbol nowhere;
+    const struct sums *sums = &chain->sampled->self;
+    const struct symbol *at = symbol != NULL ? symbol : &nowhere;
+    const char *file = at->line != 0 ? at->file : NULL;
+
+    MAKING_GIVE(chain->making, FRAME, chain->making->analysis->from, VALUE_NUMBER(chain->number),
+                VALUE_NUMBER(chain->level++), value_text(name),
+                value_text(at->executable != NULL ? executable_name(at->executable) : ""), is_kernel,
+                value_text(file), VALUE_IF(file != NULL, VALUE_NUMBER(at->line)), VALUE_NUMBER(sums->samples),
+                VALUE_NUMBER(sums->ns), VALUE_NUMBER(sums->instructions), VALUE_NUMBER(sums->counted));
 }
 
 static const struct executable *executable_of(const struct sampling *sampling, const struct stack_node *node)
@@ -295,156 +298,47 @@ static const char *name_of(const struct stack_node *node, const struct symbol *s
     return was_due ? "(interrupts disabled)" : name;
 }
 
-static void put_symbols(struct sampling *sampling, struct call_tree *tree, const struct stack_node *node,
-                        const struct symbol *symbol, struct frames *frames)
+static void give_symbols(struct chain *chain, const struct stack_node *node, const struct symbol *symbol)
 {
     char text[SYMBOL_NAME_BYTES];
 
     for (; symbol != NULL; symbol = symbol->outer)
-        put_frame(frames,
-                  call_tree_function(tree, name_of(node, symbol, text),
-                                     symbol->executable != NULL ? executable_name(symbol->executable) : "",
-                                     node->is_kernel));
+        give_frame(chain, name_of(node, symbol, text), symbol, VALUE_NUMBER(node->is_kernel));
 }
 
-static void resolve(struct sampling *sampling, const struct stack_node *node, struct frames *frames)
+/* The process is the outermost frame. */
+static void give_chain(struct sampling *sampling, const struct stack_node *node, uint64_t number)
 {
+    struct chain chain = {.making = &sampling->making, .sampled = node, .number = number};
     const struct stack_node *behind[2] = {NULL, NULL};
     struct symbol none;
 
-    frames->count = 0;
-    frames->place = NULL;
     for (; node->outer != NULL; node = node->outer) {
-        const struct symbol *symbol;
-
         if (node->is_cut) {
-            put_frame(frames, call_tree_function(&sampling->calls, "(calls cut off)", "", false));
+            give_frame(&chain, "(calls cut off)", NULL, VALUE_NUMBER(false));
             continue;
         }
-        symbol = symbol_of(sampling, node, &none);
-        if (frames->place == NULL && sampling->making.analysis->symbols != NULL)
-            frames->place = symbol;
         if (is_in_chain(sampling, node, behind))
-            put_symbols(sampling, &sampling->calls, node, symbol, frames);
+            give_symbols(&chain, node, symbol_of(sampling, node, &none));
         behind[1] = behind[0];
         behind[0] = node;
     }
-    put_frame(frames,
-              call_tree_function(&sampling->calls,
-                                 analysis_process_name(sampling->making.analysis, node->pid), "", false));
-}
-
-static void reverse(struct frames *frames)
-{
-    for (size_t i = 0, j = frames->count; i + 1 < j; i++) {
-        struct call_function *swap = frames->functions[i];
-
-        frames->functions[i] = frames->functions[--j];
-        frames->functions[j] = swap;
-    }
-}
-
-static void add_line(struct sampling *sampling, const struct frames *frames, const struct stack_node *node)
-{
-    const struct symbol *place = frames->place;
-    struct line_sums *line;
-
-    if (place == NULL || place->file == NULL || place->line == 0)
-        return;
-    line = map_at(&sampling->lines, (uint64_t)(uintptr_t)frames->functions[0], place->line,
-                  hash_text(HASH_SEED, place->file));
-    line->function = frames->functions[0];
-    line->file = place->file;
-    line->line = place->line;
-    sums_add(&line->self, &node->self);
-}
-
-/* In the tree of calls, the process is a level, but not a function. */
-static void add_chains(struct sampling *sampling)
-{
-    struct frames *frames = alloc_zero(1, sizeof(*frames));
-
-    for (size_t i = 0; i < sampling->stacks.count; i++) {
-        const struct stack_node *node = (const void *)sampling->stacks.entries[i]->value;
-
-        if (node->self.samples == 0 || node->outer == NULL)
-            continue;
-        resolve(sampling, node, frames);
-        add_line(sampling, frames, node);
-        call_tree_add(&sampling->callers, frames->functions, frames->count, &node->self);
-        reverse(frames);
-        call_tree_add(&sampling->calls, frames->functions, frames->count, &node->self);
-        call_tree_count(&sampling->calls, frames->functions + 1, frames->count - 1, &node->self);
-    }
-    free(frames);
-}
-
-/* ---- rows ------------------------------------------------------------------------------------------ */
-
-/* A cell for each column of SUMS_COLUMNS, and of TOTAL_COLUMNS. */
-#define SUMS(sums)                                                                            \
-    VALUE_NUMBER((sums).samples), VALUE_NUMBER((sums).ns), VALUE_NUMBER((sums).instructions), \
-        VALUE_NUMBER((sums).counted)
-
-/* The records of processes have no total. */
-static void give_functions(struct sampling *sampling)
-{
-    struct making *making = &sampling->making;
-
-    for (size_t i = 0; i < sampling->calls.functions.count; i++) {
-        const struct call_function *function = map_value(&sampling->calls.functions, i);
-
-        if (function->total.samples != 0)
-            MAKING_GIVE(making, FUNCTION, making->analysis->from, VALUE_NUMBER(i), value_text(function->name),
-                        value_text(function->executable), VALUE_NUMBER(function->is_kernel),
-                        SUMS(function->self), SUMS(function->total));
-    }
-    for (size_t i = 0; i < sampling->lines.count; i++) {
-        const struct line_sums *line = map_value(&sampling->lines, i);
-
-        MAKING_GIVE(making, LINE, making->analysis->from, VALUE_NUMBER(i), value_text(line->file),
-                    VALUE_NUMBER(line->line), value_text(line->function->name),
-                    value_text(line->function->executable), SUMS(line->self));
-    }
-}
-
-static void give_tree(struct making *making, const char *name, const struct call_tree *tree)
-{
-    for (size_t i = 0; i < tree->nodes.count; i++) {
-        const struct call_node *node = map_value(&tree->nodes, i);
-
-        MAKING_GIVE(making, CALL, making->analysis->from, value_text(name), VALUE_NUMBER(i + 1),
-                    VALUE_NUMBER(node->parent), value_text(node->function->name),
-                    value_text(node->function->executable), VALUE_NUMBER(node->function->is_kernel),
-                    SUMS(node->self), SUMS(node->total));
-    }
+    give_frame(&chain, analysis_process_name(sampling->making.analysis, node->pid), NULL, NOTHING);
 }
 
 static void finish_sampling(struct making *making)
 {
     struct sampling *sampling = (struct sampling *)making;
 
-    add_chains(sampling);
-    give_functions(sampling);
-    give_tree(making, "calls", &sampling->calls);
-    give_tree(making, "callers", &sampling->callers);
+    for (size_t i = 0; i < sampling->stacks.count; i++) {
+        const struct stack_node *node = map_value(&sampling->stacks, i);
+
+        if (node->self.samples != 0 && node->outer != NULL)
+            give_chain(sampling, node, i);
+    }
 }
 
 /* clang-format off */
-#define SUMS_COLUMNS                                                                                    \
-    MADE_COLUMN("samples", UNIT_NUMBER, "number of samples"),                                           \
-    MADE_COLUMN("dur", UNIT_NUMBER, "time that they represent, in nanoseconds"),                        \
-    MADE_COLUMN("instructions", UNIT_NUMBER, "instructions that they represent, if the CPUs count them"), \
-    MADE_COLUMN("counted", UNIT_NUMBER, "what the hardware counter counted that drove the sampling")
-#define TOTAL_COLUMNS                                                                                   \
-    MADE_COLUMN("total_samples", UNIT_NUMBER, "samples, callees included"),                             \
-    MADE_COLUMN("total_dur", UNIT_NUMBER, "time, callees included"),                                    \
-    MADE_COLUMN("total_instructions", UNIT_NUMBER, "instructions, callees included"),                   \
-    MADE_COLUMN("total_counted", UNIT_NUMBER, "counts, callees included")
-#define FUNCTION_COLUMNS                                                                                \
-    MADE_COLUMN("name", UNIT_TEXT, "name of the function"),                                             \
-    MADE_COLUMN("executable", UNIT_TEXT, "file name of its executable; empty: a process"),              \
-    MADE_COLUMN("is_kernel", UNIT_NUMBER, "1: the kernel's")
 static const struct relation_column sample_columns[] = {
     MADE_COLUMN("ts", UNIT_WHEN, "when the sample was taken"),
     MADE_COLUMN("dur", UNIT_NUMBER, "time that it represents, in nanoseconds"),
@@ -457,27 +351,25 @@ static const struct relation_column sample_columns[] = {
     MADE_COLUMN("counted", UNIT_NUMBER, "what the hardware counter counted that drove the sampling"),
     MADE_COLUMN("late_dur", UNIT_SPAN, "how late it was taken"),
 };
-static const struct relation_column function_columns[] = {
-    MADE_COLUMN("number", UNIT_NUMBER, "number of the function"), FUNCTION_COLUMNS, SUMS_COLUMNS, TOTAL_COLUMNS};
-static const struct relation_column line_columns[] = {
-    MADE_COLUMN("number", UNIT_NUMBER, "number of the row"),
+static const struct relation_column frame_columns[] = {
+    MADE_COLUMN("stack", UNIT_NUMBER, "number of the chain of calls"),
+    MADE_COLUMN("level", UNIT_NUMBER, "0: the function that was sampled, 1: its caller, ...; the last one is the process"),
+    MADE_COLUMN("name", UNIT_TEXT, "name of the function, or of the process"),
+    MADE_COLUMN("executable", UNIT_TEXT, "file name of its executable; empty: a process"),
+    MADE_COLUMN("is_kernel", UNIT_NUMBER, "1: the kernel's; empty: a process"),
     MADE_COLUMN("file", UNIT_TEXT, "source file"),
     MADE_COLUMN("line", UNIT_NUMBER, "line"),
-    MADE_COLUMN("function", UNIT_TEXT, "name of the function"),
-    MADE_COLUMN("executable", UNIT_TEXT, "file name of its executable"),
-    SUMS_COLUMNS};
-static const struct relation_column call_columns[] = {
-    MADE_COLUMN("tree", UNIT_TEXT, "calls: from the outermost function; callers: from the innermost"),
-    MADE_COLUMN("node", UNIT_NUMBER, "number in the tree, from 1 on"),
-    MADE_COLUMN("parent", UNIT_NUMBER, "node above it; 0: none"),
-    FUNCTION_COLUMNS, SUMS_COLUMNS, TOTAL_COLUMNS};
+    MADE_COLUMN("samples", UNIT_NUMBER, "number of samples with this chain"),
+    MADE_COLUMN("dur", UNIT_NUMBER, "time that they represent, in nanoseconds"),
+    MADE_COLUMN("instructions", UNIT_NUMBER, "instructions that they represent, if the CPUs count them"),
+    MADE_COLUMN("counted", UNIT_NUMBER, "what the hardware counter counted that drove the sampling"),
+};
 /* clang-format on */
 
 const struct maker sample_maker = {
     .relations = {MADE_RELATION("sample", "what CPUs executed when they were sampled", sample_columns),
-                  MADE_RELATION("sample_function", "functions in the chains of samples", function_columns),
-                  MADE_RELATION("sample_line", "source lines that were sampled", line_columns),
-                  MADE_RELATION("sample_call", "chains of samples as trees of functions", call_columns)},
+                  MADE_RELATION("sample_frame", "functions in the chains of calls that were sampled",
+                                frame_columns)},
     .size = sizeof(struct sampling),
     .open = open_sampling,
     .finish = finish_sampling,

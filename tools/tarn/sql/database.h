@@ -60,8 +60,6 @@ struct relations *database_final(struct database *database);
 int functions_register(struct database *database);
 int folds_register(struct database *database);
 /* lock_functions.c */
-void sql_flame_row(sqlite3_context *context, int argc, sqlite3_value **argv); /* flame.c */
-void sql_flame(sqlite3_context *context);
 void sql_lock_class_name(sqlite3_context *context, int argc, sqlite3_value **argv);
 void sql_lock_name(sqlite3_context *context, int argc, sqlite3_value **argv);
 void sql_call_chain(sqlite3_context *context, int argc, sqlite3_value **argv);

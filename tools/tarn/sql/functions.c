@@ -7,6 +7,7 @@
  *   ns(X)               ticks as nanoseconds
  *   seconds()           the length of the range
  *   since_start(TS)     a time as nanoseconds since the start of the trace
+ *   xml(TEXT)           for a text or attribute in XML
  *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'base'])
  *   error_text(RESULT), irq_name(NUMBER), process_name(PID), thread_name(UTID), thread_tid(UTID),
  * thread_pid(UTID)
@@ -193,6 +194,22 @@ static void result_text(sqlite3_context *context, const char *text)
 {
     if (text != NULL)
         sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+/* For XML: without bytes that are invalid there. */
+static void to_xml(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    static const char *const escapes[128] = {
+        ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
+    const unsigned char *at = sqlite3_value_text(argv[0]);
+    sqlite3_str *text = sqlite3_str_new(NULL);
+
+    for (; at != NULL && *at != '\0'; at++)
+        if (*at < 128 && escapes[*at] != NULL)
+            sqlite3_str_appendall(text, escapes[*at]);
+        else
+            sqlite3_str_appendchar(text, 1, *at < 0x20 || *at >= 0x7f ? '?' : (char)*at);
+    sqlite3_result_text(context, sqlite3_str_finish(text), -1, sqlite3_free);
 }
 
 static void at_symbol(sqlite3_context *context, int argc, sqlite3_value **argv)
@@ -529,8 +546,8 @@ int functions_register(struct database *database)
         {"percentile", 2, gather, end_percentile, 0},
         {"mean", 1, gather, end_mean, 0},
         {"together", 1, gather, end_together, 0},
-        {"flame", 7, sql_flame_row, sql_flame, 0},
         {"ns", 1, to_ns, NULL, 0},
+        {"xml", 1, to_xml, NULL, 0},
         {"seconds", 0, to_seconds, NULL, 0},
         {"since_start", 1, since_start, NULL, 0},
         {"symbol", 2, at_symbol, NULL, 0},

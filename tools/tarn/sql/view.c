@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <tools/tarn/analysis/columns.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/sql/database.h>
@@ -13,6 +14,7 @@
 #define TABLES_MAX     24u
 #define STATEMENTS_MAX (TABLES_MAX + 8u)
 #define DEFINES_MAX    64u
+#define TEXTS_MAX      160u
 #define WORDS_MAX      8u
 #define DIRECTIVE      "--: "
 
@@ -39,6 +41,7 @@ struct sql_kind {
     unsigned option_count, table_count, statement_count;
     struct define defines[DEFINES_MAX];
     unsigned define_count;
+    struct column_text texts[TEXTS_MAX];
 };
 
 struct sql_state {
@@ -312,6 +315,21 @@ static bool parse_define(struct sql_kind *kind, const char *text, struct fail *f
     return add_expanded(kind, &kind->defines[kind->define_count++].text, at, strlen(at), fail);
 }
 
+/* KEY [in TABLE, TABLE]: TEXT */
+static bool parse_text(struct sql_kind *kind, const char *text, struct fail *fail)
+{
+    const char *at = text;
+    char *head = cut(&at, ":"), *in = strstr(head, " in ");
+
+    if (kind->kind.text_count == TEXTS_MAX)
+        return fail_set(fail, "more than %u columns are described", TEXTS_MAX);
+    if (in != NULL)
+        *in = '\0';
+    kind->texts[kind->kind.text_count++] =
+        (struct column_text){.key = head, .tables = in != NULL ? in + 4 : NULL, .text = cut(&at, "")};
+    return true;
+}
+
 static bool parse_directive(struct sql_kind *kind, const char *text, struct fail *fail)
 {
     const char *at = text;
@@ -328,6 +346,8 @@ static bool parse_directive(struct sql_kind *kind, const char *text, struct fail
         ok = parse_define(kind, at, fail);
     } else if (strcmp(word, "table") == 0) {
         ok = parse_table(kind, at, fail);
+    } else if (strcmp(word, "column") == 0) {
+        ok = parse_text(kind, at, fail);
     } else if (strcmp(word, "columns") == 0) {
         ok = parse_columns(kind, at, fail);
     } else if (strcmp(word, "for") == 0) {
@@ -628,6 +648,7 @@ const struct analysis_kind *sql_analysis(const char *text, size_t length, const 
         if (kind->statements[i].sql.used > 0)
             buffer_add(&kind->statements[i].sql, "", 1);
     kind->kind.options = kind->options;
+    kind->kind.texts = kind->texts;
     kind->kind.tables = kind->tables;
     kind->kind.table_count = kind->table_count;
     kind->kind.totals = kind->totals.key != NULL ? &kind->totals : NULL;
