@@ -38,7 +38,7 @@ $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/
 SYNTHETIC := tests/unit/tarn/synthetic.c tests/unit/tarn/workload.c
 $(eval $(call host_program,tracegen,tests/unit/tarn/tracegen.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
 $(foreach test,stages view model_walk,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC),,tarn)))
-$(foreach test,table columns symbols step,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
+$(foreach test,table columns symbols,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
 $(eval $(call host_test,keep,tests/unit/tarn/keep_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
 HOST_TESTS += tests/host/diff tests/host/usage
 HOST_TESTS += tests/host/compare_readers tests/host/analyses tests/host/ranges

@@ -42,49 +42,20 @@ static bool ends_packet(const struct cursor *cursor)
     return cursor->event.type->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
 }
 
-bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail)
-{
-    bool by_number = is_number(text), found = false;
-    uint64_t wanted = 0, from = 0, number, next = 0;
-    struct cursor *cursor;
-    struct losses losses;
-    struct merge merge;
-
-    if (by_number ? !option_count(text, &wanted, fail) : !filter_time(trace, text, &from, fail))
-        return by_number || fail_set(fail, "'%s' is neither an event's number nor a time: %s", text,
-                                     "use seconds, or @seconds on the trace's clock");
-    fail_set(fail,
-             by_number ? "the trace has no event %s; `tarn list --numbers` shows them"
-                       : "no event of the trace is at %s or later",
-             text);
-    losses_open(&losses, trace);
-    losses.quiet = true;
-    merge_open(&merge, trace, NULL, 0, &losses.reporter);
-    while (!found && (cursor = merge_next(&merge)) != NULL) {
-        number = next++;
-        if (by_number ? number != wanted : cursor->ticks < from || ends_packet(cursor))
-            continue;
-        take_aim(aim, cursor, number);
-        found = true;
-        if (ends_packet(cursor)) {
-            fail_set(fail, "event %s ends a packet: choose the one before or after it", text);
-            break;
-        }
-    }
-    found = found && !ends_packet(cursor);
-    merge_close(&merge);
-    return found;
-}
-
 /* All idle threads have number 0; each belongs to its CPU. */
 static bool is_of_thread(const struct cursor *cursor, const struct aim *aim)
 {
     return cursor_running(cursor)->tid == aim->tid && (aim->tid != 0 || cursor->stream == aim->stream);
 }
 
-/* Aims at the last event before number END, of the thread of another aim if it is not NULL. False: there is
- * none. */
-static bool aim_latest(struct aim *aim, const struct trace *trace, uint64_t end, const struct aim *of_thread)
+struct wish {
+    uint64_t from;               /* ticks */
+    uint64_t begin, end;         /* numbers: from `begin` up to `end` */
+    const struct aim *of_thread; /* NULL: of any */
+    bool is_first;               /* of all such events; otherwise the last */
+};
+
+static bool find(struct aim *aim, const struct trace *trace, struct wish wish)
 {
     struct cursor *cursor;
     struct losses losses;
@@ -94,27 +65,54 @@ static bool aim_latest(struct aim *aim, const struct trace *trace, uint64_t end,
     losses_open(&losses, trace);
     losses.quiet = true;
     merge_open(&merge, trace, NULL, 0, &losses.reporter);
-    for (uint64_t number = 0; number < end && (cursor = merge_next(&merge)) != NULL; number++)
-        if (!ends_packet(cursor) && (of_thread == NULL || is_of_thread(cursor, of_thread))) {
-            take_aim(aim, cursor, number);
-            found = true;
-        }
+    for (uint64_t number = 0; number < wish.end && (cursor = merge_next(&merge)) != NULL; number++) {
+        if (number < wish.begin || cursor->ticks < wish.from || ends_packet(cursor) ||
+            (wish.of_thread != NULL && !is_of_thread(cursor, wish.of_thread)))
+            continue;
+        take_aim(aim, cursor, number);
+        found = true;
+        if (wish.is_first)
+            break;
+    }
     merge_close(&merge);
     return found;
+}
+
+bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail)
+{
+    struct wish wish = {.end = UINT64_MAX, .is_first = true};
+
+    if (is_number(text)) {
+        if (!option_count(text, &wish.begin, fail))
+            return false;
+        wish.end = wish.begin + 1;
+        return find(aim, trace, wish) ||
+               fail_set(fail,
+                        "the trace has no event %s, or it ends a packet; choose another one that `tarn list "
+                        "--numbers` shows",
+                        text);
+    }
+    if (!filter_time(trace, text, &wish.from, fail))
+        return fail_set(
+            fail,
+            "'%s' is neither an event's number nor a time: use seconds, or @seconds on the trace's "
+            "clock",
+            text);
+    return find(aim, trace, wish) || fail_set(fail, "no event of the trace is at %s or later", text);
 }
 
 bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail)
 {
     const struct aim here = *aim;
 
-    return aim_latest(aim, trace, here.number, &here) ||
+    return find(aim, trace, (struct wish){.end = here.number, .of_thread = &here}) ||
            fail_set(fail, "the trace has no event of thread %u before event %llu", here.tid,
                     (unsigned long long)here.number);
 }
 
 bool aim_last(struct aim *aim, const struct trace *trace, struct fail *fail)
 {
-    return aim_latest(aim, trace, UINT64_MAX, NULL) || fail_set(fail, "the trace has no events");
+    return find(aim, trace, (struct wish){.end = UINT64_MAX}) || fail_set(fail, "the trace has no events");
 }
 
 static int compare_times(const void *a, const void *b)

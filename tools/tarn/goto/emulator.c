@@ -16,6 +16,7 @@
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/emulator.h>
 #include <tools/tarn/goto/session.h>
+#include <tools/tarn/map.h>
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
 
@@ -24,20 +25,18 @@
 #define WORK_SECONDS 1e-3 /* less CPU time is no work */
 #define WORDS_MORE   10u
 
+#define EMULATOR_COPIES_MAX 1024u /* far more than the journeys in a run make */
+
 /* ---- the recipe's directory ---- */
 
 static uint64_t hash_word(uint64_t hash, const char *word)
 {
-    do
-        hash = (hash ^ (uint8_t)*word) * 0x100000001b3;
-    while (*word++);
-    return hash;
+    return hash_bytes(hash, word, strlen(word) + 1);
 }
 
-/* FNV-1a. */
 static uint64_t hash_recipe(const struct recipe *recipe)
 {
-    uint64_t hash = 0xcbf29ce484222325;
+    uint64_t hash = HASH_SEED;
 
     hash = hash_word(hash_word(hash_word(hash, recipe->kernel.sha256), recipe->archive.sha256),
                      recipe->library.sha256);
@@ -93,31 +92,33 @@ static void name_copy(const struct emulator *emulator, uint64_t clock, char path
     snprintf(path, EMULATOR_PATH_MAX, "%s/%013" PRIx64, emulator->copies, clock);
 }
 
-/* Calls VISIT with the guest time of each copy. */
-static void for_copies(const struct emulator *emulator, void (*visit)(void *context, uint64_t clock),
-                       void *context)
+/* Lists the guest times of the copies, at most EMULATOR_COPIES_MAX. */
+static unsigned list_copies(const struct emulator *emulator, uint64_t clocks[EMULATOR_COPIES_MAX])
 {
     DIR *copies = opendir(emulator->copies);
     struct dirent *entry;
+    unsigned count = 0;
 
-    while (copies != NULL && (entry = readdir(copies)) != NULL)
+    while (copies != NULL && count < EMULATOR_COPIES_MAX && (entry = readdir(copies)) != NULL)
         if (entry->d_name[0] != '.')
-            visit(context, strtoull(entry->d_name, NULL, 16));
+            clocks[count++] = strtoull(entry->d_name, NULL, 16);
     if (copies != NULL)
         closedir(copies);
+    return count;
 }
 
-struct choice {
-    uint64_t before, clock;
-    bool found;
-};
-
-static void choose_last(void *context, uint64_t clock)
+/* Finds the last copy before a guest time. */
+static bool choose_last(const struct emulator *emulator, uint64_t before, uint64_t *clock)
 {
-    struct choice *choice = context;
+    uint64_t clocks[EMULATOR_COPIES_MAX];
+    bool found = false;
 
-    if (clock < choice->before && (!choice->found || clock > choice->clock))
-        choice->found = true, choice->clock = clock;
+    for (unsigned i = list_copies(emulator, clocks); i-- > 0;)
+        if (clocks[i] < before && (!found || clocks[i] > *clock)) {
+            found = true;
+            *clock = clocks[i];
+        }
+    return found;
 }
 
 static int connect_to(const char *path)
@@ -250,17 +251,17 @@ bool emulator_start(struct emulator *emulator, uint64_t before, struct fail *fai
     char path[EMULATOR_PATH_MAX];
 
     for (bool is_first = false;;) {
-        struct choice choice = {.before = before};
+        uint64_t clock = 0;
         emulator_stop(emulator);
-        for_copies(emulator, choose_last, &choice);
-        if (!choice.found && (is_first || !make_first(emulator, fail)))
+        bool found = choose_last(emulator, before, &clock);
+        if (!found && (is_first || !make_first(emulator, fail)))
             return false;
-        is_first |= !choice.found;
-        if (start_at(emulator, choice.found ? choice.clock : 0, fail))
+        is_first |= !found;
+        if (start_at(emulator, clock, fail))
             return true;
         if (child_is_interrupted() || is_first)
             return false;
-        name_copy(emulator, choice.clock, path); /* it has been killed */
+        name_copy(emulator, clock, path); /* it has been killed */
         unlink(path);
     }
 }
@@ -331,36 +332,25 @@ void emulator_stop(struct emulator *emulator)
     emulator->pid = 0;
 }
 
-static void end_copy(void *context, uint64_t clock)
+void emulator_forget(struct emulator *emulator)
 {
-    struct emulator *emulator = context;
+    uint64_t clocks[EMULATOR_COPIES_MAX];
     char path[EMULATOR_PATH_MAX];
     struct fail ignored;
 
-    name_copy(emulator, clock, path);
-    if (start_at(emulator, clock, &ignored))
-        send_command(emulator, COPIES_END, 0, 0, "");
-    unlink(path);
-    emulator_stop(emulator);
-}
-
-void emulator_forget(struct emulator *emulator)
-{
-    for_copies(emulator, end_copy, emulator);
-}
-
-static void count_copy(void *context, uint64_t clock)
-{
-    (void)clock;
-    ++*(unsigned *)context;
+    for (unsigned i = list_copies(emulator, clocks); i-- > 0; emulator_stop(emulator)) {
+        name_copy(emulator, clocks[i], path);
+        if (start_at(emulator, clocks[i], &ignored))
+            send_command(emulator, COPIES_END, 0, 0, "");
+        unlink(path);
+    }
 }
 
 unsigned emulator_count_copies(const struct emulator *emulator)
 {
-    unsigned count = 0;
+    uint64_t clocks[EMULATOR_COPIES_MAX];
 
-    for_copies(emulator, count_copy, &count);
-    return count;
+    return list_copies(emulator, clocks);
 }
 
 void emulator_close(struct emulator *emulator)

@@ -5,18 +5,11 @@
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/journey.h>
 #include <tools/tarn/goto/places.h>
-#include <tools/tarn/goto/step.h>
-#include <tools/tarn/goto/verify.h>
 #include <trace/format/store.h>
 
 #define FIRST_LOOK  20000000ull   /* guest time: nanoseconds */
 #define LATE_NS     10000000ull   /* later than this after the event, it is another run */
 #define INEXACT(ns) ((ns) / 1000) /* error of a guest time that the trace tells */
-
-static enum journey_end journey_end_of(enum emulator_got got)
-{
-    return got == EMULATOR_FAILED ? JOURNEY_FAILED : JOURNEY_MISSED;
-}
 
 /* ---- where the rings are ---- */
 
@@ -56,7 +49,7 @@ static enum journey_end start(struct journey *journey, struct places *places, st
     return start_before_event(journey, fail) ? JOURNEY_THERE : JOURNEY_FAILED;
 }
 
-/* ---- up to the reservation ---- */
+/* ---- up to the event ------------------------------------------------------------------------------- */
 
 static uint64_t word_at(const struct journey *journey, uint64_t place)
 {
@@ -65,91 +58,57 @@ static uint64_t word_at(const struct journey *journey, uint64_t place)
     return journey->trace->schema.big_endian ? be64toh(word) : le64toh(word);
 }
 
-/* Before that, their addresses may contain anything. */
-static bool has_rings(const struct journey *journey, const struct places *places)
+static bool is_stored(const struct journey *journey, const struct places *places)
 {
-    return word_at(journey, places->store) == TRACE_STORE_MAGIC;
+    uint64_t header = emulator_word(journey->emulator, places->event);
+
+    return memcmp(&header, journey->aim->header, sizeof(header)) == 0;
 }
 
-static bool is_past(const struct journey *journey, const struct places *places)
+static bool is_in_index(const struct journey *journey, const struct places *places)
 {
     return places_passed(word_at(journey, places->index), aim_words(journey->aim));
 }
 
-/* Returns what to watch now: the trace store, until the rings exist; the number of the packet in the event's
- * buffer, until it is that of the event; then the ring's index. */
-static uint64_t choose_watch(const struct journey *journey, const struct places *places, uint64_t watched)
+/* Returns what to watch now: the trace store, until the rings exist, because before that their addresses may
+ * contain anything; the event, until its header is stored; the index, until it is behind the event. That
+ * store commits the event (restart.h), or has been made before (cas.h): then the next one to the count does.
+ */
+static uint64_t choose_watch(const struct journey *journey, const struct places *places)
 {
-    if (watched == places->store && !has_rings(journey, places))
+    if (!places->is_at_boot && word_at(journey, places->store) != TRACE_STORE_MAGIC)
         return places->store;
-    if (watched != places->index && word_at(journey, places->packet) != journey->aim->packet)
-        return places->packet;
-    return places->index;
+    if (!is_stored(journey, places))
+        return places->event;
+    return is_in_index(journey, places) ? places->count : places->index;
 }
 
-/* Runs until the event's words are reserved, and makes copies on the way. */
+/* Runs until the event is committed, and makes copies on the way. */
 static enum journey_end run(struct journey *journey, const struct places *places, struct fail *fail)
 {
     const uint64_t ns = journey->aim->ns, latest = ns + INEXACT(ns) + LATE_NS;
-    uint64_t watched = places->is_at_boot ? places->packet : places->store, times[AIM_COPIES];
+    uint64_t watched = choose_watch(journey, places), times[AIM_COPIES];
     struct emulator *emulator = journey->emulator;
     unsigned next = 0;
 
     aim_parts(journey->trace, times);
     for (;;) {
-        watched = choose_watch(journey, places, watched);
-        if (watched == places->index && is_past(journey, places))
-            return JOURNEY_THERE;
         while (next < AIM_COPIES && times[next] <= emulator->clock)
             next++;
         uint64_t until = next < AIM_COPIES && times[next] < latest ? times[next] : latest;
         enum emulator_got got = emulator_go(emulator, watched, until, fail);
-        if (got == EMULATOR_STORED)
+        if (got == EMULATOR_STORED) {
+            const uint64_t before = watched;
+            watched = choose_watch(journey, places);
+            if (before == places->count || (before == places->index && watched == places->count))
+                return JOURNEY_THERE;
             continue;
+        }
         if (got != EMULATOR_TIME || emulator->clock >= latest)
-            return journey_end_of(got);
+            return got == EMULATOR_FAILED ? JOURNEY_FAILED : JOURNEY_MISSED;
         if (!emulator_copy(emulator, fail))
             return JOURNEY_FAILED;
     }
-}
-
-/* ---- the last steps ---- */
-
-static bool is_stored(const struct emulator *emulator, const struct aim *aim, const struct places *places)
-{
-    uint64_t header = emulator_word(emulator, places->event);
-
-    return memcmp(&header, aim->header, sizeof(header)) == 0;
-}
-
-static bool is_another_run(const struct journey *journey)
-{
-    struct difference difference;
-    struct fail ignored;
-
-    if (!verify_rings(&difference, journey->trace, journey->emulator->memory, &ignored))
-        return false;
-    difference_free(&difference);
-    return difference.found;
-}
-
-/* Steps until the event's header is stored and its words are counted. Both have already happened where the
- * kernel copies its first packets into their ring. */
-static enum journey_end step(const struct journey *journey, const struct places *places, struct fail *fail)
-{
-    struct emulator *emulator = journey->emulator;
-    const struct aim *aim = journey->aim;
-
-    if (is_stored(emulator, aim, places))
-        return JOURNEY_THERE;
-    if (is_another_run(journey))
-        return JOURNEY_MISSED;
-    enum step_end end = step_until_stored(emulator, aim->stream->cpu, places->event, fail);
-    if (end == STEP_STORED)
-        end = step_until_stored(emulator, aim->stream->cpu, places->count, fail);
-    if (end == STEP_FAILED)
-        return JOURNEY_FAILED;
-    return end == STEP_STORED && is_stored(emulator, aim, places) ? JOURNEY_THERE : JOURNEY_MISSED;
 }
 
 /* ---- all together ---- */
@@ -163,7 +122,5 @@ enum journey_end journey(struct journey *journey, struct fail *fail)
         end = run(journey, &places, fail);
     if (journey->emulator->pid > 0)
         journey->took = emulator_seconds(journey->emulator);
-    if (end != JOURNEY_THERE)
-        return end;
-    return emulator_connect(journey->emulator, fail) ? step(journey, &places, fail) : JOURNEY_FAILED;
+    return end != JOURNEY_THERE || emulator_connect(journey->emulator, fail) ? end : JOURNEY_FAILED;
 }

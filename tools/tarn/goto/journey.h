@@ -4,12 +4,9 @@
  *
  *   1. It starts from the last copy before the event (emulator.h). It must know where the rings will be
  *      (places.h). Without a copy that has rings, the guest runs until they are in memory, and starts again.
- *   2. The runner stops when the event's words are reserved, some instructions before the event is stored. On
- *      its way it makes copies, which part the trace's events equally (aim_parts).
- *   3. Then only the event's CPU steps, instruction by instruction, while no time passes, until the event's
- *      header is stored and its words are counted. So other CPUs are not disturbed at all. If that CPU halts
- *      instead, the run is another one (step.h). A run whose rings differ from the trace already is not
- *      stepped at all: it could take hundreds of thousands of steps.
+ *   2. The runner stops right after the store that commits the event (places.h). On its way it makes
+ *      copies, which part the trace's events equally (aim_parts).
+ *   3. The machine stops at the next branch, and gdb's server starts. No other CPU has a turn meanwhile.
  */
 #ifndef TARN_GOTO_JOURNEY_H
 #define TARN_GOTO_JOURNEY_H

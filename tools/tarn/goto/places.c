@@ -7,28 +7,19 @@
 
 #define BOOT_RING_BYTES (sizeof(struct trace_control) + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
 
-/* Offsets in the ring of the event's CPU. */
-struct offsets {
-    uint64_t packet, count, event;
-};
-
-static struct offsets find_offsets(const struct aim *aim, uint64_t buffers)
+/* Of the event's packet, in the ring of its CPU, which has so many buffers. */
+static uint64_t packet_offset(const struct aim *aim, uint64_t buffers)
 {
-    uint64_t buffer = TRACE_BUFFERS_OFFSET + (aim->packet & (buffers - 1)) * aim->buffer_bytes;
-
-    return (struct offsets){.packet = buffer + offsetof(struct trace_packet, packet_seq_num),
-                            .count = buffer + offsetof(struct trace_packet, committed),
-                            .event = buffer + aim->offset};
+    return TRACE_BUFFERS_OFFSET + (aim->packet & (buffers - 1)) * aim->buffer_bytes;
 }
 
 static void find_event(struct places *places, const struct guest_ring *ring, const struct aim *aim)
 {
-    struct offsets offsets = find_offsets(aim, ring->guest->store.buffer_count);
+    uint64_t packet = packet_offset(aim, ring->guest->store.buffer_count);
 
     places->index = guest_ring_place(ring, TRACE_CONTROL_AT(index));
-    places->packet = guest_ring_place(ring, offsets.packet);
-    places->count = guest_ring_place(ring, offsets.count);
-    places->event = guest_ring_place(ring, offsets.event);
+    places->event = guest_ring_place(ring, packet + aim->offset);
+    places->count = guest_ring_place(ring, packet + offsetof(struct trace_packet, committed));
 }
 
 /* Returns the boot ring's distance in bytes from the info page in a kernel's executable; 0: it has no such
@@ -54,7 +45,6 @@ static bool find_event_at_boot(struct places *places, const struct guest *guest,
     const uint64_t behind_info = boot_ring_behind_info(kernel);
     /* The symbol is that of the control page. */
     uint64_t control = guest->info + behind_info, index = 0;
-    struct offsets offsets = find_offsets(aim, TRACE_BOOT_BUFFERS);
     const struct memory_range *range = memory_find(guest->memory, control, BOOT_RING_BYTES);
     struct fail ignored;
 
@@ -63,11 +53,11 @@ static bool find_event_at_boot(struct places *places, const struct guest *guest,
                      &ignored) ||
         !places_passed(guest_64(guest, index), aim_words(aim)))
         return false;
-    uint64_t ring = range->place + (control - range->physical) - TRACE_CONTROL_OFFSET;
+    uint64_t ring = range->place + (control - range->physical) - TRACE_CONTROL_OFFSET,
+             packet = ring + packet_offset(aim, TRACE_BOOT_BUFFERS);
     places->index = ring + TRACE_CONTROL_AT(index);
-    places->packet = ring + offsets.packet;
-    places->count = ring + offsets.count;
-    places->event = ring + offsets.event;
+    places->event = packet + aim->offset;
+    places->count = packet + offsetof(struct trace_packet, committed);
     return true;
 }
 

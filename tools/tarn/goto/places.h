@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/places.h - the words of the guest's memory that a journey watches: the rings' indexes, and
- * those of the event.
+ * tools/tarn/goto/places.h - the words of the guest's memory that a journey watches.
  *
  * The boot CPU's first events are committed to a ring in the kernel's executable, and copied into the CPU's
  * own ring later (kernel/trace/rings.c). The journey goes to where they are committed.
@@ -19,9 +18,8 @@ struct places {
     uint64_t store;  /* of its magic word, which is there once the rings exist */
     bool is_at_boot; /* the event is in the boot ring, which always exists */
     uint64_t index;  /* that of the event's CPU */
-    uint64_t packet; /* the number of the packet in the event's buffer */
-    uint64_t count;  /* the words committed to it */
     uint64_t event;
+    uint64_t count; /* the words committed to its packet */
 };
 
 /* Whether a ring's index means that more than WORDS words are reserved. */

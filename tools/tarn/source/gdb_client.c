@@ -47,13 +47,23 @@ static bool next_byte(struct gdb_client *client, double until, char *byte, struc
     return true;
 }
 
-int gdb_hex_digit(char c)
+static int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 32) >= 'a' && (c | 32) <= 'f')
-        return (c | 32) - 'a' + 10;
-    return -1;
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const char *found = c != 0 ? strchr(digits, c) : NULL;
+
+    return found == NULL ? -1 : (int)(found - digits) - (*found >= 'A' && *found <= 'F' ? 6 : 0);
+}
+
+bool gdb_bytes(const char *hex, void *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        ((uint8_t *)to)[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
 }
 
 bool gdb_client_send(struct gdb_client *client, const char *text, struct fail *fail)
@@ -73,9 +83,9 @@ bool gdb_client_send(struct gdb_client *client, const char *text, struct fail *f
 /* Receives one packet into client->packet. Skips acknowledgements. */
 static bool receive_any(struct gdb_client *client, double until, struct fail *fail)
 {
-    unsigned sum = 0;
+    uint8_t sum = 0, sent;
     size_t size = 0;
-    char c, high, low;
+    char c, digits[2];
 
     do
         if (!next_byte(client, until, &c, fail))
@@ -92,10 +102,9 @@ static bool receive_any(struct gdb_client *client, double until, struct fail *fa
         sum += (uint8_t)c;
     }
     client->packet[size] = 0;
-    if (!next_byte(client, until, &high, fail) || !next_byte(client, until, &low, fail))
+    if (!next_byte(client, until, &digits[0], fail) || !next_byte(client, until, &digits[1], fail))
         return false;
-    if (gdb_hex_digit(high) < 0 || gdb_hex_digit(low) < 0 ||
-        (unsigned)(gdb_hex_digit(high) << 4 | gdb_hex_digit(low)) != (sum & 0xff))
+    if (!gdb_bytes(digits, &sent, 1) || sent != sum)
         return fail_set(fail, "the gdb server sent a damaged packet");
     return !client->acknowledges || send_bytes(client, "+", 1, fail);
 }
@@ -141,11 +150,11 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
             break;
         }
         text = alloc_more(text, size + more + 1, 1);
-        for (size_t i = 0; i < more; i++) {
-            int high = gdb_hex_digit(hex[2 * i]), low = gdb_hex_digit(hex[2 * i + 1]);
-            text[size++] = high < 0 || low < 0 ? '?' : (char)(high << 4 | low);
+        if (!gdb_bytes(hex, text + size, more)) {
+            ok = fail_set(fail, "the gdb server sent no text");
+            break;
         }
-        text[size] = 0;
+        text[size += more] = 0;
     }
     if (ok && strcmp(client->packet, "OK") == 0)
         return text;
@@ -172,34 +181,4 @@ void gdb_client_close(struct gdb_client *client)
     if (client->fd >= 0)
         close(client->fd);
     client->fd = -1;
-}
-
-bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail)
-{
-    return send_bytes(client, "\x03", 1, fail);
-}
-
-bool gdb_client_wait_packet(struct gdb_client *client, double seconds)
-{
-    double until = now_seconds() + seconds;
-    struct fail ignored; /* the caller meets it again */
-    char c;
-
-    do
-        if (!next_byte(client, until, &c, &ignored))
-            return now_seconds() < until;
-    while (c != '$');
-    client->start--;
-    return true;
-}
-
-bool gdb_client_stopped(struct gdb_client *client, double seconds, struct fail *fail)
-{
-    double until = now_seconds() + seconds;
-
-    do
-        if (!receive_any(client, until, fail))
-            return false;
-    while (client->packet[0] != 'T' && client->packet[0] != 'S');
-    return true;
 }

@@ -32,12 +32,7 @@ bool gdb_client_ask(struct gdb_client *client, const char *request, struct fail 
 /* Runs a command of QEMU's monitor, for at most SECONDS.
  * Returns its output, which the caller frees; NULL: FAIL. */
 char *gdb_client_monitor(struct gdb_client *client, const char *command, double seconds, struct fail *fail);
-/* Requests that a running guest stops; gdb_client_stopped waits for it. */
-bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail);
-/* Waits until a packet begins to arrive, or the connection fails. False: neither within SECONDS. */
-bool gdb_client_wait_packet(struct gdb_client *client, double seconds);
-bool gdb_client_stopped(struct gdb_client *client, double seconds, struct fail *fail);
-/* -1: not a digit. */
-int gdb_hex_digit(char c);
+/* Converts the digits of COUNT bytes. False: HEX has other characters. */
+bool gdb_bytes(const char *hex, void *to, size_t count);
 
 #endif

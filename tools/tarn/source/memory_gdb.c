@@ -30,13 +30,7 @@ static bool take_bytes(struct gdb *gdb, uint64_t place, uint8_t *to, size_t byte
     if (strlen(hex) != 2 * bytes)
         return fail_set(fail, "the gdb server cannot read %zu bytes at %#llx: %.40s", bytes,
                         (unsigned long long)place, hex);
-    for (size_t i = 0; i < bytes; i++) {
-        int high = gdb_hex_digit(hex[2 * i]), low = gdb_hex_digit(hex[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return fail_set(fail, "the gdb server sent no bytes");
-        to[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
+    return gdb_bytes(hex, to, bytes) || fail_set(fail, "the gdb server sent no bytes");
 }
 
 /* Where the next request starts. */
