@@ -2,9 +2,51 @@
 /* output.c - files that a subcommand writes; see output.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <tools/tarn/output.h>
+#include <tools/tarn/tarn.h>
 #include <unistd.h>
+
+char *file_read(int directory_fd, const char *name, size_t most, size_t *size)
+{
+    /* a FIFO must not block here */
+    int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
+    bool is_regular, is_read = false;
+    struct stat status;
+    char *text = NULL;
+
+    if (fd < 0)
+        return NULL;
+    is_regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    errno = is_regular ? EFBIG : EINVAL;
+    if (is_regular && (size_t)status.st_size <= most) {
+        *size = (size_t)status.st_size;
+        text = alloc_zero(1, *size + 1);
+        errno = EIO;
+        is_read = read(fd, text, *size) == (ssize_t)*size;
+    }
+    error = errno;
+    close(fd);
+    if (!is_read)
+        free(text);
+    errno = error;
+    return is_read ? text : NULL;
+}
+
+bool file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
 
 bool output_write(int fd, const void *bytes, size_t size)
 {

@@ -10,15 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
-#include <unistd.h>
 
 #define SAMPLES        32u /* packets per stream whose events are counted */
 #define PROGRAMS_SHOWN 40u
@@ -166,38 +165,17 @@ static void print_clock(const struct trace *trace)
     printf("%s\n", trace_shares_clock(trace) ? "; counts the instructions of all CPUs together" : "");
 }
 
-/* Returns the text of TRACE_SAVED_NAME, which the caller frees; NULL: the trace has none that can be read. */
-static char *load_saved(const struct trace *trace)
-{
-    char path[4096], *text = NULL;
-    struct stat status;
-    ssize_t got = -1;
-    int fd;
-
-    snprintf(path, sizeof(path), "%s/" TRACE_SAVED_NAME, trace->directory);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return NULL;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-        text = alloc_zero(1, SAVED_BYTES + 1);
-        got = read(fd, text, SAVED_BYTES);
-    }
-    close(fd);
-    if (got < 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 /* Calls SHOW for each trigger for which this part of a trace was saved. TIME and TRIGGER are empty in a line
  * that only counts further ones. */
 static void read_saved(const struct trace *trace, void (*show)(unsigned number, const char *time,
                                                                const char *trigger, const char *event))
 {
-    char *text = load_saved(trace), *rest = text, *line;
+    char path[4096], *text, *rest, *line;
     unsigned number = 0;
+    size_t size;
 
+    snprintf(path, sizeof(path), "%s/" TRACE_SAVED_NAME, trace->directory);
+    rest = text = file_read(AT_FDCWD, path, SAVED_BYTES, &size); /* NULL: nothing to show */
     while ((line = strsep(&rest, "\n")) != NULL) {
         const char *time = strsep(&line, "\t"), *trigger = strsep(&line, "\t"), *event = strsep(&line, "\t");
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/recipe.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
 #include <unistd.h>
 
@@ -90,33 +91,17 @@ static bool take_command(struct recipe *recipe, sqlite3 *database, const char *j
     return ok;
 }
 
-/* Returns the whole text; NULL: FAIL says why. */
-static char *load(const char *path, struct fail *fail)
-{
-    char *text = alloc_zero(1, TRACE_RECIPE_BYTES_MAX + 1);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t size = fd < 0 ? -1 : read(fd, text, TRACE_RECIPE_BYTES_MAX);
-    int error = errno;
-
-    if (fd >= 0)
-        close(fd);
-    if (size >= 0)
-        return text;
-    free(text);
-    fail_set(fail, "%s: %s", path, strerror(error));
-    return NULL;
-}
-
 bool recipe_read(struct recipe *recipe, const char *directory, struct fail *fail)
 {
     char path[4096];
     sqlite3 *database = NULL;
+    size_t size;
 
     memset(recipe, 0, sizeof(*recipe));
     snprintf(path, sizeof(path), "%s/" TRACE_RECIPE_NAME, directory);
-    char *json = load(path, fail);
+    char *json = file_read(AT_FDCWD, path, TRACE_RECIPE_BYTES_MAX, &size);
     if (json == NULL)
-        return false;
+        return fail_set(fail, "%s: %s", path, strerror(errno));
     bool ok = sqlite3_open(":memory:", &database) == SQLITE_OK && take_values(recipe, database, json) &&
               take_command(recipe, database, json);
     sqlite3_close(database);

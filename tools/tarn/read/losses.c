@@ -19,122 +19,125 @@ static void format_seconds(const struct trace *trace, uint64_t ticks, char text[
     snprintf(text, 40, "%s%" PRIu64 ".%09" PRIu64, at < start ? "-" : "", ns / 1000000000, ns % 1000000000);
 }
 
-static void format_count(uint64_t count, const char *what, char text[80])
+/* A text that is put together from parts. */
+struct text {
+    char *at;
+    size_t left;
+};
+
+static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct text *text, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    size_t length = (size_t)vsnprintf(text->at, text->left, format, args);
+    va_end(args);
+    length = length < text->left ? length : text->left - 1;
+    text->at += length;
+    text->left -= length;
+}
+
+static void add_count(struct text *text, uint64_t count, const char *what)
 {
     if (count == UINT64_MAX)
-        snprintf(text, 80, "an unknown number of %ss", what);
+        add(text, "an unknown number of %ss", what);
     else
-        snprintf(text, 80, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+        add(text, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
 }
 
-static void format_oddity(const struct oddity *oddity, char *text, size_t size)
+static void add_oddity(struct text *text, const struct oddity *oddity, const char *meaning)
 {
-    const struct anomaly_kind *kind = &anomaly_kinds[oddity->anomaly];
-
-    if (oddity->anomaly == ANOMALY_MISSING)
-        snprintf(text, size, "%s: no file has the packets of %" PRIu64 " CPU%s: %s", kind->name,
-                 oddity->count, oddity->count == 1 ? "" : "s", oddity->file);
-    else if (oddity->anomaly == ANOMALY_TAIL)
-        snprintf(text, size, "%s: file %s: %s: %" PRIu64 " packets are missing", kind->name, oddity->file,
-                 kind->meaning, oddity->count);
-    else if (oddity->anomaly == ANOMALY_COPY)
-        snprintf(text, size, "%s: file %s cpu %" PRIu64 ": %s", kind->name, oddity->file, oddity->count,
-                 kind->meaning);
-    else
-        snprintf(text, size, "%s: file %s: %s", kind->name, oddity->file, kind->meaning);
+    if (oddity->anomaly == ANOMALY_MISSING) {
+        add(text, "no file has the packets of ");
+        add_count(text, oddity->count, "CPU");
+        add(text, ": %s", oddity->file);
+        return;
+    }
+    add(text, "file %s", oddity->file);
+    if (oddity->anomaly == ANOMALY_COPY)
+        add(text, " cpu %" PRIu64, oddity->count);
+    add(text, ": %s", meaning);
+    if (oddity->anomaly == ANOMALY_TAIL)
+        add(text, ": %" PRIu64 " packets are missing", oddity->count);
 }
 
-static void format_clock(const struct trace *trace, const struct report *report, char *text, size_t size)
+static void add_clock(struct text *text, const struct trace *trace, const struct report *report,
+                      const char *begin, const char *end)
 {
-    char begin[40], end[40];
+    const double seconds = (double)report->count / (double)trace->schema.clock_freq;
 
-    format_seconds(trace, report->begin, begin);
-    format_seconds(trace, report->end, end);
     if (report->is_either)
-        snprintf(text, size,
-                 "%s: the clocks of cpu %u and cpu %u are at least %.9f s apart: a thread leaves the first "
-                 "at [%s] "
-                 "and runs on the second from [%s] on",
-                 anomaly_kinds[report->anomaly].name, report->stream->cpu, report->other->cpu,
-                 (double)report->count / (double)trace->schema.clock_freq, begin, end);
+        add(text,
+            "the clocks of cpu %u and cpu %u are at least %.9f s apart: a thread leaves the first at [%s] "
+            "and "
+            "runs on the second from [%s] on",
+            report->stream->cpu, report->other->cpu, seconds, begin, end);
     else
-        snprintf(text, size,
-                 "%s: the clock of cpu %u is at least %.9f s ahead of cpu %u's: %s [%s] comes before its "
-                 "cause [%s]",
-                 anomaly_kinds[report->anomaly].name, report->stream->cpu,
-                 (double)report->count / (double)trace->schema.clock_freq, report->other->cpu,
-                 schema_event(&trace->schema, report->event_id)->name, end, begin);
+        add(text,
+            "the clock of cpu %u is at least %.9f s ahead of cpu %u's: %s [%s] comes before its cause [%s]",
+            report->stream->cpu, seconds, report->other->cpu,
+            schema_event(&trace->schema, report->event_id)->name, end, begin);
 }
 
-static void format_unfinished(const struct trace *trace, const struct report *report, char *text, size_t size)
+static void add_losses(struct text *text, const struct report *report, const char *begin, const char *end)
 {
-    char begin[40];
+    const bool has_end = report->begin < report->end || report->anomaly == ANOMALY_LOST_PACKETS;
 
-    format_seconds(trace, report->begin, begin);
-    snprintf(text, size, "%s: the pull of %s ended early: losses after [%s] are unknown",
-             anomaly_kinds[report->anomaly].name, trace->directory, begin);
+    add(text, ": lost ");
+    add_count(text, report->count, report->anomaly == ANOMALY_LOST_PACKETS ? "packet" : "event");
+    if (report->anomaly == ANOMALY_LOST_PACKETS) {
+        add(text, " with ");
+        add_count(text, report->events, "event");
+    }
+    if (has_end)
+        add(text, " between [%s] and [%s]", begin, end);
+    else
+        add(text, " after [%s], up to an unknown time", begin);
+}
+
+/* Where it is, and what. */
+static void add_place(struct text *text, const struct trace *trace, const struct report *report,
+                      const char *begin, const char *end)
+{
+    const struct event_type *type = schema_event(&trace->schema, report->event_id);
+    const enum anomaly anomaly = report->anomaly;
+
+    add(text, "file %s", report->stream->name);
+    if (report->stream->cpu != ~0u)
+        add(text, " cpu %u", report->stream->cpu);
+    if (anomaly != ANOMALY_TRUNCATED && anomaly != ANOMALY_MAGIC)
+        add(text, " packet %" PRIu64, report->packet_seq);
+    if (anomaly == ANOMALY_LOST_EVENTS || anomaly == ANOMALY_LOST_PACKETS) {
+        add_losses(text, report, begin, end);
+        return;
+    }
+    add(text, " offset %" PRIu64, report->offset);
+    if (anomaly >= ANOMALY_EVENT_LENGTH && anomaly <= ANOMALY_EVENT_TIME)
+        add(text, ": event %u.%u%s%s", TRACE_ID_CLASS(report->event_id), TRACE_ID_MINOR(report->event_id),
+            type ? " " : "", type ? type->name : "");
+    add(text, ": %s", anomaly_kinds[anomaly].meaning);
+    if (anomaly == ANOMALY_EVENT_COUNT)
+        add(text, ": %" PRIu64 ", not %" PRIu64, report->count, report->events);
 }
 
 void format_report(const struct trace *trace, const struct report *report, char *text, size_t size)
 {
     const struct anomaly_kind *kind = &anomaly_kinds[report->anomaly];
-    const struct event_type *type = schema_event(&trace->schema, report->event_id);
-    char begin[40], end[40], count[80], events[80], cpu[24] = "";
+    struct text to = {text, size};
+    char begin[40], end[40];
 
-    if (report->oddity != NULL) {
-        format_oddity(report->oddity, text, size);
-        return;
-    }
-    if (report->anomaly == ANOMALY_UNFINISHED) {
-        format_unfinished(trace, report, text, size);
-        return;
-    }
-    if (report->stream->cpu != ~0u)
-        snprintf(cpu, sizeof(cpu), " cpu %u", report->stream->cpu);
     format_seconds(trace, report->begin, begin);
     format_seconds(trace, report->end, end);
-    switch (report->anomaly) {
-    case ANOMALY_LOST_EVENTS:
-        format_count(report->count, "event", count);
-        snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s %s [%s]%s%s%s", kind->name,
-                 report->stream->name, cpu, report->packet_seq, count,
-                 report->begin < report->end ? "between" : "after", begin,
-                 report->begin < report->end ? " and [" : ", up to an unknown time",
-                 report->begin < report->end ? end : "", report->begin < report->end ? "]" : "");
-        break;
-    case ANOMALY_LOST_PACKETS:
-        format_count(report->count, "packet", count);
-        format_count(report->events, "event", events);
-        snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s with %s between [%s] and [%s]",
-                 kind->name, report->stream->name, cpu, report->packet_seq, count, events, begin, end);
-        break;
-    case ANOMALY_EVENT_COUNT:
-        snprintf(text, size,
-                 "%s: file %s%s packet %" PRIu64 " offset %" PRIu64 ": %s: %" PRIu64 ", not %" PRIu64,
-                 kind->name, report->stream->name, cpu, report->packet_seq, report->offset, kind->meaning,
-                 report->count, report->events);
-        break;
-    case ANOMALY_CLOCK:
-        format_clock(trace, report, text, size);
-        break;
-    case ANOMALY_EVENT_LENGTH:
-    case ANOMALY_EVENT_ID:
-    case ANOMALY_EVENT_LAYOUT:
-    case ANOMALY_EVENT_TIME:
-        snprintf(text, size, "%s: file %s%s packet %" PRIu64 " offset %" PRIu64 ": event %u.%u%s%s: %s",
-                 kind->name, report->stream->name, cpu, report->packet_seq, report->offset,
-                 TRACE_ID_CLASS(report->event_id), TRACE_ID_MINOR(report->event_id), type ? " " : "",
-                 type ? type->name : "", kind->meaning);
-        break;
-    case ANOMALY_TRUNCATED:
-    case ANOMALY_MAGIC:
-        snprintf(text, size, "%s: file %s%s offset %" PRIu64 ": %s", kind->name, report->stream->name, cpu,
-                 report->offset, kind->meaning);
-        break;
-    default:
-        snprintf(text, size, "%s: file %s%s packet %" PRIu64 " offset %" PRIu64 ": %s", kind->name,
-                 report->stream->name, cpu, report->packet_seq, report->offset, kind->meaning);
-    }
+    add(&to, "%s: ", kind->name);
+    if (report->oddity != NULL)
+        add_oddity(&to, report->oddity, kind->meaning);
+    else if (report->anomaly == ANOMALY_UNFINISHED)
+        add(&to, "the pull of %s ended early: losses after [%s] are unknown", trace->directory, begin);
+    else if (report->anomaly == ANOMALY_CLOCK)
+        add_clock(&to, trace, report, begin, end);
+    else
+        add_place(&to, trace, report, begin, end);
 }
 
 static void format_wall(const struct trace *trace, uint64_t ticks, char text[64])

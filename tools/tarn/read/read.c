@@ -1,60 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* read.c - files to packets; see read.h. */
-#include <errno.h>
 #include <string.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
-#include <unistd.h>
 
 const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
-    [ANOMALY_NONE] = {"none", "no anomaly", false},
-    [ANOMALY_TRUNCATED] = {"truncated", "the file ends inside a packet", false},
-    [ANOMALY_MAGIC] = {"magic", "no packet starts here", false},
-    [ANOMALY_UUID] = {"uuid", "the packet's schema is not that of the metadata", false},
-    [ANOMALY_STREAM_ID] = {"stream-id", "the packet's stream class is unknown", false},
-    [ANOMALY_SIZE] = {"size", "packet or content size is impossible", false},
-    [ANOMALY_OPEN] = {"open", "the packet was never closed", false},
-    [ANOMALY_CPU] = {"cpu", "the packet belongs to another CPU than the file's first packet", false},
-    [ANOMALY_COMMITTED] = {"committed", "words were reserved but not committed: the packet has a hole",
-                           false},
-    [ANOMALY_PACKET_TIME] = {"packet-time",
-                             "the packet ends before it begins, or begins a century after the clock did",
-                             false},
-    [ANOMALY_PACKET_ORDER] = {"packet-order", "the packet begins before the one before it ended", false},
-    [ANOMALY_SEQUENCE] = {"sequence", "the sequence number does not increase", false},
-    [ANOMALY_DISCARDED] = {"discarded", "the count of discarded events decreased", false},
-    [ANOMALY_EVENT_COUNT] = {"event-count",
-                             "the count of earlier events is not what the packet before it leads to", false},
-    [ANOMALY_CONTEXT] = {"context", "the packet does not start with a context event", false},
-    [ANOMALY_WRONG_THREAD] =
-        {"wrong-thread", "the packet's context names another thread than the switches before and after it",
-         false},
-    [ANOMALY_END] = {"end", "the packet's content does not end with an end event", false},
-    [ANOMALY_FILLER] = {"filler", "the content is not followed by a filler", false},
-    [ANOMALY_END_TIME] = {"end-time", "the last event's time is not the packet's end time", false},
-    [ANOMALY_EVENT_LENGTH] = {"event-length", "an event extends beyond the content or has no length", false},
-    [ANOMALY_EVENT_ID] = {"event-id", "the metadata does not declare the event", false},
-    [ANOMALY_EVENT_LAYOUT] = {"event-layout", "an event's length does not fit its fields", false},
-    [ANOMALY_EVENT_TIME] = {"event-time", "an event is later than its packet's end, or time went back",
-                            false},
-    [ANOMALY_FILE] = {"file", "not a regular file, or a dangling link: not read", false},
-    [ANOMALY_EMPTY] = {"empty", "the stream file is empty", false},
-    [ANOMALY_TAIL] = {"tail", "the pull wrote more packets than the file has", false},
-    [ANOMALY_RECORD] = {"record", "the pull's note about the trace is damaged: ignored", false},
-    [ANOMALY_METADATA] = {"metadata", "it was changed after the pull: events may be read wrongly", false},
-    [ANOMALY_COPY] = {"copy", "another file has packets of the same CPU: this file is ignored", false},
-    [ANOMALY_MISSING] = {"missing", "a CPU of the guest has no packets in the trace", false},
-    [ANOMALY_CPU_COUNT] = {"cpu-count",
-                           "cpu_count is missing, or not more than the number of a CPU that has packets",
-                           false},
-    [ANOMALY_CLOCK] = {"clock", "an event on one CPU precedes its cause on another", false},
-    [ANOMALY_LOST_PACKETS] = {"lost-packets", "sequence numbers are missing", true},
-    [ANOMALY_LOST_EVENTS] = {"lost-events", "events were discarded for lack of space", true},
-    [ANOMALY_CUT] = {"cut", "a reader cut the content at a hole or an invalid event", true},
-    [ANOMALY_UNFINISHED] = {"unfinished", "the pull ended early: losses after the last packets are unknown",
-                            true},
+#define ANOMALY(id, name, meaning) {name, meaning, ANOMALY_##id >= ANOMALY_LOST_PACKETS},
+#include <tools/tarn/read/anomalies.def>
+#undef ANOMALY
 };
 
-static void swap_header(struct trace_packet *header)
+void packet_header_swap(struct trace_packet *header)
 {
     uint64_t *words[] = {&header->timestamp_begin, &header->timestamp_end,    &header->content_size,
                          &header->packet_size,     &header->events_discarded, &header->packet_seq_num,
@@ -66,20 +22,6 @@ static void swap_header(struct trace_packet *header)
     header->flags = __builtin_bswap32(header->flags);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         *words[i] = __builtin_bswap64(*words[i]);
-}
-
-static bool read_at(const struct stream *stream, uint64_t offset, void *bytes, uint64_t size)
-{
-    for (uint64_t done = 0; done < size;) {
-        ssize_t got = pread(stream->fd, (char *)bytes + done, size - done, (off_t)(offset + done));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (uint64_t)got;
-    }
-    return true;
 }
 
 /* LEFT: bytes in the file from the header on. */
@@ -118,10 +60,10 @@ enum anomaly stream_header(const struct trace *trace, const struct stream *strea
 {
     memset(header, 0, sizeof(*header));
     if (offset > stream->size || stream->size - offset < sizeof(*header) ||
-        !read_at(stream, offset, header, sizeof(*header)))
+        !file_read_at(stream->fd, header, sizeof(*header), offset))
         return ANOMALY_TRUNCATED;
     if (trace->schema.swap)
-        swap_header(header);
+        packet_header_swap(header);
     return judge_header(trace, stream, header, stream->size - offset);
 }
 
@@ -141,7 +83,8 @@ enum anomaly stream_packet(const struct trace *trace, const struct stream *strea
         buffer->size = packet->packet_bytes;
     }
     packet->bytes = buffer->bytes;
-    return read_at(stream, offset, buffer->bytes, packet->packet_bytes) ? anomaly : ANOMALY_TRUNCATED;
+    return file_read_at(stream->fd, buffer->bytes, packet->packet_bytes, offset) ? anomaly
+                                                                                 : ANOMALY_TRUNCATED;
 }
 
 uint64_t stream_resync(const struct trace *trace, const struct stream *stream, uint64_t from)
@@ -153,7 +96,7 @@ uint64_t stream_resync(const struct trace *trace, const struct stream *stream, u
         uint64_t size = at == from ? 4096 : sizeof(chunk), i; /* the next packet is usually near */
 
         size = stream->size - at < size ? stream->size - at : size;
-        if (!read_at(stream, at, chunk, size))
+        if (!file_read_at(stream->fd, chunk, size, at))
             break;
         for (i = 0; i + 24 <= size; i += 8)
             if (memcmp(chunk + i, &magic, sizeof(magic)) == 0 &&

@@ -49,46 +49,9 @@ struct trace {
 };
 
 enum anomaly {
-    ANOMALY_NONE,
-    /* of a packet; up to ANOMALY_OPEN, inclusive, it cannot be walked */
-    ANOMALY_TRUNCATED,
-    ANOMALY_MAGIC,
-    ANOMALY_UUID,
-    ANOMALY_STREAM_ID,
-    ANOMALY_SIZE,
-    ANOMALY_OPEN,
-    ANOMALY_CPU,
-    ANOMALY_COMMITTED,
-    ANOMALY_PACKET_TIME,
-    ANOMALY_PACKET_ORDER,
-    ANOMALY_SEQUENCE,
-    ANOMALY_DISCARDED,
-    ANOMALY_EVENT_COUNT,
-    ANOMALY_CONTEXT,
-    ANOMALY_WRONG_THREAD,
-    ANOMALY_END,
-    ANOMALY_FILLER,
-    ANOMALY_END_TIME,
-    /* of an event */
-    ANOMALY_EVENT_LENGTH,
-    ANOMALY_EVENT_ID,
-    ANOMALY_EVENT_LAYOUT,
-    ANOMALY_EVENT_TIME,
-    /* of the trace as a whole (judge.h) */
-    ANOMALY_FILE,
-    ANOMALY_EMPTY,
-    ANOMALY_TAIL,
-    ANOMALY_RECORD,
-    ANOMALY_METADATA,
-    ANOMALY_COPY,
-    ANOMALY_MISSING,
-    ANOMALY_CPU_COUNT,
-    ANOMALY_CLOCK,
-    /* losses, which are not damage */
-    ANOMALY_LOST_PACKETS,
-    ANOMALY_LOST_EVENTS,
-    ANOMALY_CUT,
-    ANOMALY_UNFINISHED,
+#define ANOMALY(id, name, meaning) ANOMALY_##id,
+#include <tools/tarn/read/anomalies.def>
+#undef ANOMALY
     ANOMALY_COUNT
 };
 
@@ -171,6 +134,8 @@ unsigned trace_count_partial(const struct trace *trace);
 enum trace_news { TRACE_SAME, TRACE_GROWN, TRACE_CHANGED };
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from);
 
+/* From the other byte order, or to it. */
+void packet_header_swap(struct trace_packet *header);
 /* Reads and checks the header of the packet at OFFSET. */
 enum anomaly stream_header(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct trace_packet *header);

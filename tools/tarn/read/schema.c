@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <tools/tarn/map.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/read/schema_layout.h>
+#include <trace/format/metadata.h>
 #include <unistd.h>
 
 #define HEADER_BITS 64u
@@ -250,14 +251,74 @@ static bool check_envelope(struct schema *schema, struct fail *fail)
 {
     const struct tsdl *tsdl = &schema->tsdl;
 
-    if (!tsdl->has_uuid || (tsdl->order != TSDL_LITTLE && tsdl->order != TSDL_BIG))
+    if (tsdl->uuid_text == NULL || (tsdl->order != TSDL_LITTLE && tsdl->order != TSDL_BIG))
         return fail_set(fail, "metadata: the trace block lacks its uuid or its byte order");
-    if (!tsdl->has_stream || tsdl->stream_id != TRACE_STREAM_ID)
+    if (tsdl->stream_id != TRACE_STREAM_ID)
         return fail_set(fail, "metadata: stream class %u is missing", TRACE_STREAM_ID);
     schema->big_endian = tsdl->order == TSDL_BIG;
     schema->swap = schema->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     return schema_check_envelope(tsdl, fail) && set_clock(schema, fail) && build_context(schema, fail);
 }
+
+/* ---- costs of logging ------------------------------------------------------------------------------ */
+
+/* Returns what stands behind the last first line of costs; NULL: there is none. */
+static const char *find_last(const char *text, size_t length)
+{
+    static const char begin[] = TRACE_COSTS_BEGIN;
+    const char *last = NULL;
+
+    for (const char *at = text, *end = text + length;
+         (at = memmem(at, (size_t)(end - at), begin, sizeof(begin) - 1)) != NULL; at++)
+        last = at + sizeof(begin) - 1;
+    return last;
+}
+
+/* "-" stands for what is not counted. */
+static bool read_number(const char *word, uint32_t *number)
+{
+    char *end;
+    unsigned long value = strtoul(word, &end, 10);
+
+    *number = (uint32_t)value;
+    return (*word >= '0' && *word <= '9' && *end == '\0' && value <= UINT32_MAX) || strcmp(word, "-") == 0;
+}
+
+static bool read_line(struct schema *schema, const char *line)
+{
+    char name[80], word[4][24];
+    uint32_t number[4];
+    struct event_type *type;
+
+    if (sscanf(line, " * %79s %23s %23s %23s %23s", name, word[0], word[1], word[2], word[3]) != 5)
+        return false;
+    for (unsigned i = 0; i < 4; i++)
+        if (!read_number(word[i], &number[i]))
+            return true;
+    type = (struct event_type *)(uintptr_t)schema_find_event(schema, name);
+    if (type == NULL || number[1] == 0)
+        return true;
+    schema->cost_count++;
+    for (unsigned i = 0; i < 2; i++) {
+        type->cost_ticks[i] = number[i];
+        type->cost_instructions[i] = number[2 + i];
+    }
+    return true;
+}
+
+/* Reads what logging each event costs: a comment that `trace bench` adds (FORMAT.md, "Costs of logging"). The
+ * last such comment counts. Lines that are not as they should be are ignored. */
+static void read_costs(struct schema *schema, const char *text, size_t length)
+{
+    const char *at = find_last(text, length);
+    char *copy = at != NULL ? strndup(at, (size_t)(text + length - at)) : NULL, *rest = copy, *line;
+
+    while ((line = strsep(&rest, "\n")) != NULL && read_line(schema, line))
+        ;
+    free(copy);
+}
+
+/* ---- the interface --------------------------------------------------------------------------------- */
 
 bool schema_build(struct schema *schema, const char *text, size_t length, struct fail *fail)
 {
@@ -275,7 +336,7 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
     for (unsigned class = 0; class < TRACE_CLASS_COUNT; class ++)
         name_class(schema, class);
     find_known_events(schema);
-    schema_read_costs(schema, text, length);
+    read_costs(schema, text, length);
     return true;
 }
 
@@ -299,7 +360,7 @@ static bool refuse(const char *directory, int error, struct fail *fail)
 {
     if (access(directory, F_OK) != 0)
         return fail_set(fail, "%s: %s", directory, strerror(errno));
-    if (error == ENOENT || error == ENOTDIR)
+    if (error == ENOENT || error == ENOTDIR || error == EINVAL)
         return fail_set(
             fail, "%s is not a trace, which is a directory with a file `metadata`, as written by tarn pull",
             directory);
@@ -317,34 +378,17 @@ static bool build(struct schema *schema, const char *directory, const char *text
 
 bool schema_load(struct schema *schema, const char *directory, struct fail *fail)
 {
-    char path[4096];
-    struct stat status;
-    char *text;
-    ssize_t length = -1;
+    char path[4096], *text;
+    size_t length;
     bool ok;
-    int fd;
 
     memset(schema, 0, sizeof(*schema));
     snprintf(path, sizeof(path), "%s/metadata", directory);
-    /* a FIFO must not block here: it is not metadata */
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        int error = fd < 0 ? errno : ENOENT;
-
-        if (fd >= 0)
-            close(fd);
-        return refuse(directory, error, fail);
-    }
-    if (status.st_size > (off_t)TSDL_BYTES_MAX) {
-        close(fd);
-        return fail_set(fail, "%s is too large to be metadata", path);
-    }
-    text = alloc_zero(1, (size_t)status.st_size + 1);
-    length = read(fd, text, (size_t)status.st_size);
-    close(fd);
-    ok = length >= 0 ? build(schema, directory, text, (size_t)length, fail)
-                     : fail_set(fail, "%s: cannot be read", path);
-    schema->text_hash = ok ? hash_bytes(HASH_SEED, text, (size_t)length) : 0;
+    text = file_read(AT_FDCWD, path, TSDL_BYTES_MAX, &length);
+    if (text == NULL)
+        return refuse(directory, errno, fail);
+    ok = build(schema, directory, text, length, fail);
+    schema->text_hash = ok ? hash_bytes(HASH_SEED, text, length) : 0;
     free(text);
     return ok;
 }

@@ -85,7 +85,7 @@ struct schema {
     const struct field *context_fields; /* fields of the packet context that CTF gives no meaning */
     unsigned context_field_count;
     uint64_t text_hash;  /* of the file */
-    unsigned cost_count; /* event types whose cost was measured (schema_costs.c) */
+    unsigned cost_count; /* event types whose cost was measured */
 };
 
 /* Reads DIR/metadata. */
@@ -94,9 +94,6 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
 void schema_free(struct schema *schema);
 const struct field *schema_find_field(const struct event_type *type, const char *name);
 const struct event_type *schema_find_event(const struct schema *schema, const char *name);
-
-/* schema_costs.c: reads the costs of logging, which TEXT may have. */
-void schema_read_costs(struct schema *schema, const char *text, size_t length);
 
 /* Returns an environment entry; NULL: none of this name and type. */
 const char *schema_env(const struct schema *schema, const char *name, bool is_text);

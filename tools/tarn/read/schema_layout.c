@@ -27,9 +27,9 @@ static const struct expected_field expected_context[] = {{"timestamp_begin", 64,
 static const struct expected_field expected_event[] = {
     {"id", 22, 0, 0}, {"timestamp", 32, 32, 0}, {NULL, 0, 0, 0}};
 
-static uint64_t align_up(uint64_t bits, unsigned align)
+static uint64_t align_up(uint64_t bits, uint64_t align)
 {
-    return (bits + align - 1) & ~(uint64_t)(align - 1);
+    return (bits + align - 1) & ~(align - 1);
 }
 
 static uint64_t type_bits(const struct tsdl_type *type)

@@ -30,13 +30,12 @@ struct tsdl_field {
 
 struct tsdl_type {
     enum tsdl_kind kind;
-    unsigned align; /* bits */
+    uint64_t align; /* bits */
     /* integers; for an enumeration, its container's values */
-    unsigned bits;
+    uint64_t bits;
     unsigned base; /* 10 or 16 */
-    bool is_signed;
-    bool is_text;  /* has an encoding: an array of it is text */
-    bool is_clock; /* mapped to a clock */
+    unsigned is_signed;
+    unsigned is_text; /* has an encoding: an array of it is text */
     enum tsdl_order order;
     /* enumerations */
     const struct tsdl_label *labels;
@@ -50,10 +49,8 @@ struct tsdl_type {
 
 struct tsdl_event {
     const char *name;
-    uint64_t id;
-    bool has_id;
+    uint64_t id, stream_id;
     const struct tsdl_type *fields; /* NULL: none declared */
-    unsigned line;
     struct tsdl_event *next;
 };
 
@@ -66,16 +63,16 @@ struct tsdl_env {
 
 struct tsdl {
     struct arena arena;
+    unsigned version[2];
+    const char *uuid_text; /* NULL: none */
     uint8_t uuid[16];
-    bool has_uuid;
     enum tsdl_order order;
     const struct tsdl_type *packet_header;
     const char *clock_name;
     uint64_t clock_freq;
     int64_t clock_offset_s;
     uint64_t clock_offset; /* ticks */
-    uint64_t stream_id;
-    bool has_stream;
+    uint64_t stream_id;    /* UINT64_MAX: no stream class */
     const struct tsdl_type *packet_context;
     const struct tsdl_type *event_header;
     struct tsdl_event *events; /* in metadata order */
@@ -84,7 +81,6 @@ struct tsdl {
 
 bool tsdl_parse(struct tsdl *tsdl, const char *text, size_t length, struct fail *fail);
 void tsdl_free(struct tsdl *tsdl);
-bool parse_uuid(const char *text, uint8_t uuid[16]);
 void format_uuid(const uint8_t uuid[16], char text[37]);
 
 #endif

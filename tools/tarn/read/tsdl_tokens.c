@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tsdl_tokens.c - TSDL text to tokens, and what a parser asks of the current one; see tsdl_parse.h.
+ * tsdl_tokens.c - TSDL text to tokens, and what a parser asks of the current one; see tsdl_tokens.h.
  *
  * The first error is sticky: after it parse_next only returns the end, so every loop ends and callers need
  * no checks.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/read/tsdl_parse.h>
+#include <tools/tarn/read/tsdl_tokens.h>
 
 #define NAME_MAX_BYTES 255 /* bounds every printed line */
 
@@ -70,45 +72,23 @@ static void lex_word(struct parser *parser)
     parser->token.text = arena_string(&parser->tsdl->arena, start, (size_t)(parser->at - start));
 }
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
-}
-
 static void lex_number(struct parser *parser)
 {
-    int base = 10;
-    bool any = false;
+    char text[40], *end;
+    size_t length = 0;
 
-    if (*parser->at == '-') {
-        parser->token.negative = true;
-        parser->at++;
-    }
-    if (parser->end - parser->at > 2 && parser->at[0] == '0' && (parser->at[1] | 32) == 'x') {
-        base = 16;
-        parser->at += 2;
-    } else if (parser->end - parser->at > 1 && parser->at[0] == '0' &&
-               isdigit((unsigned char)parser->at[1])) {
-        base = 8;
-    }
-    for (; parser->at < parser->end && digit_value(*parser->at) < base; parser->at++, any = true)
-        if (__builtin_mul_overflow(parser->token.number, (uint64_t)base, &parser->token.number) ||
-            __builtin_add_overflow(parser->token.number, (uint64_t)digit_value(*parser->at),
-                                   &parser->token.number)) {
-            parse_error(parser, "number too large");
-            return;
-        }
-    while (parser->at < parser->end && strchr("uUlL", *parser->at) != NULL && *parser->at != '\0')
-        parser->at++;
-    if (!any || (parser->at < parser->end && (isalnum((unsigned char)*parser->at) || *parser->at == '_'))) {
-        parse_error(parser, "malformed number");
-        return;
-    }
     parser->token.kind = TOKEN_NUMBER;
+    parser->token.negative = *parser->at == '-';
+    parser->at += parser->token.negative;
+    while (parser->at < parser->end && (isalnum((unsigned char)*parser->at) || *parser->at == '_') &&
+           length < sizeof(text) - 1)
+        text[length++] = *parser->at++;
+    text[length] = '\0';
+    errno = 0;
+    parser->token.number = strtoull(text, &end, 0);
+    end += strspn(end, "uUlL");
+    if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0)
+        parse_error(parser, "malformed number, or one that is too large");
 }
 
 static int unescape(char c)
@@ -189,11 +169,6 @@ bool at_punct(const struct parser *parser, const char *punct)
     return parser->token.kind == TOKEN_PUNCT && strcmp(parser->token.punct, punct) == 0;
 }
 
-bool at_word(const struct parser *parser, const char *word)
-{
-    return parser->token.kind == TOKEN_WORD && strcmp(parser->token.text, word) == 0;
-}
-
 bool accept_punct(struct parser *parser, const char *punct)
 {
     if (!at_punct(parser, punct))
@@ -220,19 +195,18 @@ const char *expect_word(struct parser *parser, const char *what)
     return text;
 }
 
-uint64_t expect_number(struct parser *parser)
+uint64_t expect_number(struct parser *parser, bool may_be_negative)
 {
-    uint64_t number = parser->token.number;
+    const struct token token = parser->token;
 
-    if (parser->token.kind != TOKEN_NUMBER || parser->token.negative) {
+    if (token.kind != TOKEN_NUMBER || (token.negative && !may_be_negative)) {
         parse_error(parser, "expected a number");
         return 0;
     }
     parse_next(parser);
-    return number;
+    return token.negative ? -token.number : token.number;
 }
 
-/* Accepts a word, a dotted path (clock.monotonic.value), a number or a string; returns it as text. */
 const char *expect_value(struct parser *parser)
 {
     char text[1200];

@@ -8,7 +8,6 @@
 #include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/recipe_copy.h>
-#include <unistd.h>
 
 /* NULL: SOURCE names no file. */
 static const char *file_of(const char *source)
@@ -25,23 +24,16 @@ bool copy_recipe(const char *source, int directory_fd, struct fail *fail)
 {
     char path[4096], *text;
     const char *file = file_of(source);
-    ssize_t size;
-    int fd;
+    size_t size;
 
     if (file == NULL)
         return true;
     snprintf(path, sizeof(path), "%s.recipe", file);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
+    text = file_read(AT_FDCWD, path, TRACE_RECIPE_BYTES_MAX, &size);
+    if (text == NULL)
         return errno == ENOENT || fail_set(fail, "%s: %s", path, strerror(errno));
-    text = alloc_zero(1, TRACE_RECIPE_BYTES_MAX + 1);
-    size = read(fd, text, TRACE_RECIPE_BYTES_MAX + 1);
-    close(fd);
-    bool ok = size < 0 ? fail_set(fail, "%s: %s", path, strerror(errno))
-              : size > (ssize_t)TRACE_RECIPE_BYTES_MAX
-                  ? fail_set(fail, "%s is too large for a recipe", path)
-                  : output_write_file(directory_fd, TRACE_RECIPE_NAME, text, (size_t)size) ||
-                        fail_set(fail, "cannot copy %s into the trace: %s", path, strerror(errno));
+    bool ok = output_write_file(directory_fd, TRACE_RECIPE_NAME, text, size) ||
+              fail_set(fail, "cannot copy %s into the trace: %s", path, strerror(errno));
     free(text);
     return ok;
 }

@@ -8,6 +8,7 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -71,50 +72,19 @@ static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, uint32_t type, const ch
     return NULL;
 }
 
-static bool read_note(Elf_Data *data, uint8_t build_id[BUILD_ID_BYTES])
-{
-    size_t at = 0, name, description;
-    GElf_Nhdr note;
-
-    while (data != NULL && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
-        const char *bytes = data->d_buf;
-
-        if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
-            memcmp(bytes + name, "GNU", sizeof("GNU")) != 0 || note.n_descsz < BUILD_ID_BYTES)
-            continue;
-        memcpy(build_id, bytes + description, BUILD_ID_BYTES);
-        return true;
-    }
-    return false;
-}
-
-/* Uses program headers, because in a kernel the note shares its section with others. */
-static bool read_build_id(Elf *elf, uint8_t build_id[BUILD_ID_BYTES])
-{
-    GElf_Phdr header;
-    size_t count;
-
-    if (elf_getphdrnum(elf, &count))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (gelf_getphdr(elf, (int)i, &header) != NULL && header.p_type == PT_NOTE &&
-            read_note(elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz,
-                                           header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
-                      build_id))
-            return true;
-    return false;
-}
-
 bool program_look(const char *path, struct program_look *look)
 {
     GElf_Shdr header;
     int file;
     Elf *elf = open_elf(path, &file);
+    const void *id;
     bool ok;
 
     if (elf == NULL)
         return false;
-    ok = read_build_id(elf, look->build_id);
+    ok = dwelf_elf_gnu_build_id(elf, &id) >= (ssize_t)BUILD_ID_BYTES;
+    if (ok)
+        memcpy(look->build_id, id, BUILD_ID_BYTES);
     look->has_lines = next_section(elf, NULL, 0, ".debug_info", &header) != NULL;
     look->has_names = next_section(elf, NULL, SHT_SYMTAB, NULL, &header) != NULL;
     elf_end(elf);

@@ -180,22 +180,10 @@ static void format_id(const uint8_t build_id[BUILD_ID_BYTES], char text[ID_TEXT_
 /* Searches where distributions keep debugging files. */
 static void search_debug(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
 {
-    char folder[64], path[sizeof(folder) + NAME_MAX + 2], start[ID_TEXT_BYTES];
-    struct dirent **names;
-    int count;
+    char folder[64];
 
-    format_id(build_id, start);
-    snprintf(folder, sizeof(folder), "/usr/lib/debug/.build-id/%.2s", start);
-    count = scandir(folder, &names, NULL, alphasort);
-    for (int i = 0; i < count; i++) {
-        if (strncmp(names[i]->d_name, start + 2, sizeof(start) - 3) == 0) {
-            snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
-            add_file(symbols, path);
-        }
-        free(names[i]);
-    }
-    if (count >= 0)
-        free(names);
+    snprintf(folder, sizeof(folder), "/usr/lib/debug/.build-id/%02x", build_id[0]);
+    search(symbols, folder, 0);
 }
 
 static void complain_of(struct symbols *symbols, const char *format, ...)

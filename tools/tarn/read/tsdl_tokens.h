@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tsdl_parse.h - the parts of the TSDL parser: tsdl.c uses tsdl_type.c, and both use tsdl_tokens.c. */
-#ifndef TARN_TSDL_PARSE_H
-#define TARN_TSDL_PARSE_H
+/* tsdl_tokens.h - the tokens of TSDL, for its parser (tsdl.c). */
+#ifndef TARN_TSDL_TOKENS_H
+#define TARN_TSDL_TOKENS_H
 
 #include <tools/tarn/read/tsdl.h>
 
@@ -16,12 +16,6 @@ struct token {
     unsigned line;
 };
 
-struct named_type {
-    const char *name;
-    const struct tsdl_type *type;
-    struct named_type *next;
-};
-
 struct parser {
     const char *at, *end; /* the text behind the current token */
     unsigned line;
@@ -29,29 +23,23 @@ struct parser {
     struct tsdl *tsdl;
     struct fail *fail;
     bool failed; /* sticky; `token` is then TOKEN_END */
+    /* of the grammar */
     unsigned nesting;
     struct named_type *aliases; /* searched linearly */
     unsigned alias_count;
+    unsigned seen; /* a bit for each block that occurs once */
     struct tsdl_event **last_event;
     struct tsdl_env **last_env;
 };
 
-/* ---- tsdl_tokens.c ---- */
-
 void parse_error(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void parse_next(struct parser *parser);
 bool at_punct(const struct parser *parser, const char *punct);
-bool at_word(const struct parser *parser, const char *word);
 bool accept_punct(struct parser *parser, const char *punct);
 void expect_punct(struct parser *parser, const char *punct);
 const char *expect_word(struct parser *parser, const char *what);
-uint64_t expect_number(struct parser *parser);
+uint64_t expect_number(struct parser *parser, bool may_be_negative);
+/* Accepts a word, a dotted path (clock.monotonic.value), a number or a string; returns it as text. */
 const char *expect_value(struct parser *parser);
-
-/* ---- tsdl_type.c ---- */
-
-enum tsdl_order parse_order(struct parser *parser, const char *text);
-const struct tsdl_type *parse_type(struct parser *parser);
-void parse_typealias(struct parser *parser); /* behind the word */
 
 #endif
