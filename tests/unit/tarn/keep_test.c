@@ -845,7 +845,7 @@ static void test_saved(const char *order)
           "%s, one after it is included, and numbers continue", order);
     add_at(&saved, middle + 30 * unit);
     add_at(&saved, middle + 50 * unit);
-    saved_write_before(&saved, middle + 40 * unit, true);
+    saved_write(&saved, 0, 0, 0, middle + 40 * unit, true);
     check(count_parts(part) == 6 && saved.part_count == 1 && saved_needs(&saved) == middle + 49 * unit,
           "%s, what is about to be removed is saved at once", order);
     saved_close(&saved);

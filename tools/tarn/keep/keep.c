@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* keep.c - decides when the head of a growing trace is cut, and where; see keep.h. */
+#include <string.h>
 #include <tools/tarn/keep/keep.h>
 
 /* With fewer, half of them would not have the packets that are being written when a cut is made. */
@@ -100,4 +101,29 @@ bool keep_wants_cut(const struct keep *keep, const struct trace_writer *writer,
     if (*is_forced && (*time == 0 || bytes_kept(writer, *time) > keep->bytes / 2))
         *time = cut_by_bytes(keep, writer, dumps, first, now);
     return (is_old || *is_forced) && bytes_kept(writer, *time) < held;
+}
+
+/* ---- statedumps ---- */
+
+void statedumps_ask(struct statedumps *dumps, uint64_t time)
+{
+    if (dumps->count == STATEDUMPS_MAX)
+        memmove(dumps->begins, dumps->begins + 1, sizeof(dumps->begins[0]) * --dumps->count);
+    dumps->begins[dumps->count++] = time;
+    dumps->is_asked = true;
+}
+
+void statedumps_forget(struct statedumps *dumps)
+{
+    dumps->count -= dumps->is_asked;
+    dumps->is_asked = false;
+}
+
+void statedumps_confirm(struct statedumps *dumps, bool is_done)
+{
+    if (dumps->is_asked && is_done)
+        dumps->is_asked = false;
+    else if (dumps->is_asked)
+        statedumps_forget(dumps);
+    dumps->is_possible &= is_done;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * keep.h - decides when the head of a growing trace is cut, and where.
+ * keep.h - decides when the head of a growing trace is cut, and where: at a statedump.
  *
  * Time: when the trace has KEEP_TIMES times what is wanted, it is cut to what is wanted, and a little more,
  * because a cut is where a statedump begins. Bytes: a cut begins when the streams have five sixths of what is
@@ -13,13 +13,39 @@
 #define TARN_KEEP_H
 
 #include <tools/tarn/keep/amount.h>
-#include <tools/tarn/keep/statedumps.h>
 #include <tools/tarn/source/head_cut.h>
 
 #define KEEP_PACE      8u /* bytes copied for each byte that arrives */
 #define KEEP_TIMES     2u
 #define KEEP_DUMP_PART 8u /* a statedump for this part of the bytes */
 #define KEEP_DUMP_TIME 4u /* and for this part of the time */
+
+/*
+ * The statedumps that a pull has requested. A trace without its oldest packets needs one for the names in it.
+ * So a pull requests them now and then, one at a time, and the head of the trace is cut where one begins.
+ */
+#define STATEDUMPS_MAX 64u
+
+struct statedumps {
+    /* Oldest first: ticks; all of the statedump is later. Those that the guest has confirmed, and the one
+     * asked for. */
+    uint64_t begins[STATEDUMPS_MAX];
+    unsigned count;
+    bool is_asked;    /* the last one is not yet confirmed */
+    bool is_possible; /* the source takes requests, and has refused none */
+};
+
+/* TIME: the end of the last packet. Not while one is asked for. */
+void statedumps_ask(struct statedumps *dumps, uint64_t time);
+/* The guest has replied. */
+void statedumps_confirm(struct statedumps *dumps, bool is_done);
+/* The link broke: no reply will come. */
+void statedumps_forget(struct statedumps *dumps);
+/* The confirmed ones are begins[0] to begins[n - 1]. */
+static inline unsigned statedumps_known(const struct statedumps *dumps)
+{
+    return dumps->count - dumps->is_asked;
+}
 
 struct keep {
     uint64_t ticks; /* 0: no bound */

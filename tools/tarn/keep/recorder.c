@@ -149,8 +149,8 @@ static void save_parts(struct recorder *recorder, bool all)
 
     recorder->saved.has_dumps = recorder->dumps.is_possible;
     if (recorder->saved.part_count > 0)
-        saved_write(&recorder->saved, follower->until, follower->dump_begin, follower->dump_end, all,
-                    recorder->quiet);
+        saved_write(&recorder->saved, follower->until, follower->dump_begin, follower->dump_end,
+                    all ? UINT64_MAX : 0, recorder->quiet);
 }
 
 static void follow_triggers(struct recorder *recorder, bool has_packet)
@@ -177,7 +177,7 @@ static bool prepare_cut(struct recorder *recorder, uint64_t *time, bool is_force
     if (*time > recorder->follower.until)
         read_events(recorder, *time);
     if (is_forced)
-        saved_write_before(&recorder->saved, *time, recorder->quiet);
+        saved_write(&recorder->saved, 0, 0, 0, *time, recorder->quiet);
     else if (saved_needs(&recorder->saved) < *time)
         *time = saved_needs(&recorder->saved);
     return bytes_kept(recorder->writer, *time) < bytes_in_files(recorder->writer);

@@ -134,22 +134,12 @@ static void find_number(struct saved *saved, int place_fd)
 
 static bool copy_file(int from_directory, int to_directory, const char *name, bool must_exist)
 {
-    char *text = NULL;
-    struct stat status;
-    int fd = openat(from_directory, name, O_RDONLY | O_CLOEXEC);
-    bool ok;
+    size_t size;
+    char *text = file_read(from_directory, name, SIZE_MAX - 1, &size);
+    bool ok =
+        text != NULL ? output_write_file(to_directory, name, text, size) : !must_exist && errno == ENOENT;
 
-    if (fd < 0)
-        return !must_exist && errno == ENOENT;
-    ok = fstat(fd, &status) == 0;
-    if (ok) {
-        text = alloc_zero(1, (size_t)status.st_size + 1);
-        errno = EIO;
-        ok = pread(fd, text, (size_t)status.st_size, 0) == (ssize_t)status.st_size &&
-             output_write_file(to_directory, name, text, (size_t)status.st_size);
-    }
     free(text);
-    close(fd);
     return ok;
 }
 
@@ -264,23 +254,12 @@ static bool is_complete(struct saved *saved, struct part *part, uint64_t until, 
     return until > part->to && (!part->needs_dump || !saved->has_dumps || until - part->to > patience);
 }
 
-void saved_write(struct saved *saved, uint64_t until, uint64_t dump_begin, uint64_t dump_end, bool all,
+void saved_write(struct saved *saved, uint64_t until, uint64_t dump_begin, uint64_t dump_end, uint64_t before,
                  bool quiet)
 {
     for (size_t i = 0; i < saved->part_count;) {
-        if (!is_complete(saved, &saved->parts[i], until, dump_begin, dump_end) && !all) {
-            i++;
-            continue;
-        }
-        write_part(saved, &saved->parts[i], quiet);
-        drop_part(saved, i);
-    }
-}
-
-void saved_write_before(struct saved *saved, uint64_t time, bool quiet)
-{
-    for (size_t i = 0; i < saved->part_count;) {
-        if (saved->parts[i].from >= time) {
+        if (!is_complete(saved, &saved->parts[i], until, dump_begin, dump_end) &&
+            saved->parts[i].from >= before) {
             i++;
             continue;
         }

@@ -57,11 +57,10 @@ struct part *saved_add(struct saved *saved, const struct saved_trigger *trigger,
 /* EVENT: in words. */
 void saved_describe(struct part *part, const struct saved_trigger *trigger, const char *event);
 /* Saves the parts that are complete: the trace has everything before UNTIL, and the statedump from DUMP_BEGIN
- * to DUMP_END. ALL: saves all. Reports each on stderr, unless QUIET. */
-void saved_write(struct saved *saved, uint64_t until, uint64_t dump_begin, uint64_t dump_end, bool all,
+ * to DUMP_END; and those that need what is before BEFORE, which is about to be removed. Reports each on
+ * stderr, unless QUIET. */
+void saved_write(struct saved *saved, uint64_t until, uint64_t dump_begin, uint64_t dump_end, uint64_t before,
                  bool quiet);
-/* Saves the parts that need what is before TIME, which is about to be removed. */
-void saved_write_before(struct saved *saved, uint64_t time, bool quiet);
 /* Returns the earliest time that a waiting part needs; UINT64_MAX: none waits. */
 uint64_t saved_needs(const struct saved *saved);
 bool saved_needs_dump(const struct saved *saved);

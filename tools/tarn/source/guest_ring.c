@@ -16,7 +16,6 @@
 typedef struct guest_ring RING;
 #include <trace/ring/read_rules.h>
 
-#define PIECES_MAX   64u
 #define TABLES_PIECE 4096u /* bytes: a page, which no extent divides */
 #define INDEX_TRIES  100u  /* an index that laps its reader this often changes at random */
 
@@ -76,53 +75,24 @@ uint64_t guest_ring_place(const struct guest_ring *ring, uint64_t offset)
     return range->place + (physical - range->physical);
 }
 
-/* Live memory: copies each word with one load. */
-static void copy_live(const struct guest_ring *ring, uint64_t physical, void *to, uint64_t bytes)
-{
-    const uint64_t *from = memory_at(ring->guest->memory, physical, bytes);
-    uint64_t *word = to;
-
-    for (uint64_t i = 0; i < bytes / 8; i++)
-        word[i] = from ? __atomic_load_n(&from[i], __ATOMIC_RELAXED) : 0;
-}
-
-static void read_pieces(struct guest_ring *ring, const struct memory_piece *pieces, size_t count)
-{
-    struct memory *memory = ring->guest->memory;
-    struct fail fail;
-
-    if (count > 0 && !memory->class->read(memory, pieces, count, &fail)) {
-        ring->guest->broken = true;
-        ring->guest->fail = fail;
-    }
-}
-
-/* Copies words of the ring, piece by piece as extents and ranges require. */
+/* Copies words of the ring, extent by extent. */
 static void copy_window(struct guest_ring *ring, uint64_t offset, void *to, uint64_t bytes)
 {
-    struct memory_piece pieces[PIECES_MAX];
-    size_t count = 0;
+    struct guest *guest = ring->guest;
 
-    while (bytes > 0) {
+    while (bytes > 0 && !guest->broken) {
         const struct trace_extent *extent = extent_at(ring, offset);
-        uint64_t physical = extent->physical + (offset - extent->offset);
-        const struct memory_range *range = memory_find(ring->guest->memory, physical, 1);
-        uint64_t part = extent->bytes - (offset - extent->offset);
-        uint64_t in_range = range->bytes - (physical - range->physical);
-        part = part < in_range ? part : in_range;
-        part = part < bytes ? part : bytes;
-        if (ring->guest->memory->live)
-            copy_live(ring, physical, to, part);
-        else
-            pieces[count++] = (struct memory_piece){range->place + (physical - range->physical), to, part};
-        if (count == PIECES_MAX) {
-            read_pieces(ring, pieces, count);
-            count = 0;
+        const uint64_t inside = offset - extent->offset, left = extent->bytes - inside;
+        const uint64_t part = left < bytes ? left : bytes;
+        struct fail fail;
+
+        if (!memory_read(guest->memory, extent->physical + inside, to, part, &fail)) {
+            guest->broken = true;
+            guest->fail = fail;
         }
         offset += part, bytes -= part;
         to = (char *)to + part;
     }
-    read_pieces(ring, pieces, count);
 }
 
 /* ---- tables of counters ---------------------------------------------------------------------------- */
@@ -202,16 +172,9 @@ static uint64_t ring_64(const struct guest_ring *ring, uint64_t value)
 
 static uint64_t ring_load(struct guest_ring *ring, uint64_t offset)
 {
-    const struct trace_extent *extent = extent_at(ring, offset);
     uint64_t value = 0;
 
-    if (ring->guest->memory->live) {
-        const uint64_t *word =
-            memory_at(ring->guest->memory, extent->physical + (offset - extent->offset), 8);
-        value = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
-    } else {
-        copy_window(ring, offset, &value, sizeof(value));
-    }
+    copy_window(ring, offset, &value, sizeof(value));
     return guest_64(ring->guest, value);
 }
 

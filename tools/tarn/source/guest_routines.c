@@ -16,21 +16,10 @@
 
 /* ---- words ----------------------------------------------------------------------------------------- */
 
-/* Live memory: each word with one load, in order. */
 static bool copy_words(struct guest *guest, uint64_t physical, void *to, size_t bytes, struct fail *fail)
 {
-    if (physical % 8 != 0)
-        return fail_set(fail, "%#llx is no address of a table", (unsigned long long)physical);
-    if (!guest->memory->live)
-        return memory_read(guest->memory, physical, to, bytes, fail);
-    const uint64_t *from = memory_at(guest->memory, physical, bytes);
-    if (from == NULL)
-        return fail_set(fail, "there is no memory at physical address %#llx", (unsigned long long)physical);
-    for (size_t i = 0; i < bytes / 8; i++) {
-        const uint64_t word = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
-        memcpy((char *)to + 8 * i, &word, sizeof(word));
-    }
-    return true;
+    return physical % 8 == 0 ? memory_read(guest->memory, physical, to, bytes, fail)
+                             : fail_set(fail, "%#llx is no address of a table", (unsigned long long)physical);
 }
 
 static bool read_list(struct guest *guest, struct trace_routines_list *list, struct fail *fail)

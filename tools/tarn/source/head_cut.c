@@ -14,11 +14,6 @@
 
 /* ---- packets in the files ---- */
 
-static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
-{
-    return hello_is_native(&writer->hello) ? value : __builtin_bswap64(value);
-}
-
 /* Of the packet at PLACE, or of the end of the file. */
 static uint64_t stream_offset(const struct stream_writer *stream, uint64_t place)
 {
@@ -30,7 +25,7 @@ static bool read_word(const struct trace_writer *writer, int fd, off_t offset, u
     errno = EIO;
     if (pread(fd, value, sizeof(*value), offset) != (ssize_t)sizeof(*value))
         return false;
-    *value = guest64(writer, *value);
+    *value = writer_64(writer, *value);
     return true;
 }
 
@@ -116,7 +111,7 @@ static bool rebase(const struct trace_writer *writer, int fd, uint64_t packet, u
 
     if (!read_word(writer, fd, offset, &count))
         return false;
-    count = guest64(writer, count > base ? count - base : 0);
+    count = writer_64(writer, count > base ? count - base : 0);
     return pwrite(fd, &count, sizeof(count), offset) == (ssize_t)sizeof(count);
 }
 

@@ -213,28 +213,15 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
 
 /* ---- packets --------------------------------------------------------------------------------------- */
 
-static uint32_t guest32(const struct trace_writer *writer, uint32_t value)
-{
-    return hello_is_native(&writer->hello) ? value : __builtin_bswap32(value);
-}
-
-static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
-{
-    return hello_is_native(&writer->hello) ? value : __builtin_bswap64(value);
-}
-
 /* Counts the events, which must fill the content exactly. */
 static bool count_events(const struct trace_writer *writer, const uint8_t *packet, size_t content,
                          uint64_t *events)
 {
-    bool little = writer->hello.byte_order == 1;
-
     *events = 0;
     for (size_t at = PACKET_BYTES; at < content; ++*events) {
-        uint32_t word;
-        memcpy(&word, packet + at, 4);
-        word = guest32(writer, word);
-        uint32_t length = little ? word >> 22 : word & 0x3ff;
+        uint64_t word;
+        memcpy(&word, packet + at, sizeof(word));
+        uint32_t length = trace_header_of(writer->hello.byte_order == 1, writer_64(writer, word)).length;
         if (length == 0 || length * 8ull > content - at)
             return false;
         at += length * 8;
@@ -254,13 +241,13 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
     if (item->size < PACKET_BYTES || item->size > TRACE_BUFFER_BYTES_MAX)
         return fail_set(fail, "a packet of %zu bytes", item->size);
     memcpy(header, item->bytes, PACKET_BYTES);
-    uint64_t content = guest64(writer, header->content_size), size = guest64(writer, header->packet_size);
-    uint64_t number = guest64(writer, header->packet_seq_num),
-             begin = guest64(writer, header->timestamp_begin);
+    if (!hello_is_native(hello))
+        packet_header_swap(header);
+    uint64_t content = header->content_size, size = header->packet_size;
+    uint64_t number = header->packet_seq_num, begin = header->timestamp_begin;
     const struct stream_writer *stream = &writer->cpu[place->cpu];
 
-    if (guest32(writer, header->magic) != TRACE_CTF_MAGIC ||
-        guest32(writer, header->stream_id) != TRACE_STREAM_ID)
+    if (header->magic != TRACE_CTF_MAGIC || header->stream_id != TRACE_STREAM_ID)
         return fail_set(fail, "a packet without the magic number");
     if (memcmp(header->uuid, hello->uuid, 16) != 0)
         return fail_set(fail, "a packet with another schema's UUID");
@@ -270,15 +257,14 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
         content / 8 > item->size)
         return fail_set(fail, "a packet with content %llu of %llu bits", (unsigned long long)content,
                         (unsigned long long)size);
-    if (guest32(writer, header->cpu_id) != place->cpu || number != place->sequence)
-        return fail_set(fail,
-                        "misplaced packet: its header says CPU %u, number %llu; it was sent as %u, %llu",
-                        guest32(writer, header->cpu_id), (unsigned long long)number, place->cpu,
-                        (unsigned long long)place->sequence);
+    if (header->cpu_id != place->cpu || number != place->sequence)
+        return fail_set(
+            fail, "misplaced packet: its header says CPU %u, number %llu; it was sent as %u, %llu",
+            header->cpu_id, (unsigned long long)number, place->cpu, (unsigned long long)place->sequence);
     if (stream->started && number < stream->next)
         return fail_set(fail, "packet %llu of CPU %u arrived twice or out of order",
                         (unsigned long long)number, place->cpu);
-    if (begin > guest64(writer, header->timestamp_end) || (stream->started && begin < stream->begin))
+    if (begin > header->timestamp_end || (stream->started && begin < stream->begin))
         return fail_set(fail, "packet %llu of CPU %u goes back in time", (unsigned long long)number,
                         place->cpu);
     return true;
@@ -287,7 +273,7 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
 /* ---- writing packets ------------------------------------------------------------------------------- */
 
 struct outgoing {
-    struct trace_packet header; /* from the guest, modified if the packet was cut */
+    struct trace_packet header; /* from the guest, modified if the packet was cut; in host byte order */
     const uint8_t *body;        /* after the header */
     size_t body_bytes;
     uint64_t tail[2]; /* after the body, if the packet was cut here: the end event, a filler's header */
@@ -300,7 +286,7 @@ struct outgoing {
 static uint64_t count_for_readers(const struct trace_writer *writer, const struct stream_writer *stream,
                                   const struct trace_packet *header)
 {
-    const uint64_t count = guest64(writer, header->events_discarded) + stream->cut_off;
+    const uint64_t count = header->events_discarded + stream->cut_off;
 
     return count > stream->discarded_base ? count - stream->discarded_base : 0;
 }
@@ -310,7 +296,7 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
                           struct fail *fail)
 {
     struct stream_writer *stream = &writer->cpu[cpu];
-    size_t size = guest64(writer, packet->header.packet_size) / 8;
+    size_t size = packet->header.packet_size / 8;
     size_t rest = size - PACKET_BYTES - packet->body_bytes - packet->tail_bytes;
     off_t place = (off_t)stream->bytes;
     struct trace_packet header = packet->header;
@@ -321,7 +307,9 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
         {writer->zeros, rest},
     };
 
-    header.events_discarded = guest64(writer, count_for_readers(writer, stream, &packet->header));
+    header.events_discarded = count_for_readers(writer, stream, &packet->header);
+    if (!hello_is_native(&writer->hello))
+        packet_header_swap(&header);
     if (stream->fd < 0) {
         char name[16];
         snprintf(name, sizeof(name), "cpu%u", cpu);
@@ -344,7 +332,7 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
 static void settle_cut(struct trace_writer *writer, struct stream_writer *stream,
                        const struct trace_packet *header)
 {
-    const uint64_t before = guest64(writer, header->events_before);
+    const uint64_t before = header->events_before;
     const bool is_known = before != TRACE_EVENTS_UNKNOWN && before >= stream->events &&
                           before - stream->events <= TRACE_BUFFER_BYTES_MAX / 8;
     uint64_t lost = stream->cut_guess;
@@ -352,7 +340,7 @@ static void settle_cut(struct trace_writer *writer, struct stream_writer *stream
     if (!stream->is_cut)
         return;
     if (is_known)
-        lost = guest64(writer, header->packet_seq_num) == stream->next ? before - stream->events : 0;
+        lost = header->packet_seq_num == stream->next ? before - stream->events : 0;
     else
         writer->cut_off_is_least |= stream->cut_guess_is_low;
     stream->cut_off += lost;
@@ -367,8 +355,8 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     const struct trace_packet *header = &packet->header;
     struct stream_writer *stream = &writer->cpu[cpu];
 
-    uint64_t discarded = guest64(writer, header->events_discarded);
-    uint64_t number = guest64(writer, header->packet_seq_num);
+    uint64_t discarded = header->events_discarded;
+    uint64_t number = header->packet_seq_num;
     if (!stream->started)
         stream->discarded_first = stream->discarded_base = discarded;
     settle_cut(writer, stream, header);
@@ -378,22 +366,22 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
         writer->missing += number - stream->next;
     stream->started = true;
     if (stream->packets <= 1)
-        *(stream->packets == 0 ? &stream->first : &stream->second) = guest64(writer, header->timestamp_begin);
+        *(stream->packets == 0 ? &stream->first : &stream->second) = header->timestamp_begin;
     stream->places =
         array_grow(stream->places, stream->packets, &stream->place_capacity, sizeof(stream->places[0]));
     stream->places[stream->packets++] = stream->bytes;
-    stream->bytes += guest64(writer, header->packet_size) / 8;
+    stream->bytes += header->packet_size / 8;
     stream->next = number + 1;
-    stream->begin = guest64(writer, header->timestamp_begin);
-    stream->end = guest64(writer, header->timestamp_end);
+    stream->begin = header->timestamp_begin;
+    stream->end = header->timestamp_end;
     stream->discarded_last = discarded;
-    stream->events = guest64(writer, header->events_before) + packet->events - (packet->events > 0);
-    stream->is_cut = (guest32(writer, header->flags) & TRACE_PACKET_CUT) != 0;
+    stream->events = header->events_before + packet->events - (packet->events > 0);
+    stream->is_cut = (header->flags & TRACE_PACKET_CUT) != 0;
     stream->cut_guess = packet->lost;
     stream->cut_guess_is_low = packet->lost_is_least || packet->lost == 0;
     writer->packets++;
     writer->events += packet->events;
-    writer->bytes += guest64(writer, header->content_size) / 8;
+    writer->bytes += header->content_size / 8;
     writer->cut += stream->is_cut;
     return true;
 }
@@ -405,18 +393,18 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     struct trace_packet *header = &packet->header;
     const unsigned long long number = item->packet.sequence;
     const uint32_t cpu = item->packet.cpu;
-    const size_t content = found->bytes + 8, rest = (guest64(writer, header->packet_size) / 8 - content) / 8;
+    const size_t content = found->bytes + 8, rest = (header->packet_size / 8 - content) / 8;
     const bool is_little = writer->hello.byte_order == 1;
 
     if (found->events == 0)
         return fail_set(fail, "packet %llu of CPU %u does not begin with an event", number, cpu);
-    header->timestamp_end = guest64(writer, found->time);
-    header->content_size = guest64(writer, content * 8);
-    header->flags |= guest32(writer, TRACE_PACKET_CUT);
+    header->timestamp_end = found->time;
+    header->content_size = content * 8;
+    header->flags |= TRACE_PACKET_CUT;
     packet->body_bytes = found->bytes - PACKET_BYTES;
-    packet->tail[0] = guest64(writer, trace_end_word(is_little, found->time));
+    packet->tail[0] = writer_64(writer, trace_end_word(is_little, found->time));
     if (rest != 0)
-        packet->tail[1] = guest64(writer, trace_filler_word(is_little, rest, found->time));
+        packet->tail[1] = writer_64(writer, trace_filler_word(is_little, rest, found->time));
     packet->tail_bytes = rest != 0 ? 16 : 8;
     packet->events++;
     packet->lost = found->lost;
@@ -433,7 +421,7 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
 static bool take_events(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
                         struct fail *fail)
 {
-    const size_t content = guest64(writer, packet->header.content_size) / 8;
+    const size_t content = packet->header.content_size / 8;
 
     packet->body = item->bytes + PACKET_BYTES;
     packet->body_bytes = item->size - PACKET_BYTES;
@@ -474,18 +462,18 @@ static void make_closing(const struct trace_writer *writer, struct trace_packet 
                          const struct wire_cpu_status *counts, uint64_t time)
 {
     *packet = (struct trace_packet){
-        .magic = guest32(writer, TRACE_CTF_MAGIC),
-        .stream_id = guest32(writer, TRACE_STREAM_ID),
-        .timestamp_begin = guest64(writer, time),
-        .timestamp_end = guest64(writer, time),
-        .content_size = guest64(writer, PACKET_BYTES * 8),
-        .packet_size = guest64(writer, writer->hello.buffer_bytes * 8),
-        .events_discarded = guest64(writer, counts->discarded),
-        .packet_seq_num = guest64(writer, counts->head),
-        .committed = guest64(writer, writer->hello.buffer_bytes / 8),
-        .events_before = guest64(writer, counts->events),
-        .cpu_id = guest32(writer, cpu),
-        .flags = guest32(writer, TRACE_PACKET_CLOSING),
+        .magic = TRACE_CTF_MAGIC,
+        .stream_id = TRACE_STREAM_ID,
+        .timestamp_begin = time,
+        .timestamp_end = time,
+        .content_size = PACKET_BYTES * 8,
+        .packet_size = writer->hello.buffer_bytes * 8,
+        .events_discarded = counts->discarded,
+        .packet_seq_num = counts->head,
+        .committed = writer->hello.buffer_bytes / 8,
+        .events_before = counts->events,
+        .cpu_id = cpu,
+        .flags = TRACE_PACKET_CLOSING,
     };
     memcpy(packet->uuid, writer->hello.uuid, sizeof(packet->uuid));
 }

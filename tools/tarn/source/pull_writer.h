@@ -58,6 +58,12 @@ struct trace_writer {
     bool cut_off_is_least;           /* a minimum: nothing tells how many some packets had */
 };
 
+/* To the byte order of the guest's packets, or from it. */
+static inline uint64_t writer_64(const struct trace_writer *writer, uint64_t value)
+{
+    return hello_is_native(&writer->hello) ? value : __builtin_bswap64(value);
+}
+
 /* FORCE: replace an existing trace. A directory with other files is an error. */
 bool open_trace_writer(struct trace_writer *writer, const char *directory, bool force,
                        const struct wire_hello *hello, struct fail *fail);
