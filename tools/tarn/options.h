@@ -61,7 +61,7 @@ struct command_option {
 
 #define COUNT_MAX ((double)UINT64_MAX)
 
-#define COMMAND_GROUPS  3u
+#define COMMAND_GROUPS  4u
 #define COMMAND_OPTIONS 64u
 
 struct page;

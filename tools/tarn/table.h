@@ -122,6 +122,21 @@ struct table {
 
 /* clang-format on */
 
+/* How tables are sorted and printed: the options of print/print_table.h. */
+enum table_format {
+    TABLES_TEXT,
+    TABLES_JSON,
+    TABLES_CSV,
+    TABLES_OTHER /* the first one of a subcommand's own */
+};
+struct table_options {
+    const char *sort;
+    bool reverse, is_wide;
+    uint64_t top;    /* rows of each table; 0: all; TABLE_TOP_DEFAULT: not given */
+    unsigned format; /* enum table_format */
+};
+#define TABLE_TOP_DEFAULT UINT64_MAX
+
 /* Adds a row of zeros. */
 struct table_row *table_add(struct table *table, const char *name);
 /* Sets consecutive cells, one for each value: {.count = 1}, {.text = "a"}. */

@@ -111,10 +111,9 @@ void analyses_finish(struct analysis **analyses, unsigned count);
 void analysis_describe_subtracted(const struct analysis *analysis, char *text, size_t size);
 void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size);
 
-/* Prints the wanted tables, at most TOP rows of each; as text in lines of at most WIDTH characters. */
-enum analysis_format { ANALYSIS_TEXT, ANALYSIS_JSON, ANALYSIS_CSV };
-void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_format format, uint64_t top,
-                    unsigned width, const struct losses *losses);
+/* Prints the wanted tables. */
+void analysis_print(FILE *to, const struct analysis *analysis, const struct table_options *output,
+                    const struct losses *losses);
 
 /* The subcommand; NULL: what all share, for the manual. */
 struct command analysis_command(const struct analysis_kind *kind);

@@ -18,10 +18,8 @@
 struct request {
     struct analysis *analysis;
     struct filter filter;
-    const char *by, *sort, *symbols;
-    bool reverse;
-    enum analysis_format format;
-    uint64_t top, width;
+    struct table_options output;
+    const char *by, *symbols;
     const char *directory;
 };
 
@@ -32,29 +30,12 @@ static const struct command_option shared_options[] = {
           "build-id does not match are ignored. Addresses without symbols are printed as program and offset. "
           "For analyses that name functions")},
     {TEXT("by", "LIST", struct request, by, "print only these tables; all for all (see Tables)")},
-    {TEXT("sort", "COLUMN", struct request, sort,
-          "sort every table that has COLUMN: its heading, or its name in JSON (times end in _ns, percentages "
-          "in _percent), or `name` for the first column. Amounts sort largest first, names and IDs in "
-          "ascending order")},
     {FLAG(
         "subtract-cost", struct request, filter.subtract_cost,
         "subtract from times what logging cost, as `trace bench` measured it in the guest\nOf each event, "
         "the "
         "median of its type is subtracted from the time of the thread that logged it: from its run time, and "
         "from activities and intervals that contain the event. The output says how much that was")},
-    {FLAG("reverse", struct request, reverse, "reverse the order")},
-    {COUNT("top", "N", struct request, top, 0, COUNT_MAX,
-           "print at most N rows of each table; 0: all. Text defaults to 15 and sums up the rest\nHistograms "
-           "are always complete")},
-    {COUNT("width", "N", struct request, width, 40, UINT_MAX,
-           "print lines of at most N characters: cut names, then leave out the last columns of a table")},
-    {CHOICE("json", struct request, format, ANALYSIS_JSON,
-            "print one JSON object\nIt has the analysis, the range, losses, totals, and in `tables` a list "
-            "of objects for each table. Unknown values are null")},
-    {CHOICE(
-        "csv", struct request, format, ANALYSIS_CSV,
-        "print comma-separated values, each table under its own heading\nEmpty lines separate the tables. "
-        "If the trace lacks anything, the last table is `losses`, with the names and values of JSON")},
     {.name = NULL}};
 
 static void describe_tables(struct page *page, const struct command *self)
@@ -82,15 +63,17 @@ static int run_analysis(int argc, char **argv);
 struct command analysis_command(const struct analysis_kind *kind)
 {
     static const struct command_option none = {.name = NULL};
-    struct command command = {
-        .name = "analyses",
-        .summary = "analyses of a trace",
-        .forms = "[OPTION]... DIRECTORY",
-        .groups = {{NULL, &none}, {"Output", shared_options}, {"What counts", filter_options}},
-        .least = 1,
-        .most = 1,
-        .run = run_analysis,
-        .data = kind};
+    struct command command = {.name = "analyses",
+                              .summary = "analyses of a trace",
+                              .forms = "[OPTION]... DIRECTORY",
+                              .groups = {{NULL, &none},
+                                         {"Tables", shared_options},
+                                         {"Output", table_options},
+                                         {"What counts", filter_options}},
+                              .least = 1,
+                              .most = 1,
+                              .run = run_analysis,
+                              .data = kind};
 
     if (kind == NULL)
         return command;
@@ -99,7 +82,7 @@ struct command analysis_command(const struct analysis_kind *kind)
     command.describe = describe_tables;
     command.groups[0].options = kind->options != NULL ? kind->options : &none;
     command.groups[1].options += kind->uses_symbols ? 0 : 1;
-    command.groups[2].options += kind->chooses_events ? 0 : 2;
+    command.groups[3].options += kind->chooses_events ? 0 : 2;
     return command;
 }
 
@@ -159,43 +142,38 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
 }
 
 /* CSV has no place for it. */
-static void print_remark(FILE *to, enum analysis_format format, const char *text)
+static void print_remark(FILE *to, unsigned format, const char *text)
 {
-    if (format == ANALYSIS_TEXT && *text != '\0')
+    if (format == TABLES_TEXT && *text != '\0')
         fprintf(to, "%s\n", text);
     else if (*text != '\0')
         complain("%s", text);
 }
 
-void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_format format, uint64_t top,
-                    unsigned width, const struct losses *losses)
+void analysis_print(FILE *to, const struct analysis *analysis, const struct table_options *output,
+                    const struct losses *losses)
 {
     bool is_first = true;
     char text[400];
 
-    if (format == ANALYSIS_JSON) {
-        print_json(to, analysis, top, losses);
+    if (output->format == TABLES_JSON) {
+        print_json(to, analysis, table_top(output, TEXT_TOP), losses);
         return;
     }
     analysis_describe_left_out(analysis, text, sizeof(text));
-    print_remark(to, format, text);
+    print_remark(to, output->format, text);
     analysis_describe_subtracted(analysis, text, sizeof(text));
-    print_remark(to, format, text);
-    if (format == ANALYSIS_TEXT && analysis->total != NULL)
-        table_print_sentence(to, &analysis->totals, analysis->total, width);
+    print_remark(to, output->format, text);
+    if (output->format == TABLES_TEXT && analysis->total != NULL)
+        table_print_sentence(to, &analysis->totals, analysis->total, table_width(output));
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {
         if (!analysis->tables[i].is_wanted)
             continue;
-        if (format == ANALYSIS_TEXT) {
-            table_print_text(to, &analysis->tables[i], analysis->tables[i].is_whole ? UINT64_MAX : top,
-                             width);
-        } else {
-            fputs(is_first ? "" : "\n", to);
-            table_print_csv(to, &analysis->tables[i], top);
-        }
+        fputs(is_first || output->format == TABLES_TEXT ? "" : "\n", to);
+        table_print(to, output, &analysis->tables[i], TEXT_TOP);
         is_first = false;
     }
-    if (format == ANALYSIS_CSV && losses != NULL)
+    if (output->format == TABLES_CSV && losses != NULL)
         losses_print_csv(to, losses, "losses");
 }
 
@@ -230,9 +208,9 @@ static int show_analysis(struct request *request, const struct trace *trace, str
     complain_of_analysis(analysis, request->directory);
     if (analysis->kind->print != NULL && !analysis->kind->print(analysis, stdout, &is_all, &fail))
         return fail_report(&fail, EXIT_USAGE);
-    analysis_sort(analysis, request->sort, request->reverse, &fail);
+    analysis_sort(analysis, request->output.sort, request->output.reverse, &fail);
     if (!is_all)
-        analysis_print(stdout, analysis, request->format, request->top, (unsigned)request->width, &losses);
+        analysis_print(stdout, analysis, &request->output, &losses);
     return losses_status(&losses);
 }
 
@@ -245,7 +223,7 @@ static int ask(struct request *request)
 
     /* checks the options before the walk; tables are sorted again later */
     if (!analysis_choose_tables(analysis, request->by, &fail) ||
-        !analysis_sort(analysis, request->sort, request->reverse, &fail))
+        !analysis_sort(analysis, request->output.sort, request->output.reverse, &fail))
         return fail_report(&fail, EXIT_USAGE);
     if (!trace_open(&trace, request->directory, &fail))
         return fail_report(&fail, EXIT_DAMAGE);
@@ -260,16 +238,13 @@ static int ask(struct request *request)
 
 static int run_analysis(int argc, char **argv)
 {
-    struct request request = {
-        .analysis = analysis_new(analysis_find(argv[0])), .top = UINT64_MAX, .width = UINT_MAX};
+    struct request request = {.analysis = analysis_new(analysis_find(argv[0])),
+                              .output = {.top = TABLE_TOP_DEFAULT}};
     struct command command = analysis_command(request.analysis->kind);
-    int status = command_parse(&command, (void *[]){request.analysis, &request, &request.filter}, argc, argv);
+    int status = command_parse(
+        &command, (void *[]){request.analysis, &request, &request.output, &request.filter}, argc, argv);
 
     request.directory = argv[optind];
-    if (request.top == UINT64_MAX && request.format == ANALYSIS_TEXT)
-        request.top = TEXT_TOP;
-    if (request.top == 0)
-        request.top = UINT64_MAX;
     if (status < 0)
         status = ask(&request);
     analysis_free(request.analysis);

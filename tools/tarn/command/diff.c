@@ -3,7 +3,7 @@
  * diff.c - `tarn diff A... -- B...`: compares the tables of analyses of two sides.
  *
  * A side is one trace, or several traces of equal runs. Each trace is analysed in one walk with the same
- * options; analysis/compare.h joins the tables.
+ * options; diff_compare.c joins the tables.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -151,6 +151,11 @@ static void complain_of_clocks(const struct diff *diff)
                                                                          : "");
 }
 
+void diff_name_run(const struct diff *diff, unsigned side, unsigned number, char name[16])
+{
+    snprintf(name, 16, diff->run_count[side] > 1 ? "%c%u" : "%c", 'A' + (int)side, number + 1);
+}
+
 bool diff_has_several(const struct diff *diff)
 {
     return diff->run_count[0] > 1 || diff->run_count[1] > 1;
@@ -163,7 +168,7 @@ static bool ask_run(const struct diff *diff, unsigned side, unsigned number, int
     char name[16];
     struct fail fail;
 
-    snprintf(name, sizeof(name), diff->run_count[side] > 1 ? "%c%u" : "%c", 'A' + (int)side, number + 1);
+    diff_name_run(diff, side, number, name);
     if (!run_analyses_of(diff, run, &fail)) {
         complain("%s", fail.text);
         *status = run->is_missing ? EXIT_DAMAGE : EXIT_USAGE;
@@ -192,7 +197,9 @@ static int show(struct diff *diff)
             if (!ask_run(diff, side, run, &status))
                 return status;
     complain_of_clocks(diff);
-    diff_compare(diff);
+    diff_choose_columns(diff);
+    if (!diff_compare(diff, &fail))
+        return fail_report(&fail, EXIT_USAGE);
     diff_print(diff);
     return status;
 }
@@ -211,7 +218,7 @@ static void close_run(struct run *run, unsigned analyses)
 static void close_diff(struct diff *diff)
 {
     for (size_t i = 0; i < diff->result_count; i++)
-        table_free(&diff->results[i]);
+        table_free(&diff->results[i].result);
     table_free(&diff->largest);
     free(diff->results);
     arena_free(&diff->texts);

@@ -4,7 +4,8 @@
  *
  *   - diff_options.c: parses the options;
  *   - diff.c:         analyses the traces;
- *   - diff_tables.c:  compares the tables;
+ *   - diff_columns.c: selects tables and columns;
+ *   - diff_compare.c: compares them, in SQL (analysis/diff.sql);
  *   - diff_print.c:   prints the result.
  *
  * --first uses diff_first.h instead.
@@ -12,8 +13,9 @@
 #ifndef TARN_DIFF_H
 #define TARN_DIFF_H
 
-#include <tools/tarn/analysis/compare.h>
+#include <tools/tarn/analysis/analysis.h>
 
+#define DIFF_RUNS_MAX     32u /* of a side */
 #define DIFF_TEXT_TOP     8u
 #define DIFF_ANALYSES_MAX 24u
 #define DIFF_OPTIONS_MAX  32u
@@ -46,6 +48,15 @@ struct setting {
     const char *name, *value;
 };
 
+/* A column of a table, and what has changed in it. */
+struct compared {
+    unsigned analysis, table, column;
+    int work; /* sums are divided by this column of their row, or: */
+    struct table result;
+};
+#define WORK_UNIT (-1) /* the run's unit */
+#define WORK_ROWS (-2) /* the number of rows of that name: processes of a program */
+
 struct diff {
     struct run *runs[2];
     unsigned run_count[2];
@@ -56,26 +67,30 @@ struct diff {
     const char *list, *by, *columns, *unit_event, *symbols;
     enum diff_per per;
     double threshold, least;
-    enum analysis_format format;
-    uint64_t top;  /* 0: all */
+    struct table_options output;
     bool is_first; /* --first: compare events, not tables */
     bool only_order;
     uint64_t context;
     struct command_option filters[FILTER_OPTIONS + 1], passed_on[DIFF_OPTIONS_MAX];
     unsigned passed_count;
     struct arena texts; /* of these */
-    struct table *results;
+    struct compared *results;
     size_t result_count;
     size_t judged, significant; /* rows of all results, with several runs */
     struct table largest;
 };
+
+extern const char *const diff_units[PER_NOTHING + 1]; /* by diff_per; of PER_EVENT NULL */
 
 int run_diff(int argc, char **argv);
 /* Parses the options and creates the runs. Returns -1 to go on, or the exit status. */
 int diff_parse_options(struct diff *diff, int argc, char **argv);
 
 bool diff_choose_tables(struct diff *diff, struct fail *fail); /* of the analyses */
-void diff_compare(struct diff *diff);                          /* fills results and largest */
+void diff_choose_columns(struct diff *diff);                   /* makes the results */
+bool diff_is_of_processor(const char *column_key);             /* whether it is CPU time */
+/* Fills results, without those that repeat others, and largest. Free their tables. */
+bool diff_compare(struct diff *diff, struct fail *fail);
 void diff_print(const struct diff *diff);
 
 /* Opens the run's trace and filter. On failure FAIL says why, and `is_missing` whether the trace could not be
@@ -84,6 +99,8 @@ bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail);
 void diff_tell_losses(const struct run *run, const char *name); /* to stderr */
 int diff_first(struct diff *diff);                              /* returns an exit status */
 
+/* "A", or "A1", if the side has several. */
+void diff_name_run(const struct diff *diff, unsigned side, unsigned number, char name[16]);
 bool diff_has_several(const struct diff *diff); /* runs on a side */
 
 #endif

@@ -266,7 +266,7 @@ static void print_text(struct show *show)
 
 bool diff_first_print(const struct diff_first *first, struct fail *fail)
 {
-    struct show show = {.first = first, .as_json = first->diff->format == ANALYSIS_JSON};
+    struct show show = {.first = first, .as_json = first->diff->output.format == TABLES_JSON};
     bool ok = print_sides_open(&show.sides, &first->runs[0]->trace, &first->runs[1]->trace,
                                show.as_json ? PRINT_JSON : PRINT_TEXT, stdout, fail);
 

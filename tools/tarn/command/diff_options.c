@@ -3,19 +3,21 @@
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/diff.h>
+#include <tools/tarn/print/print_table.h>
 
 #define PERCENT_MAX 1e6
 
+const char *const diff_units[] = {
+    [PER_WORK] = "work", [PER_BUSY] = "busy", [PER_SECOND] = "second", [PER_NOTHING] = "nothing"};
+
 static bool set_per(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
-    static const char *const names[] = {
-        [PER_WORK] = "work", [PER_BUSY] = "busy", [PER_SECOND] = "second", [PER_NOTHING] = "nothing"};
     struct diff *diff = context;
 
     diff->unit_event = value;
     diff->per = PER_EVENT;
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (names[i] != NULL && strcmp(names[i], value) == 0)
+    for (unsigned i = 0; i <= PER_NOTHING; i++)
+        if (diff_units[i] != NULL && strcmp(diff_units[i], value) == 0)
             diff->per = i;
     return true;
 }
@@ -39,8 +41,6 @@ static const struct command_option own_options[] = {
     {REAL("threshold", "PERCENT", struct diff, threshold, 0, PERCENT_MAX, "omit smaller changes")},
     {REAL("least", "PERCENT", struct diff, least, 0, PERCENT_MAX,
           "omit rows below this share of their table in both A and B")},
-    {COUNT("top", "N", struct diff, top, 0, COUNT_MAX,
-           "print at most N rows of each table; 0: all. Text defaults to 8 and sums up the rest")},
     {TEXT("symbols", "DIR[:DIR]", struct diff, symbols,
           "search for the executables of both traces here, by build-id (tarn-symbols(1))")},
     {FLAG("first", struct diff, is_first,
@@ -54,19 +54,17 @@ static const struct command_option own_options[] = {
     {COUNT("context", "N", struct diff, context, 0, COUNT_MAX,
            "with --first: number of events to print before it on each CPU (5)"),
      .need = "first"},
-    {CHOICE("json", struct diff, format, ANALYSIS_JSON,
-            "print one JSON object with the traces, their units and losses")},
-    {CHOICE("csv", struct diff, format, ANALYSIS_CSV,
-            "print comma-separated values, each table under its own heading")},
     {.name = NULL}};
 
 const struct command diff_command = {.name = "diff",
                                      .summary = "compare two traces by the tables of analyses",
                                      .forms = "[OPTION]... A B\n[OPTION]... A1 A2 ... -- B1 B2 ...\n"
                                               "--first [OPTION]... A B",
-                                     .groups = {{NULL, own_options}, {"Events that count", filter_options}},
+                                     .groups = {{NULL, own_options},
+                                                {"Events that count", filter_options},
+                                                {"Output", table_options + TABLE_OPTION_WIDE}},
                                      .least = 2,
-                                     .most = 2 * COMPARE_RUNS_MAX,
+                                     .most = 2 * DIFF_RUNS_MAX,
                                      .run = run_diff};
 
 static bool add_analysis(struct diff *diff, const char *name, size_t length, bool is_asked, struct fail *fail)
@@ -195,7 +193,7 @@ static bool make_runs(struct diff *diff, char **words, unsigned count, unsigned 
     }
     diff->run_count[0] = count - after;
     diff->run_count[1] = after;
-    if (diff->run_count[0] > COMPARE_RUNS_MAX || after > COMPARE_RUNS_MAX)
+    if (diff->run_count[0] > DIFF_RUNS_MAX || after > DIFF_RUNS_MAX)
         return false;
     for (unsigned side = 0; side < 2; side++) {
         diff->runs[side] = alloc_zero(diff->run_count[side], sizeof(diff->runs[side][0]));
@@ -213,13 +211,13 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
     int status;
 
     diff->context = DIFF_CONTEXT;
-    diff->top = UINT64_MAX;
+    diff->output.top = TABLE_TOP_DEFAULT;
     if (!find_analyses(diff, argc, argv, &fail))
         return fail_report(&fail, EXIT_USAGE);
     command.groups[1].options = diff->filters;
-    command.groups[2].options = diff->passed_on;
-    command.groups[2].heading = "Options of these analyses";
-    status = command_parse(&command, (void *[]){diff, diff, diff}, argc, argv);
+    command.groups[3].options = diff->passed_on;
+    command.groups[3].heading = "Options of these analyses";
+    status = command_parse(&command, (void *[]){diff, diff, &diff->output, diff}, argc, argv);
     if (status >= 0)
         return status;
     if (!make_runs(diff, argv + optind, (unsigned)(argc - optind), after))
@@ -227,9 +225,5 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
             &command, "expected two traces, or the traces of A, `--`, and the traces of B, at most 32 each");
     if (diff->is_first && diff_has_several(diff))
         return complain_of_words(&command, "--first compares two traces");
-    if (diff->top == UINT64_MAX && diff->format == ANALYSIS_TEXT)
-        diff->top = DIFF_TEXT_TOP;
-    if (diff->top == 0)
-        diff->top = UINT64_MAX;
     return -1;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* diff_print.c - prints the changes as text, JSON and CSV; see diff.h. */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print_table.h>
@@ -32,18 +31,11 @@ static void print_side(const struct diff *diff, unsigned side)
 
 static const char *unit_name(const struct diff *diff)
 {
-    static const char *const names[] = {
-        [PER_WORK] = "work", [PER_BUSY] = "busy", [PER_SECOND] = "second", [PER_NOTHING] = "nothing"};
-
-    return diff->per == PER_EVENT ? diff->unit_event : names[diff->per];
+    return diff->per == PER_EVENT ? diff->unit_event : diff_units[diff->per];
 }
 
-static void print_unit(const struct diff *diff, unsigned side, unsigned number)
+static void print_unit(const struct diff *diff, const struct run *run, const char *name)
 {
-    const struct run *run = &diff->runs[side][number];
-    char name[16];
-
-    snprintf(name, sizeof(name), diff->run_count[side] > 1 ? "%c%u" : "%c", 'A' + (int)side, number + 1);
     printf("%s: %s", name, run->directory);
     if (diff->per == PER_EVENT)
         printf(": %.0f %s\n", run->unit, diff->unit_event);
@@ -51,6 +43,15 @@ static void print_unit(const struct diff *diff, unsigned side, unsigned number)
         printf(": %.6g s%s\n", run->unit, diff->per == PER_SECOND ? "" : " of CPU time");
     else
         printf("\n");
+}
+
+/* A table for each trace. */
+static void print_losses(const struct diff *diff, const struct run *run, const char *name)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "losses_%c%s", *name - 'A' + 'a', name[1] != '\0' ? name + 1 : "1");
+    losses_print_csv(stdout, &run->losses, text);
 }
 
 /* Prints what the numbers mean and how reliable they are. */
@@ -79,61 +80,58 @@ static void print_method(const struct diff *diff)
             diff->significant, diff->judged);
 }
 
-static void print_json(const struct diff *diff)
+/* Tables that have not changed are only counted in text. */
+static void print_tables(const struct diff *diff)
 {
-    fputc('{', stdout);
-    print_side(diff, 0);
-    print_side(diff, 1);
-    fputs("\"per\":", stdout);
-    print_json_string(stdout, unit_name(diff));
-    printf(",\"judged\":%zu,\"significant\":%zu,\"tables\":{", diff->judged, diff->significant);
-    table_print_json(stdout, &diff->largest, diff->top);
-    for (size_t i = 0; i < diff->result_count; i++) {
-        fputc(',', stdout);
-        table_print_json(stdout, &diff->results[i], diff->top);
-    }
-    fputs("}}\n", stdout);
-}
-
-static void print_text(const struct diff *diff)
-{
+    const bool is_text = diff->output.format == TABLES_TEXT;
     size_t same = 0;
 
-    for (unsigned side = 0; side < 2; side++)
-        for (unsigned run = 0; run < diff->run_count[side]; run++)
-            print_unit(diff, side, run);
-    print_method(diff);
-    if (diff->largest.count != 0)
-        table_print_text(stdout, &diff->largest, diff->top, UINT_MAX);
+    if (!is_text || diff->largest.count != 0)
+        table_print(stdout, &diff->output, &diff->largest, DIFF_TEXT_TOP);
     for (size_t i = 0; i < diff->result_count; i++) {
-        same += diff->results[i].count == 0;
-        if (diff->results[i].count != 0)
-            table_print_text(stdout, &diff->results[i], diff->top, UINT_MAX);
+        const struct table *table = &diff->results[i].result;
+
+        same += table->count == 0;
+        if (!is_text)
+            fputc(diff->output.format == TABLES_JSON ? ',' : '\n', stdout);
+        if (!is_text || table->count != 0)
+            table_print(stdout, &diff->output, table, DIFF_TEXT_TOP);
     }
-    if (same != 0)
+    if (is_text && same != 0)
         printf("\n%zu of %zu tables have not changed\n", same, diff->result_count);
+}
+
+/* Calls SHOW for each trace, with its name: A, or A1, if there are several. */
+static void each_run(const struct diff *diff,
+                     void (*show)(const struct diff *diff, const struct run *run, const char *name))
+{
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < diff->run_count[side]; run++) {
+            char name[16];
+
+            diff_name_run(diff, side, run, name);
+            show(diff, &diff->runs[side][run], name);
+        }
 }
 
 void diff_print(const struct diff *diff)
 {
-    if (diff->format == ANALYSIS_JSON) {
-        print_json(diff);
+    if (diff->output.format == TABLES_JSON) {
+        fputc('{', stdout);
+        print_side(diff, 0);
+        print_side(diff, 1);
+        fputs("\"per\":", stdout);
+        print_json_string(stdout, unit_name(diff));
+        printf(",\"judged\":%zu,\"significant\":%zu,\"tables\":{", diff->judged, diff->significant);
+        print_tables(diff);
+        fputs("}}\n", stdout);
         return;
     }
-    if (diff->format == ANALYSIS_TEXT) {
-        print_text(diff);
-        return;
+    if (diff->output.format == TABLES_TEXT) {
+        each_run(diff, print_unit);
+        print_method(diff);
     }
-    table_print_csv(stdout, &diff->largest, diff->top);
-    for (size_t i = 0; i < diff->result_count; i++) {
-        fputc('\n', stdout);
-        table_print_csv(stdout, &diff->results[i], diff->top);
-    }
-    for (unsigned side = 0; side < 2; side++)
-        for (unsigned run = 0; run < diff->run_count[side]; run++) {
-            char name[32];
-
-            snprintf(name, sizeof(name), "losses_%c%u", 'a' + (int)side, run + 1);
-            losses_print_csv(stdout, &diff->runs[side][run].losses, name);
-        }
+    print_tables(diff);
+    if (diff->output.format == TABLES_CSV)
+        each_run(diff, print_losses);
 }

@@ -16,7 +16,7 @@
 #include <tools/tarn/tables/recorded.h>
 #include <tools/tarn/view/puller.h>
 
-#define ROWS_AS_FLAME ROWS_AS_OTHER
+#define TABLES_FLAME TABLES_OTHER
 
 struct options {
     struct row_options rows; /* first */
@@ -32,7 +32,7 @@ static const struct command_option known[] = {
           "rows for each thread and process, instead of sums over all of them")},
     {COUNT("pid", "PID", struct options, pid, 0, UINT32_MAX,
            "only those of this process; 0: of idle threads and orphans")},
-    {CHOICE("flame", struct options, rows.format, ROWS_AS_FLAME,
+    {CHOICE("flame", struct options, rows.output.format, TABLES_FLAME,
             "print folded stacks for flame graphs: process, routine of the program, routine of the kernel, "
             "and their "
             "exclusive microseconds")},
@@ -73,7 +73,7 @@ static bool show(const struct options *options, const struct routines_view *view
         return fail_set(fail, options->pid == UINT64_MAX ? ROUTINES_ARE_OFF : "that process has no tables");
     routines_names_open(&names, routines, options->symbols);
     bool ok = options->tau == NULL || routines_write_tau(routines, &names, options->tau, fail);
-    if (ok && options->rows.format == ROWS_AS_FLAME)
+    if (ok && options->rows.output.format == TABLES_FLAME)
         routines_print_flame(routines, &names);
     else if (ok && options->tau == NULL)
         ok = routines_print_table(view, routines, &names, fail);
@@ -85,7 +85,7 @@ static bool show(const struct options *options, const struct routines_view *view
 static bool show_between(const struct options *options, struct routines *before, struct routines *now,
                          struct fail *fail)
 {
-    const struct routines_view view = {.rows = &options->rows,
+    const struct routines_view view = {.output = &options->rows.output,
                                        .by_thread = options->by_thread,
                                        .seconds = before != NULL ? seconds_between(before, now) : 0,
                                        .unfinished = routines_unfinished(now)};
@@ -184,11 +184,11 @@ static bool list_snapshots(const struct options *options, const struct recorded 
         cells_put(&row->cells[AT], {.text = describe_time(&table, snapshot)}, {.count = snapshot->routines},
                   {.count = snapshot->bytes});
     }
-    bool ok = rows_sort(&options->rows, &table, fail);
+    bool ok = rows_sort(&options->rows.output, &table, fail);
     if (ok) {
-        printf(options->rows.format == ROWS_AS_JSON ? "{\"tables\":{" : "");
-        rows_print(&options->rows, &table);
-        printf(options->rows.format == ROWS_AS_JSON ? "}}\n" : "");
+        printf(options->rows.output.format == TABLES_JSON ? "{\"tables\":{" : "");
+        table_print(stdout, &options->rows.output, &table, ROWS_TOP);
+        printf(options->rows.output.format == TABLES_JSON ? "}}\n" : "");
     }
     table_free(&table);
     return ok;
@@ -243,7 +243,8 @@ static const char *check_options(const struct options *options, const char *name
 static int run_routines(int argc, char **argv)
 {
     struct options options = {.rows = ROW_OPTIONS_DEFAULT, .pid = UINT64_MAX};
-    int status = command_parse(&routines_command, (void *[]){&options, &options.rows}, argc, argv);
+    int status = command_parse(&routines_command, (void *[]){&options, &options.rows, &options.rows.output},
+                               argc, argv);
 
     if (status >= 0)
         return status;
@@ -257,7 +258,7 @@ const struct command routines_command = {
     .name = "routines",
     .summary = "show how often and how long threads were in routines of the kernel",
     .forms = "[OPTION]... SOURCE|FILE",
-    .groups = {{NULL, known}, {ROW_OPTIONS_HEADING, row_options}},
+    .groups = {{NULL, known}, ROW_OPTIONS_GROUPS},
     .least = 1,
     .most = 1,
     .run = run_routines};

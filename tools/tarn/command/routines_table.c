@@ -7,7 +7,7 @@
 #include <trace/ring/routine_copy.h>
 #include <trace/ring/table_derive.h>
 
-enum { OWN, PERCENT, COUNT, TOTAL, MIN, MEAN, P50, P90, P99, MAX, CONTEXT, PID, TID, PROCESS };
+enum { OWN, PERCENT, COUNT, CONTEXT, TOTAL, MEAN, MAX, P99, P90, P50, MIN, PID, TID, PROCESS };
 
 /* Called as in the analyses of a trace: a total is an inclusive time, an own time an
  * exclusive one. */
@@ -104,26 +104,26 @@ static void fill_cells(const struct view *view, struct table_row *line)
 
 static void print_view(const struct view *view)
 {
-    const struct row_options *options = view->options->rows;
+    const struct table_options *options = view->options->output;
 
-    if (options->format == ROWS_AS_TEXT && view->options->seconds > 0)
+    if (options->format == TABLES_TEXT && view->options->seconds > 0)
         printf("between two moments %.3f s apart\n", view->options->seconds);
-    if (options->format == ROWS_AS_JSON) {
+    if (options->format == TABLES_JSON) {
         printf("{\"threads\":%" PRIu64 ",\"life_ns\":%" PRIu64 ",\"ran_ns\":%" PRIu64 ",\"clock_hz\":%" PRIu64
                ",\"seconds\":",
                view->threads, in_ns(view, view->life), in_ns(view, view->ran), view->clock_hz);
         printf(view->options->seconds > 0 ? "%.9f" : "null", view->options->seconds);
         printf(",\"unfinished_rows\":%" PRIu64 ",\"tables\":{", view->options->unfinished);
-    } else if (options->format == ROWS_AS_TEXT)
+    } else if (options->format == TABLES_TEXT)
         printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", view->threads,
                (double)in_ns(view, view->life) / 1e6, (double)in_ns(view, view->ran) / 1e6);
-    if (options->format == ROWS_AS_TEXT && view->refused > 0)
+    if (options->format == TABLES_TEXT && view->refused > 0)
         printf("%" PRIu64
                " entries into routines of programs count as part of their callers: too many names, "
                "too many routines of a thread, or nested too deep\n",
                view->refused);
-    rows_print(options, &view->table);
-    if (options->format == ROWS_AS_JSON)
+    table_print(stdout, options, &view->table, ROWS_TOP);
+    if (options->format == TABLES_JSON)
         printf("}}\n");
 }
 
@@ -168,8 +168,8 @@ bool routines_print_table(const struct routines_view *options, const struct rout
     drop_empty(&view.table);
     for (size_t i = 0; i < view.table.count; i++)
         fill_cells(&view, view.table.rows[i]);
-    bool ok = rows_sort(options->rows, &view.table, fail);
-    if (options->rows->format == ROWS_AS_TEXT && !options->by_thread)
+    bool ok = rows_sort(options->output, &view.table, fail);
+    if (options->output->format == TABLES_TEXT && !options->by_thread)
         view.table.column_count = PID; /* the last ones would be empty */
     if (ok)
         print_view(&view);

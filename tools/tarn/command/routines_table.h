@@ -7,7 +7,7 @@
 #include <tools/tarn/command/row_options.h>
 
 struct routines_view {
-    const struct row_options *rows;
+    const struct table_options *output;
     bool by_thread;      /* rows for each table, instead of sums */
     double seconds;      /* between two moments; 0: there is one */
     uint64_t unfinished; /* rows that were being updated */

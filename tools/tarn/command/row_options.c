@@ -9,7 +9,6 @@
 #include <tools/tarn/print/print_table.h>
 #include <trace/print/words.h>
 
-#define TEXT_TOP 20u
 /* The guest ends a connection without requests after 30 s (WIRE.md, "Silence"). */
 _Static_assert(ROWS_SILENCE_SECONDS < 30, "in time");
 
@@ -27,32 +26,8 @@ const struct command_option row_options[] = {
           "left "
           "out"),
      .place = offsetof(struct row_options, interval_ns)},
-    {TEXT("sort", "COLUMN", struct row_options, sort,
-          "sort by COLUMN: its heading, or its name in JSON (times end in _ns), or `name` for the first "
-          "column. "
-          "Amounts sort largest first. Default: the first sum of times")},
-    {FLAG("reverse", struct row_options, reverse, "reverse the order")},
-    {COUNT("top", "N", struct row_options, top, 0, COUNT_MAX,
-           "print at most N rows; 0: all. Text defaults to 20 and sums up the rest")},
-    {CHOICE("json", struct row_options, format, ROWS_AS_JSON,
-            "print one JSON object\nIts `tables` has the rows, with times in nanoseconds. Unknown values are "
-            "null")},
-    {CHOICE("csv", struct row_options, format, ROWS_AS_CSV, "print comma-separated values")},
     {REAL("wait", "SEC", struct row_options, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
     {.name = NULL}};
-
-void rows_print(const struct row_options *options, const struct table *table)
-{
-    uint64_t top = options->top == UINT64_MAX && options->format == ROWS_AS_TEXT ? TEXT_TOP : options->top;
-
-    top = top == 0 ? UINT64_MAX : top;
-    if (options->format == ROWS_AS_TEXT)
-        table_print_text(stdout, table, top, UINT_MAX);
-    else if (options->format == ROWS_AS_CSV)
-        table_print_csv(stdout, table, top);
-    else
-        table_print_json(stdout, table, top);
-}
 
 /* Columns are also found by their name in the schema, without the unit that JSON adds. */
 static int find_column(const struct table *table, const char *called)
@@ -64,7 +39,7 @@ static int find_column(const struct table *table, const char *called)
     return column != TABLE_NO_COLUMN ? column : table_find_column(table, key);
 }
 
-bool rows_sort(const struct row_options *options, struct table *table, struct fail *fail)
+bool rows_sort(const struct table_options *options, struct table *table, struct fail *fail)
 {
     int column = options->sort != NULL ? find_column(table, options->sort) : table_order(table);
 

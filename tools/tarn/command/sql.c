@@ -18,11 +18,9 @@
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 
-enum form { FORM_TEXT, FORM_JSON, FORM_CSV };
-
 struct asking {
     struct filter filter;
-    unsigned form;
+    struct table_options output;
     const char *symbols;
     double limit;
     struct database database;
@@ -41,9 +39,6 @@ static bool choose_engine(void *context, const struct command_option *option, co
 }
 
 static const struct command_option known[] = {
-    {CHOICE("json", struct asking, form, FORM_JSON,
-            "print each result as a JSON list of objects, one per line")},
-    {CHOICE("csv", struct asking, form, FORM_CSV, "print comma-separated values")},
     {REAL("limit", "SECONDS", struct asking, limit, 0.001, 1e9, "end a query after this time")},
     {CALL("engine", "ENGINE", choose_engine,
           "sqlite (default), or duckdb (after `make duckdb`): the relations are table functions")},
@@ -197,9 +192,9 @@ static void print_answer(void *context, struct answer *answer)
 {
     const struct asking *asking = context;
 
-    if (asking->form == FORM_JSON)
+    if (asking->output.format == TABLES_JSON)
         print_json(answer);
-    else if (asking->form == FORM_CSV)
+    else if (asking->output.format == TABLES_CSV)
         print_csv(answer);
     else
         print_text(answer);
@@ -476,10 +471,10 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
 
 static int run_sql(int argc, char **argv)
 {
-    struct asking asking = {.form = FORM_TEXT};
+    struct asking asking = {.uses_duck = false};
     struct trace trace;
     struct fail fail;
-    int status = command_parse(&sql_command, (void *[]){&asking, &asking.filter}, argc, argv);
+    int status = command_parse(&sql_command, (void *[]){&asking, &asking.filter, &asking.output}, argc, argv);
 
     if (status >= 0)
         return status;
@@ -512,7 +507,9 @@ static void describe_relations(struct page *page, const struct command *self)
 const struct command sql_command = {.name = "sql",
                                     .summary = "query a trace in SQL",
                                     .forms = "[OPTION]... DIRECTORY ['SELECT ...']",
-                                    .groups = {{NULL, known}, {"What counts", filter_running_options}},
+                                    .groups = {{NULL, known},
+                                               {"What counts", filter_running_options},
+                                               {"Output", table_options + TABLE_OPTION_JSON}},
                                     .least = 1,
                                     .most = 2,
                                     .run = run_sql,

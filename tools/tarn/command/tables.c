@@ -102,20 +102,20 @@ static void complain_of_rows(const char *name, const struct counted *counted)
 static void print_rows(const struct options *options, const struct shown *shown,
                        const struct counted *counted, unsigned cpu_count, double seconds)
 {
-    if (options->rows.format == ROWS_AS_JSON) {
+    if (options->rows.output.format == TABLES_JSON) {
         printf("{\"table\":\"%s\",\"cpus\":%u,\"clock_hz\":%" PRIu64 ",\"no_row\":%" PRIu64
                ",\"damaged_rows\":%" PRIu64 ",\"moving\":%s,\"seconds\":",
                shown->counters->name, cpu_count, shown->clock_hz, counted->no_row, counted->damaged,
                counted->is_moving ? "true" : "false");
         printf(seconds > 0 ? "%.9f" : "null", seconds);
         printf(",\"tables\":{");
-    } else if (options->rows.format == ROWS_AS_TEXT && seconds > 0) {
+    } else if (options->rows.output.format == TABLES_TEXT && seconds > 0) {
         printf("between two moments %.3f s apart\n", seconds);
     }
-    rows_print(&options->rows, &shown->table);
-    if (options->rows.format == ROWS_AS_JSON)
+    table_print(stdout, &options->rows.output, &shown->table, ROWS_TOP);
+    if (options->rows.output.format == TABLES_JSON)
         printf("}}\n");
-    else if (options->rows.format == ROWS_AS_TEXT && shown->has_histogram)
+    else if (options->rows.output.format == TABLES_TEXT && shown->has_histogram)
         printf(
             "\np50, p90, p99 and max of a histogram are upper bounds of its buckets, each twice as wide as "
             "the one before\n");
@@ -139,7 +139,7 @@ static bool show_rows(const struct options *options, struct source *source,
     if (ok) {
         counted_collect(&counted, counters, now, before, options->by_cpu);
         shown_fill(&shown, &counted, &names);
-        ok = rows_sort(&options->rows, &shown.table, fail);
+        ok = rows_sort(&options->rows.output, &shown.table, fail);
         if (ok) {
             complain_of_rows(counters->name, &counted);
             print_rows(options, &shown, &counted, now->cpu_count, (double)ticks / (double)hz);
@@ -179,11 +179,12 @@ static bool show_list(const struct options *options, const struct declared *decl
     struct table list;
 
     shown_list(&list, declared, moment);
-    bool ok = rows_sort(&options->rows, &list, fail);
+    bool ok = rows_sort(&options->rows.output, &list, fail);
     if (ok) {
-        printf(options->rows.format == ROWS_AS_JSON ? "{\"cpus\":%u,\"tables\":{" : "", moment->cpu_count);
-        rows_print(&options->rows, &list);
-        printf(options->rows.format == ROWS_AS_JSON ? "}}\n" : "");
+        printf(options->rows.output.format == TABLES_JSON ? "{\"cpus\":%u,\"tables\":{" : "",
+               moment->cpu_count);
+        table_print(stdout, &options->rows.output, &list, ROWS_TOP);
+        printf(options->rows.output.format == TABLES_JSON ? "}}\n" : "");
     }
     table_free(&list);
     return ok;
@@ -212,7 +213,8 @@ static int run_tables(int argc, char **argv)
 {
     struct options options = {.rows = ROW_OPTIONS_DEFAULT};
     struct fail fail;
-    int status = command_parse(&tables_command, (void *[]){&options, &options.rows}, argc, argv);
+    int status =
+        command_parse(&tables_command, (void *[]){&options, &options.rows, &options.rows.output}, argc, argv);
 
     if (status >= 0)
         return status;
@@ -234,7 +236,7 @@ static int run_tables(int argc, char **argv)
 const struct command tables_command = {.name = "tables",
                                        .summary = "show the tables of counters of a guest",
                                        .forms = "[OPTION]... SOURCE [NAME]",
-                                       .groups = {{NULL, known}, {ROW_OPTIONS_HEADING, row_options}},
+                                       .groups = {{NULL, known}, ROW_OPTIONS_GROUPS},
                                        .least = 1,
                                        .most = 2,
                                        .run = run_tables};

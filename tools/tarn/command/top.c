@@ -9,6 +9,7 @@
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/top.h>
+#include <tools/tarn/print/print_table.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/top/terminal.h>
 #include <unistd.h>
@@ -25,9 +26,9 @@ static void print_trace(FILE *to, const struct top *top, unsigned width, unsigne
     screen_print(to, &top->screen, width, height);
 }
 
-static void write_trace(FILE *to, const struct top *top, uint64_t rows)
+static void write_trace(FILE *to, const struct top *top)
 {
-    screen_write(to, &top->screen, top->format, rows);
+    screen_write(to, &top->screen, &top->tables);
 }
 
 static const struct top_ways of_trace = {
@@ -49,12 +50,12 @@ static int run_batch(struct top *top)
             usleep((useconds_t)(POLL_SECONDS * 1e6));
             continue;
         }
-        if (done++ != 0 && top->format != ANALYSIS_JSON)
+        if (done++ != 0 && top->tables.format != TABLES_JSON)
             putchar('\n');
-        if (top->format == ANALYSIS_TEXT)
+        if (top->tables.format == TABLES_TEXT)
             top->ways->print(stdout, top, WIDTH_BATCH, 0);
         else
-            top->ways->write(stdout, top, top->rows > 0 ? top->rows : UINT64_MAX);
+            top->ways->write(stdout, top);
         fflush(stdout);
     }
     if (fail.text[0] != '\0')
@@ -253,12 +254,6 @@ static const struct command_option known[] = {
           "refresh every SEC seconds (2); the numbers cover that time")},
     {REAL("at", "TIME", struct top, at, 0, 1e9, "start TIME seconds after the start of the trace")},
     {REAL("batch", "N", struct top, batch, 0, 1e9, "print N intervals as text, then end; 0: all")},
-    {CHOICE("json", struct top, format, ANALYSIS_JSON,
-            "print each interval as a JSON object on one line\nAs in the tables of tarn-analyses(1), with "
-            "counts and nanoseconds instead of rates. All intervals, without --batch")},
-    {CHOICE("csv", struct top, format, ANALYSIS_CSV, "print comma-separated values, likewise")},
-    {COUNT("top", "N", struct top, rows, 0, COUNT_MAX,
-           "with --json and --csv: at most N rows of each table")},
     {WORD("sort", "KEY", struct top, screen.sort, screen_sorts,
           "running (the default), ready, switches, wakeups, name")},
     {FLAG("threads", struct top, screen.by_thread, "show threads instead of processes")},
@@ -297,12 +292,13 @@ static int run_top(int argc, char **argv)
     top->interval = 2;
     top->at = -1;
     top->batch = -1;
-    status = command_parse(&top_command, (void *[]){top}, argc, argv);
+    top->tables.top = TABLE_TOP_DEFAULT;
+    status = command_parse(&top_command, (void *[]){top, &top->tables}, argc, argv);
     if (status >= 0) {
         free(top);
         return status;
     }
-    if (top->format != ANALYSIS_TEXT && top->batch < 0)
+    if (top->tables.format != TABLES_TEXT && top->batch < 0)
         top->batch = 0;
     top->name = argv[optind];
     top->is_source = is_source(top->name);
@@ -323,11 +319,11 @@ static int run_top(int argc, char **argv)
     return status;
 }
 
-const struct command top_command = {.name = "top",
-                                    .summary = "show what a running guest does, refreshed in the terminal",
-                                    .forms =
-                                        "[OPTION]... SOURCE|DIRECTORY\n--routines [OPTION]... SOURCE|FILE",
-                                    .groups = {{NULL, known}},
-                                    .least = 1,
-                                    .most = 1,
-                                    .run = run_top};
+const struct command top_command = {
+    .name = "top",
+    .summary = "show what a running guest does, refreshed in the terminal",
+    .forms = "[OPTION]... SOURCE|DIRECTORY\n--routines [OPTION]... SOURCE|FILE",
+    .groups = {{NULL, known}, {"Output of --batch", table_options + TABLE_OPTION_TOP}},
+    .least = 1,
+    .most = 1,
+    .run = run_top};

@@ -26,7 +26,7 @@ struct top_ways {
                  struct fail *fail); /* keeps the link between intervals; NULL: nothing to do */
     /* HEIGHT 0: as text, else within WIDTH and HEIGHT. */
     void (*print)(FILE *to, const struct top *top, unsigned width, unsigned height);
-    void (*write)(FILE *to, const struct top *top, uint64_t rows); /* JSON or CSV */
+    void (*write)(FILE *to, const struct top *top); /* JSON or CSV */
     int (*status)(struct top *top); /* reports losses, damage and a broken link; returns the exit status */
 };
 
@@ -36,8 +36,7 @@ struct top {
     const char *name, *output;
     double interval, at;         /* seconds; at < 0: not given */
     double batch;                /* number of intervals; -1: a terminal; 0: all */
-    enum analysis_format format; /* of batch output */
-    uint64_t rows;               /* of batch tables; 0: all */
+    struct table_options tables; /* of a batch */
     struct puller puller;
     bool has_routines; /* --routines */
     bool is_source, has_help, asks_pattern, is_paused, is_at_end, is_connecting;

@@ -85,14 +85,14 @@ static void print_interval(FILE *to, const struct top *top, unsigned width, unsi
     const struct shares_view view = view_of(top);
 
     shares_print(to, &view, &top->moments->now, &top->moments->before, width, height,
-                 top->rows > 0 ? top->rows : ROWS_BATCH);
+                 table_top(&top->tables, ROWS_BATCH));
 }
 
-static void write_interval(FILE *to, const struct top *top, uint64_t rows)
+static void write_interval(FILE *to, const struct top *top)
 {
     const struct shares_view view = view_of(top);
 
-    shares_write(to, &view, &top->moments->now, &top->moments->before, top->format, rows);
+    shares_write(to, &view, &top->moments->now, &top->moments->before, &top->tables);
 }
 
 static int status_of(struct top *top)

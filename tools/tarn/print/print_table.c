@@ -4,14 +4,57 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/print/print_value.h>
+#include <unistd.h>
+
+#define LINE_WIDTH 100u /* of what is no terminal */
 
 #define NAME_WIDTH_MIN 28u
 #define NAME_WIDTH_MAX 44u
 #define TEXT_WIDTH_MAX 60u
 #define CELL_WIDTH_MIN 8u
 #define BAR_WIDTH      30u
+
+const struct command_option table_options[] = {
+    [TABLE_OPTION_SORT] = {TEXT(
+        "sort", "COLUMN", struct table_options, sort,
+        "sort every table that has COLUMN: its heading, or its name in JSON (times end in _ns, percentages "
+        "in _percent), or `name` for the first column. Amounts sort largest first, names and IDs in "
+        "ascending order")},
+    [TABLE_OPTION_REVERSE] = {FLAG("reverse", struct table_options, reverse, "reverse the order")},
+    [TABLE_OPTION_WIDE] = {FLAG("wide", struct table_options, is_wide,
+                                "print all columns in full\nOtherwise lines fit the terminal, or 100 "
+                                "characters if the output is none: "
+                                "names are cut, then the last columns left out")},
+    [TABLE_OPTION_TOP] = {COUNT(
+        "top", "N", struct table_options, top, 0, COUNT_MAX,
+        "print at most N rows of each table; 0: all\nText defaults to the first ones, "
+        "and sums up the rest. Histograms are always complete")},
+    [TABLE_OPTION_JSON] = {CHOICE("json", struct table_options, format, TABLES_JSON,
+                                  "print JSON\nOf tables it is one object. Its member `tables` has a list of "
+                                  "objects for each; losses and totals are others. Times are in nanoseconds, "
+                                  "unknown values null")},
+    {CHOICE("csv", struct table_options, format, TABLES_CSV,
+            "print comma-separated values\nEach table has its own heading. Empty lines separate tables. If a "
+            "trace lacks anything, the last table is `losses`, with the names and values of JSON")},
+    {.name = NULL}};
+
+uint64_t table_top(const struct table_options *options, uint64_t usual)
+{
+    if (options->top == 0 || (options->top == TABLE_TOP_DEFAULT && options->format != TABLES_TEXT))
+        return UINT64_MAX;
+    return options->top != TABLE_TOP_DEFAULT ? options->top : usual;
+}
+
+unsigned table_width(const struct table_options *options)
+{
+    struct winsize size;
+    bool is_terminal = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40;
+
+    return options->is_wide ? UINT_MAX : is_terminal ? size.ws_col : LINE_WIDTH;
+}
 
 struct unit {
     const char *suffix; /* in the heading */
@@ -478,6 +521,16 @@ void table_print_csv(FILE *to, const struct table *table, uint64_t top)
         }
         fputc('\n', to);
     }
+}
+
+void table_print(FILE *to, const struct table_options *options, const struct table *table, uint64_t usual)
+{
+    const uint64_t top = table_top(options, usual);
+
+    if (options->format == TABLES_TEXT)
+        table_print_text(to, table, table->is_whole ? UINT64_MAX : top, table_width(options));
+    else
+        (options->format == TABLES_JSON ? table_print_json : table_print_csv)(to, table, top);
 }
 
 void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row, unsigned width)

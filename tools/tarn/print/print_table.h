@@ -8,8 +8,17 @@
 #ifndef TARN_PRINT_TABLE_H
 #define TARN_PRINT_TABLE_H
 
-#include <stdio.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/table.h>
+
+/* Options of struct table_options, for all subcommands that print tables; some begin behind the first ones.
+ */
+extern const struct command_option table_options[];
+enum { TABLE_OPTION_SORT, TABLE_OPTION_REVERSE, TABLE_OPTION_WIDE, TABLE_OPTION_TOP, TABLE_OPTION_JSON };
+/* Returns how many rows to print of each table: in text USUAL, unless the user says otherwise. */
+uint64_t table_top(const struct table_options *options, uint64_t usual);
+/* Returns the width of text: the terminal's, else 100 characters; UINT_MAX with --wide. */
+unsigned table_width(const struct table_options *options);
 
 struct table_limits {
     unsigned width;      /* of a line, in characters */
@@ -26,6 +35,8 @@ void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
                              const struct table_limits *limits);
 void table_print_json(FILE *to, const struct table *table, uint64_t top); /* "KEY":[{...},...] */
 void table_print_csv(FILE *to, const struct table *table, uint64_t top);  /* with its own heading */
+/* Prints it in the format chosen, JSON as such a member; USUAL as of table_top. */
+void table_print(FILE *to, const struct table_options *options, const struct table *table, uint64_t usual);
 /* Prints the cells of ROW as members of a JSON object: "events":12,... */
 void table_print_members(FILE *to, const struct table *table, const struct table_row *row);
 /* Prints them as a phrase: 12 events, 3.4 ms busy. Begins a new line where it would exceed WIDTH. */

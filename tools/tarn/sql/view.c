@@ -461,8 +461,8 @@ static bool open_view(struct analysis *analysis, struct fail *fail)
     return true;
 }
 
-static union table_cell cell_of(struct table *table, const struct table_column *column,
-                                sqlite3_stmt *statement, int at)
+union table_cell sql_cell(struct table *table, const struct table_column *column, sqlite3_stmt *statement,
+                          int at)
 {
     const char *text = (const char *)sqlite3_column_text(statement, at);
 
@@ -508,7 +508,7 @@ static bool fill_row(const struct analysis *analysis, const struct statement *pa
     if (columns < declared + 1)
         return false;
     for (unsigned c = 0; c < table->column_count; c++) {
-        row->cells[c] = cell_of(table, &table->columns[c], statement, (int)c + 1);
+        row->cells[c] = sql_cell(table, &table->columns[c], statement, (int)c + 1);
         if ((part->parts >> c & 1) == 0)
             accumulator.ticks = 0;
         if (((part->parts | part->shares) >> c & 1) != 0 && row->cells[c].count != TABLE_NONE)

@@ -10,11 +10,15 @@
 #ifndef TARN_SQL_VIEW_H
 #define TARN_SQL_VIEW_H
 
+#include <sqlite3.h>
 #include <tools/tarn/analysis/analysis.h>
 
 /* Returns the analysis that TEXT declares, to be kept until the program ends; NULL: FAIL. SHARED has
  * definitions for all; NULL: none. */
 const struct analysis_kind *sql_analysis(const char *text, size_t length, const char *shared,
                                          struct fail *fail);
+/* A column of the statement's row, as a cell of COLUMN of the table. */
+union table_cell sql_cell(struct table *table, const struct table_column *column, sqlite3_stmt *statement,
+                          int at);
 
 #endif

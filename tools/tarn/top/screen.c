@@ -355,7 +355,7 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
 
 /* Rows whose names match PATTERN, sorted. */
 static void write_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
-                       const char *pattern, enum analysis_format format, uint64_t top)
+                       const char *pattern, const struct table_options *output)
 {
     const struct table *from = find_table(screen->analyses[part->analysis], part->table);
     struct table some;
@@ -370,12 +370,12 @@ static void write_part(FILE *to, const struct screen *screen, const struct part 
             some.rows[some.count++] = from->rows[i];
     if (table_find_column(&some, sort) >= TABLE_BY_NAME)
         table_sort(&some, table_find_column(&some, sort));
-    fputc(format == ANALYSIS_JSON ? ',' : '\n', to);
-    (format == ANALYSIS_JSON ? table_print_json : table_print_csv)(to, &some, top);
+    fputc(output->format == TABLES_JSON ? ',' : '\n', to);
+    table_print(to, output, &some, UINT64_MAX);
     free(some.rows);
 }
 
-void screen_write(FILE *to, const struct screen *screen, enum analysis_format format, uint64_t top)
+void screen_write(FILE *to, const struct screen *screen, const struct table_options *output)
 {
     static const struct table_column columns[] = {NUMBER_COLUMN("from_ns"),     NUMBER_COLUMN("to_ns"),
                                                   COUNT_COLUMN("events"),       COUNT_COLUMN("lost_events"),
@@ -391,15 +391,15 @@ void screen_write(FILE *to, const struct screen *screen, enum analysis_format fo
     row->cells[3].count = screen->losses.lost_events;
     row->cells[4].count = screen->losses.lost_packets;
     row->cells[5].count = screen->losses.is_unfinished;
-    if (format == ANALYSIS_JSON)
+    if (output->format == TABLES_JSON)
         fputc('{', to);
-    (format == ANALYSIS_JSON ? table_print_json : table_print_csv)(to, &interval, 1);
-    write_part(to, screen, &cpus, "name", "", format, UINT64_MAX);
+    table_print(to, output, &interval, UINT64_MAX);
+    write_part(to, screen, &cpus, "name", "", &(struct table_options){.format = output->format});
     write_part(to, screen, screen->by_thread ? &threads_part : &processes_part, sorts[screen->sort],
-               screen->pattern, format, top);
+               screen->pattern, output);
     for (unsigned i = 0; i < OTHERS; i++)
-        write_part(to, screen, &other_parts[i], "total_ns", "", format, top);
-    if (format == ANALYSIS_JSON)
+        write_part(to, screen, &other_parts[i], "total_ns", "", output);
+    if (output->format == TABLES_JSON)
         fputs("}\n", to);
     table_free(&interval);
 }

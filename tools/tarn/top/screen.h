@@ -34,7 +34,7 @@ bool screen_choose(struct analysis *const analyses[SCREEN_ANALYSES], struct fail
 /* HEIGHT 0: no screen, print all that is useful. */
 void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigned height);
 /* Writes JSON, one object per line, or CSV: the analyses' tables with counts and times of the interval
- * instead of rates. At most TOP rows of each. */
-void screen_write(FILE *to, const struct screen *screen, enum analysis_format format, uint64_t top);
+ * instead of rates. */
+void screen_write(FILE *to, const struct screen *screen, const struct table_options *output);
 
 #endif

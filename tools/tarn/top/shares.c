@@ -201,7 +201,7 @@ void shares_print(FILE *to, const struct shares_view *view, const struct routine
 }
 
 void shares_write(FILE *to, const struct shares_view *view, const struct routines *now,
-                  const struct routines *before, enum analysis_format format, uint64_t top)
+                  const struct routines *before, const struct table_options *output)
 {
     struct table_column columns[SHARES_COLUMNS];
     struct table table;
@@ -209,10 +209,10 @@ void shares_write(FILE *to, const struct shares_view *view, const struct routine
 
     shares_fill(&table, columns, now, before, view->pattern, false, &seconds);
     sort_rows(&table, view->sort, false);
-    if (format == ANALYSIS_JSON)
+    if (output->format == TABLES_JSON)
         fprintf(to, "{\"seconds\":%.9f,", seconds);
-    (format == ANALYSIS_JSON ? table_print_json : table_print_csv)(to, &table, top);
-    if (format == ANALYSIS_JSON)
+    table_print(to, output, &table, UINT64_MAX);
+    if (output->format == TABLES_JSON)
         fputs("}\n", to);
     table_free(&table);
 }

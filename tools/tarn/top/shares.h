@@ -31,6 +31,6 @@ void shares_print(FILE *to, const struct shares_view *view, const struct routine
                   const struct routines *before, unsigned width, unsigned height, uint64_t top);
 /* JSON, an object on one line, or CSV. */
 void shares_write(FILE *to, const struct shares_view *view, const struct routines *now,
-                  const struct routines *before, enum analysis_format format, uint64_t top);
+                  const struct routines *before, const struct table_options *output);
 
 #endif

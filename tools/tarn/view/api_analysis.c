@@ -190,7 +190,7 @@ static bool print(struct analysis *analysis, const struct losses *losses, uint64
     if (is_picture)
         ok = analysis->kind->print(analysis, stream, &is_all, fail);
     else
-        analysis_print(stream, analysis, ANALYSIS_JSON, top, UINT_MAX, losses);
+        analysis_print(stream, analysis, &(struct table_options){.format = TABLES_JSON, .top = top}, losses);
     fclose(stream);
     if (ok && is_picture) {
         buffer_add(&json->text, text, size);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * diff_compare.c - what changed between the tables of two sides; see diff.h.
+ *
+ * The cells of all columns that are compared become rows of an SQLite database. analysis/diff.sql joins them,
+ * and makes the tables of changes.
+ */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/analysis/t_test.h>
+#include <tools/tarn/command/diff.h>
+#include <tools/tarn/sql/view.h>
+
+#define NAME_BYTES 512u
+
+/* ---- the database ---- */
+
+static void add_chance(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    struct sample samples[2];
+
+    for (unsigned side = 0; side < 2; side++, argv += 3)
+        samples[side] = (struct sample){(unsigned)sqlite3_value_int(argv[0]), sqlite3_value_double(argv[1]),
+                                        sqlite3_value_double(argv[2])};
+    sqlite3_result_double(context, chance_of(samples[0], samples[1]));
+}
+
+/* The statement is freed. */
+static bool run(sqlite3 *sqlite, char *sql)
+{
+    bool ok = sqlite3_exec(sqlite, sql, NULL, NULL, NULL) == SQLITE_OK;
+
+    sqlite3_free(sql);
+    return ok;
+}
+
+/* ---- what is compared ---- */
+
+static bool adds_up(const struct table_column *column)
+{
+    return column->sum == SUM_ADDED &&
+           !(column->kind == COLUMN_REAL &&
+             (strstr(column->key, "percent") != NULL || strstr(column->key, "per_second") != NULL));
+}
+
+static void name_of(const struct table *table, const struct table_row *row, char name[NAME_BYTES])
+{
+    size_t used = (size_t)snprintf(name, NAME_BYTES, "%s", row->name);
+
+    for (unsigned i = 0; i < table->column_count && used < NAME_BYTES; i++)
+        if (table->columns[i].is_key && row->cells[i].text != NULL)
+            used += (size_t)snprintf(name + used, NAME_BYTES - used, ", %s", row->cells[i].text);
+}
+
+static bool add_cells(const struct diff *diff, sqlite3_stmt *add, size_t number, unsigned side, unsigned run)
+{
+    const struct compared *compared = &diff->results[number];
+    const struct table *table = &diff->runs[side][run].analyses[compared->analysis]->tables[compared->table];
+    const struct table_column *column = &table->columns[compared->column];
+    char name[NAME_BYTES];
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < table->count; i++) {
+        const union table_cell *cells = table->rows[i]->cells, cell = cells[compared->column];
+
+        name_of(table, table->rows[i], name);
+        sqlite3_clear_bindings(add);
+        sqlite3_bind_int64(add, 1, (sqlite3_int64)number);
+        sqlite3_bind_int64(add, 2, side);
+        sqlite3_bind_int64(add, 3, run);
+        sqlite3_bind_text(add, 4, name, -1, SQLITE_TRANSIENT);
+        if (table_cell_is_known(column, cell) && column->kind == COLUMN_REAL)
+            sqlite3_bind_double(add, 5, cell.real);
+        else if (table_cell_is_known(column, cell))
+            sqlite3_bind_int64(add, 5, cell.number);
+        if (compared->work != WORK_UNIT)
+            sqlite3_bind_int64(add, 6, compared->work == WORK_ROWS ? 1 : cells[compared->work].number);
+        ok = sqlite3_step(add) == SQLITE_DONE;
+        sqlite3_reset(add);
+    }
+    return ok;
+}
+
+static bool fill(const struct diff *diff, sqlite3 *sqlite)
+{
+    sqlite3_stmt *add = NULL;
+    bool ok =
+        run(sqlite,
+            sqlite3_mprintf("BEGIN; CREATE TABLE setting AS SELECT %.17g AS threshold, %.17g AS least, "
+                            "%d AS is_several, %d AS has_choice; CREATE TABLE run (side, run, unit);"
+                            "CREATE TABLE compared (number INTEGER PRIMARY KEY, analysis, sum, is_divided,"
+                            " by_unit, is_time, is_of_processor, key);"
+                            "CREATE TABLE cell (number, side, run, name, value, work)",
+                            diff->threshold, diff->least, diff_has_several(diff),
+                            diff->by != NULL || diff->columns != NULL));
+
+    for (size_t i = 0; ok && i < diff->result_count; i++) {
+        const struct compared *compared = &diff->results[i];
+        const struct table_column *column =
+            &diff->runs[0][0].analyses[compared->analysis]->tables[compared->table].columns[compared->column];
+
+        ok = run(sqlite, sqlite3_mprintf("INSERT INTO compared VALUES (%d, %d, %d, %d, %d, %d, %d, %Q)",
+                                         (int)i, (int)compared->analysis, (int)column->sum, adds_up(column),
+                                         compared->work == WORK_UNIT, column->kind == COLUMN_TIME,
+                                         diff_is_of_processor(column->key), compared->result.key));
+    }
+    ok = ok && sqlite3_prepare_v2(sqlite, "INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", -1, &add, NULL) ==
+                   SQLITE_OK;
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned r = 0; r < diff->run_count[side]; r++) {
+            ok = ok && run(sqlite, sqlite3_mprintf("INSERT INTO run VALUES (%u, %u, %.17g)", side, r,
+                                                   diff->runs[side][r].unit));
+            for (size_t i = 0; ok && i < diff->result_count; i++)
+                ok = add_cells(diff, add, i, side, r);
+        }
+    sqlite3_finalize(add);
+    return ok;
+}
+
+/* ---- what has changed ---- */
+
+/* Times are in nanoseconds. With one run on each side, there are no columns about noise. */
+static void make_columns(const struct diff *diff, const struct compared *compared,
+                         const struct table_column *from, struct table *result)
+{
+    enum { A, B, CHANGE, RATIO, SPREAD_A, SPREAD_B, CHANCE, VERDICT, COLUMNS };
+    struct table_column *columns = arena_alloc(&result->arena, COLUMNS * sizeof(columns[0]));
+    bool is_time = from->kind == COLUMN_TIME, has_spread = diff_has_several(diff);
+    enum column_kind kind = is_time ? COLUMN_TIME : COLUMN_REAL,
+                     change = is_time ? COLUMN_CHANGE : COLUMN_REAL;
+    enum column_sum sum = from->sum == SUM_ADDED && compared->work == WORK_UNIT ? SUM_ADDED : SUM_NOTHING;
+    const struct table_column made[COLUMNS] = {
+        [A] = COLUMN_CALLED("A", is_time ? "a_ns" : "a", kind, sum, 2),
+        [B] = COLUMN_CALLED("B", is_time ? "b_ns" : "b", kind, sum, 2),
+        [CHANGE] = COLUMN_AS(is_time ? "change_ns" : "change", change, sum, 2),
+        [RATIO] = MEAN_COLUMN("ratio", 2),
+        [SPREAD_A] =
+            COLUMN_CALLED(has_spread ? "spread A %" : "", "spread_a_percent", COLUMN_REAL, SUM_NOTHING, 1),
+        [SPREAD_B] =
+            COLUMN_CALLED(has_spread ? "spread B %" : "", "spread_b_percent", COLUMN_REAL, SUM_NOTHING, 1),
+        [CHANCE] = COLUMN_CALLED("", "chance", COLUMN_REAL, SUM_NOTHING, 6),
+        [VERDICT] = COLUMN_CALLED(has_spread ? NULL : "", "verdict", COLUMN_TEXT, SUM_NOTHING, 0)};
+
+    result->columns = memcpy(columns, made, sizeof(made));
+    result->column_count = COLUMNS;
+}
+
+/* A divisor "calls" is named "call". */
+static void begin_result(const struct diff *diff, struct compared *compared)
+{
+    const struct analysis *analysis = diff->runs[0][0].analyses[compared->analysis];
+    const struct table *table = &analysis->tables[compared->table];
+    const struct table_column *column = &table->columns[compared->column];
+    struct table *result = &compared->result;
+    char key[128], text[HEADING_BYTES];
+    const char *heading = column_heading(column, text);
+    const char *counts = compared->work >= 0 ? table->columns[compared->work].key : table->others;
+
+    *result = (struct table){.others = table->others, .order = TABLE_AS_FILLED, .is_wanted = true};
+    make_columns(diff, compared, column, result);
+    snprintf(key, sizeof(key), "%s.%s", analysis->kind->name, table->key);
+    result->key = table_format(result, "%s.%s", key, column->key);
+    if (compared->work == WORK_UNIT || !adds_up(column))
+        result->heading = table_format(result, "%s: %s", key, heading);
+    else
+        result->heading = table_format(result, "%s: %s, by number of %s", key, heading, counts);
+}
+
+/* Fills TABLE: each row of the statement, which is freed, is a name and its cells. */
+static bool fill_table(sqlite3 *sqlite, struct table *table, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    bool ok = sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL) == SQLITE_OK;
+
+    while (ok && sqlite3_step(statement) == SQLITE_ROW) {
+        struct table_row *row = table_add(table, (const char *)sqlite3_column_text(statement, 0));
+
+        for (unsigned c = 0; c < table->column_count; c++)
+            row->cells[c] = sql_cell(table, &table->columns[c], statement, (int)c + 1);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return ok;
+}
+
+static int64_t number_of(sqlite3 *sqlite, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t number = 0;
+
+    if (sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+/* The largest changes of CPU time or, without it, of all times that add up. With several runs, only
+ * significant ones. */
+static bool fill_largest(struct diff *diff, sqlite3 *sqlite)
+{
+    static const struct table_column columns[] = {TEXT_COLUMN("in"), TIME_OF_ONE("a_ns"), TIME_OF_ONE("b_ns"),
+                                                  COLUMN_AS("change_ns", COLUMN_CHANGE, SUM_NOTHING, 0),
+                                                  MEAN_COLUMN("ratio", 2)};
+    bool has_processor = number_of(sqlite, "SELECT max(is_of_processor) FROM compared") != 0;
+
+    diff->largest = (struct table)TABLE("largest", "largest changes", "changes", columns, TABLE_AS_FILLED);
+    if (has_processor)
+        diff->largest.heading = "largest changes of CPU time";
+    return fill_table(
+        sqlite, &diff->largest,
+        sqlite3_mprintf("SELECT name, key, a, b, change, ratio FROM ranked JOIN compared USING (number) "
+                        "JOIN setting WHERE is_time AND place <= %u AND is_of_processor >= %d "
+                        "AND (NOT is_several OR verdict = 'significant') "
+                        "ORDER BY abs(change) DESC, number, place",
+                        DIFF_TEXT_TOP, has_processor));
+}
+
+static bool fill_results(struct diff *diff, sqlite3 *sqlite)
+{
+    size_t kept = 0;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < diff->result_count; i++) {
+        char *select = sqlite3_mprintf("SELECT count(*) FROM compared WHERE number = %d", (int)i);
+        bool is_kept = number_of(sqlite, select) != 0;
+
+        sqlite3_free(select);
+        if (!is_kept) {
+            table_free(&diff->results[i].result);
+            continue;
+        }
+        ok = fill_table(
+            sqlite, &diff->results[i].result,
+            sqlite3_mprintf("SELECT name, a, b, change, ratio, spread_a, spread_b, chance, verdict "
+                            "FROM ranked WHERE number = %d ORDER BY place",
+                            (int)i));
+        diff->results[kept++] = diff->results[i];
+    }
+    diff->result_count = kept;
+    diff->judged = (size_t)number_of(sqlite, "SELECT count(chance) FROM changed");
+    diff->significant =
+        (size_t)number_of(sqlite, "SELECT count(*) FROM ranked WHERE verdict = 'significant'");
+    return ok;
+}
+
+bool diff_compare(struct diff *diff, struct fail *fail)
+{
+    sqlite3 *sqlite = NULL;
+
+    for (size_t i = 0; i < diff->result_count; i++)
+        begin_result(diff, &diff->results[i]);
+    bool ok = sqlite3_open(":memory:", &sqlite) == SQLITE_OK &&
+              sqlite3_create_function(sqlite, "chance", 6, SQLITE_UTF8, NULL, add_chance, NULL, NULL) ==
+                  SQLITE_OK &&
+              fill(diff, sqlite) && run(sqlite, sqlite3_mprintf("%s", analysis_sql("diff"))) &&
+              fill_results(diff, sqlite) && fill_largest(diff, sqlite);
+    if (!ok)
+        fail_set(fail, "SQLite: %s", sqlite3_errmsg(sqlite));
+    sqlite3_close(sqlite);
+    return ok;
+}
