@@ -81,6 +81,11 @@ struct command {
     void (*describe)(struct page *page, const struct command *self);
     const void *data; /* for `describe` */
 };
+#define COMMAND(name_, summary_, forms_, least_, most_, run_, describe_, ...)               \
+    {                                                                                       \
+        .name = (name_), .summary = (summary_), .forms = (forms_), .groups = {__VA_ARGS__}, \
+        .least = (least_), .most = (most_), .run = (run_), .describe = (describe_)          \
+    }
 
 /* Parses the options. CONTEXTS has one for each group. Returns the exit status to leave with, or -1 to
  * continue: argv[optind] is then the first argument. */

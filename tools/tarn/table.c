@@ -209,6 +209,7 @@ void table_sort(struct table *table, int column)
 
     if (column == TABLE_NO_COLUMN)
         return;
+    table->sorted = column;
     if (table->count > 1)
         qsort_r(table->rows, table->count, sizeof(table->rows[0]), compare_rows, &order);
     for (size_t i = 0; i < table->count; i++)

@@ -103,6 +103,8 @@ struct table {
     const char *text;
     /* the option that fills it; NULL: none */
     const char *needs;
+    /* the column by which it was sorted last, which narrow lines keep; 0 at first */
+    int sorted;
     /* it will be shown; otherwise it may stay empty */
     bool is_wanted;
     struct table_row **rows;

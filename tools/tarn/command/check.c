@@ -305,10 +305,5 @@ static int run_check(int argc, char **argv)
     return check_trace(argv[optind], options.quiet);
 }
 
-const struct command check_command = {.name = "check",
-                                      .summary = "verify every packet and event of a trace",
-                                      .forms = "[--quiet] DIRECTORY",
-                                      .groups = {{NULL, known}},
-                                      .least = 1,
-                                      .most = 1,
-                                      .run = run_check};
+const struct command check_command = COMMAND("check", "verify every packet and event of a trace",
+                                             "[--quiet] DIRECTORY", 1, 1, run_check, NULL, {NULL, known});

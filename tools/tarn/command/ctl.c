@@ -195,11 +195,6 @@ static int run_ctl(int argc, char **argv)
     return ok ? EXIT_OK : fail_report(&fail, EXIT_USAGE);
 }
 
-const struct command ctl_command = {.name = "ctl",
-                                    .summary = "show and set what a running guest traces",
-                                    .forms = "SOURCE [OPTION]... [COMMAND [ARGUMENT]...]",
-                                    .groups = {{NULL, known}},
-                                    .least = 1,
-                                    .most = INT_MAX,
-                                    .run = run_ctl,
-                                    .describe = describe_commands};
+const struct command ctl_command =
+    COMMAND("ctl", "show and set what a running guest traces", "SOURCE [OPTION]... [COMMAND [ARGUMENT]...]",
+            1, INT_MAX, run_ctl, describe_commands, {NULL, known});

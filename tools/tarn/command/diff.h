@@ -8,7 +8,7 @@
  *   - diff_compare.c: compares them, in SQL (analysis/diff.sql);
  *   - diff_print.c:   prints the result.
  *
- * --first uses diff_first.h instead.
+ * diff_first.c does --first instead.
  */
 #ifndef TARN_DIFF_H
 #define TARN_DIFF_H

@@ -56,16 +56,12 @@ static const struct command_option own_options[] = {
      .need = "first"},
     {.name = NULL}};
 
-const struct command diff_command = {.name = "diff",
-                                     .summary = "compare two traces by the tables of analyses",
-                                     .forms = "[OPTION]... A B\n[OPTION]... A1 A2 ... -- B1 B2 ...\n"
-                                              "--first [OPTION]... A B",
-                                     .groups = {{NULL, own_options},
-                                                {"Events that count", filter_options},
-                                                {"Output", table_options + TABLE_OPTION_WIDE}},
-                                     .least = 2,
-                                     .most = 2 * DIFF_RUNS_MAX,
-                                     .run = run_diff};
+const struct command diff_command =
+    COMMAND("diff", "compare two traces by the tables of analyses",
+            "[OPTION]... A B\n[OPTION]... A1 A2 ... -- B1 B2 ...\n"
+            "--first [OPTION]... A B",
+            2, 2 * DIFF_RUNS_MAX, run_diff, NULL, {NULL, own_options}, {"Events that count", filter_options},
+            {"Output", table_options + TABLE_OPTION_WIDE});
 
 static bool add_analysis(struct diff *diff, const char *name, size_t length, bool is_asked, struct fail *fail)
 {

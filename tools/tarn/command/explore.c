@@ -82,11 +82,7 @@ static int run_explore(int argc, char **argv)
     return EXIT_USAGE;
 }
 
-const struct command explore_command = {
-    .name = "explore",
-    .summary = "run a workload under many CPU interleavings, and report failures",
-    .forms = "[OPTION]... WORKLOAD\n[OPTION]... -- WORKLOAD ARGUMENT...\n[OPTION]... --script FILE",
-    .groups = {{NULL, known}},
-    .least = 0,
-    .most = 64,
-    .run = run_explore};
+const struct command explore_command =
+    COMMAND("explore", "run a workload under many CPU interleavings, and report failures",
+            "[OPTION]... WORKLOAD\n[OPTION]... -- WORKLOAD ARGUMENT...\n[OPTION]... --script FILE", 0, 64,
+            run_explore, NULL, {NULL, known});

@@ -147,11 +147,6 @@ static int run_export(int argc, char **argv)
     return status;
 }
 
-const struct command export_command = {.name = "export",
-                                       .summary = "write a trace in the format of another tool",
-                                       .forms = "--format FORMAT [OPTION]... DIRECTORY",
-                                       .groups = {{NULL, known}, {"Events to export", filter_options}},
-                                       .least = 1,
-                                       .most = 1,
-                                       .run = run_export,
-                                       .describe = describe_formats};
+const struct command export_command =
+    COMMAND("export", "write a trace in the format of another tool", "--format FORMAT [OPTION]... DIRECTORY",
+            1, 1, run_export, describe_formats, {NULL, known}, {"Events to export", filter_options});

@@ -244,11 +244,7 @@ static int run_goto(int argc, char **argv)
 }
 #endif
 
-const struct command goto_command = {
-    .name = "goto",
-    .summary = "run a deterministic guest again up to an event, and open gdb there",
-    .forms = "[OPTION]... DIRECTORY EVENT|TIME\n--prepare DIRECTORY\n--forget DIRECTORY",
-    .groups = {{NULL, known}},
-    .least = 1,
-    .most = 2,
-    .run = run_goto};
+const struct command goto_command =
+    COMMAND("goto", "run a deterministic guest again up to an event, and open gdb there",
+            "[OPTION]... DIRECTORY EVENT|TIME\n--prepare DIRECTORY\n--forget DIRECTORY", 1, 2, run_goto, NULL,
+            {NULL, known});

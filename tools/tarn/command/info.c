@@ -390,11 +390,6 @@ static int run_info(int argc, char **argv)
 static const struct command_option options[] = {{FLAG("json", struct info, json, "print one JSON object")},
                                                 {.name = NULL}};
 
-const struct command info_command = {.name = "info",
-                                     .summary =
-                                         "show what a trace contains: CPUs, time, packets, losses, processes",
-                                     .forms = "[OPTION]... DIRECTORY",
-                                     .groups = {{NULL, options}},
-                                     .least = 1,
-                                     .most = 1,
-                                     .run = run_info};
+const struct command info_command =
+    COMMAND("info", "show what a trace contains: CPUs, time, packets, losses, processes",
+            "[OPTION]... DIRECTORY", 1, 1, run_info, NULL, {NULL, options});

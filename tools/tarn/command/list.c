@@ -232,10 +232,6 @@ static int run_list(int argc, char **argv)
     return status;
 }
 
-const struct command list_command = {.name = "list",
-                                     .summary = "print the events of all CPUs in order",
-                                     .forms = "[OPTION]... DIRECTORY",
-                                     .groups = {{NULL, options}, {"Events to print", filter_options}},
-                                     .least = 1,
-                                     .most = 1,
-                                     .run = run_list};
+const struct command list_command =
+    COMMAND("list", "print the events of all CPUs in order", "[OPTION]... DIRECTORY", 1, 1, run_list, NULL,
+            {NULL, options}, {"Events to print", filter_options});

@@ -518,10 +518,6 @@ static int run_pull(int argc, char **argv)
     return status;
 }
 
-const struct command pull_command = {.name = "pull",
-                                     .summary = "copy the trace of a running guest into a directory",
-                                     .forms = "SOURCE -o DIR [OPTION]...",
-                                     .groups = {{NULL, options}, {"A part of the trace", recorder_options}},
-                                     .least = 1,
-                                     .most = 1,
-                                     .run = run_pull};
+const struct command pull_command =
+    COMMAND("pull", "copy the trace of a running guest into a directory", "SOURCE -o DIR [OPTION]...", 1, 1,
+            run_pull, NULL, {NULL, options}, {"A part of the trace", recorder_options});

@@ -254,11 +254,6 @@ static int run_routines(int argc, char **argv)
     return is_source(name) ? run_source(&options, name) : run_file(&options, name);
 }
 
-const struct command routines_command = {
-    .name = "routines",
-    .summary = "show how often and how long threads were in routines of the kernel",
-    .forms = "[OPTION]... SOURCE|FILE",
-    .groups = {{NULL, known}, ROW_OPTIONS_GROUPS},
-    .least = 1,
-    .most = 1,
-    .run = run_routines};
+const struct command routines_command =
+    COMMAND("routines", "show how often and how long threads were in routines of the kernel",
+            "[OPTION]... SOURCE|FILE", 1, 1, run_routines, NULL, {NULL, known}, ROW_OPTIONS_GROUPS);

@@ -504,13 +504,6 @@ static void describe_relations(struct page *page, const struct command *self)
     catalog_close(&catalog);
 }
 
-const struct command sql_command = {.name = "sql",
-                                    .summary = "query a trace in SQL",
-                                    .forms = "[OPTION]... DIRECTORY ['SELECT ...']",
-                                    .groups = {{NULL, known},
-                                               {"What counts", filter_running_options},
-                                               {"Output", table_options + TABLE_OPTION_JSON}},
-                                    .least = 1,
-                                    .most = 2,
-                                    .run = run_sql,
-                                    .describe = describe_relations};
+const struct command sql_command = COMMAND(
+    "sql", "query a trace in SQL", "[OPTION]... DIRECTORY ['SELECT ...']", 1, 2, run_sql, describe_relations,
+    {NULL, known}, {"What counts", filter_running_options}, {"Output", table_options + TABLE_OPTION_JSON});

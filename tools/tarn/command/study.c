@@ -240,10 +240,6 @@ static int run_study(int argc, char **argv)
     return status;
 }
 
-const struct command study_command = {.name = "study",
-                                      .summary = "trace what a question needs, and answer it",
-                                      .forms = "[STUDY]\nSTUDY SOURCE [OPTION]...\nSTUDY DIRECTORY",
-                                      .groups = {{NULL, known}},
-                                      .least = 0,
-                                      .most = 2,
-                                      .run = run_study};
+const struct command study_command =
+    COMMAND("study", "trace what a question needs, and answer it",
+            "[STUDY]\nSTUDY SOURCE [OPTION]...\nSTUDY DIRECTORY", 0, 2, run_study, NULL, {NULL, known});

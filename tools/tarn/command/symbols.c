@@ -163,11 +163,6 @@ static int run_symbols(int argc, char **argv)
     return status;
 }
 
-const struct command symbols_command = {.name = "symbols",
-                                        .summary =
-                                            "list a trace's programs and their executables, and save them",
-                                        .forms = "[OPTION]... DIRECTORY",
-                                        .groups = {{NULL, known}},
-                                        .least = 1,
-                                        .most = 1,
-                                        .run = run_symbols};
+const struct command symbols_command =
+    COMMAND("symbols", "list a trace's programs and their executables, and save them",
+            "[OPTION]... DIRECTORY", 1, 1, run_symbols, NULL, {NULL, known});

@@ -233,10 +233,6 @@ static int run_tables(int argc, char **argv)
     return ok ? status : fail_report(&fail, EXIT_USAGE);
 }
 
-const struct command tables_command = {.name = "tables",
-                                       .summary = "show the tables of counters of a guest",
-                                       .forms = "[OPTION]... SOURCE [NAME]",
-                                       .groups = {{NULL, known}, ROW_OPTIONS_GROUPS},
-                                       .least = 1,
-                                       .most = 2,
-                                       .run = run_tables};
+const struct command tables_command =
+    COMMAND("tables", "show the tables of counters of a guest", "[OPTION]... SOURCE [NAME]", 1, 2, run_tables,
+            NULL, {NULL, known}, ROW_OPTIONS_GROUPS);

@@ -319,11 +319,7 @@ static int run_top(int argc, char **argv)
     return status;
 }
 
-const struct command top_command = {
-    .name = "top",
-    .summary = "show what a running guest does, refreshed in the terminal",
-    .forms = "[OPTION]... SOURCE|DIRECTORY\n--routines [OPTION]... SOURCE|FILE",
-    .groups = {{NULL, known}, {"Output of --batch", table_options + TABLE_OPTION_TOP}},
-    .least = 1,
-    .most = 1,
-    .run = run_top};
+const struct command top_command =
+    COMMAND("top", "show what a running guest does, refreshed in the terminal",
+            "[OPTION]... SOURCE|DIRECTORY\n--routines [OPTION]... SOURCE|FILE", 1, 1, run_top, NULL,
+            {NULL, known}, {"Output of --batch", table_options + TABLE_OPTION_TOP});

@@ -302,10 +302,6 @@ static int run_view(int argc, char **argv)
     return status;
 }
 
-const struct command view_command = {.name = "view",
-                                     .summary = "show a trace in the browser",
-                                     .forms = "[OPTION]... DIRECTORY|SOURCE",
-                                     .groups = {{NULL, known}, {"With --png", known_of_drawing}},
-                                     .least = 1,
-                                     .most = 1,
-                                     .run = run_view};
+const struct command view_command =
+    COMMAND("view", "show a trace in the browser", "[OPTION]... DIRECTORY|SOURCE", 1, 1, run_view, NULL,
+            {NULL, known}, {"With --png", known_of_drawing});

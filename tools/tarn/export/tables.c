@@ -107,33 +107,24 @@ static bool close_file(const struct tables *tables, struct out *out, const char 
     return (is_written && is_there) || refuse(tables, path, strerror(is_written ? errno : error));
 }
 
-/* What SELECT * gives. Other columns of events need the model, and repeat what its relations say. */
-static bool is_written(const struct relation_column *column)
-{
-    return column->parameter == 0 && !column->needs_model;
-}
-
 static bool write_relation(struct tables *tables, const struct relation *relation)
 {
-    struct scan_limits limits = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
-    char path[PATH_MAX];
-    struct out out;
-
-    for (unsigned c = 0; c < relation->column_count; c++)
-        limits.columns |= (uint64_t)is_written(&relation->columns[c]) << (c < 63 ? c : 63);
+    const struct scan_limits limits = {.from_ns = INT64_MIN, .to_ns = INT64_MAX, .columns = UINT64_MAX};
     struct scan *scan = scan_open(&tables->database.source, relation, &limits, tables->fail);
     bool is_open = false, goes_on = scan != NULL && scan_next(scan), ok = scan != NULL;
+    char path[PATH_MAX];
+    struct out out;
 
     if (goes_on)
         is_open = ok = goes_on = open_file(tables, relation->name, &out, path);
     for (unsigned c = 0; is_open && c < relation->column_count; c++)
-        if (is_written(&relation->columns[c]))
+        if (relation->columns[c].parameter == 0)
             put_value(&out, c > 0 ? ',' : '\0', value_text(relation->columns[c].name));
     for (; goes_on; goes_on = scan_next(scan) && !out.failed) {
         char before = '\n';
 
         for (unsigned c = 0; c < relation->column_count; c++)
-            if (is_written(&relation->columns[c])) {
+            if (relation->columns[c].parameter == 0) {
                 put_value(&out, before, scan_value(scan, c));
                 before = ',';
             }

@@ -27,7 +27,7 @@ const struct command_option table_options[] = {
     [TABLE_OPTION_WIDE] = {FLAG("wide", struct table_options, is_wide,
                                 "print all columns in full\nOtherwise lines fit the terminal, or 100 "
                                 "characters if the output is none: "
-                                "names are cut, then the last columns left out")},
+                                "names are cut, and the last columns left out, but not the one sorted by")},
     [TABLE_OPTION_TOP] = {COUNT(
         "top", "N", struct table_options, top, 0, COUNT_MAX,
         "print at most N rows of each table; 0: all\nText defaults to the first ones, "
@@ -364,7 +364,7 @@ static unsigned fit(const struct table *table, struct layout *layouts, unsigned 
         cells = cells_width(table, layouts);
     }
     for (unsigned i = table->column_count; i-- > 1 && cells + least > limits->width;) {
-        layouts[i].is_shown = false;
+        layouts[i].is_shown &= (int)i == table->sorted;
         cells = cells_width(table, layouts);
     }
     if (cells + name_width <= limits->width)
