@@ -376,6 +376,40 @@ wait_for_interrupt:
 wait_resume:
         blr
 
+/* ARCH_CALL_ASIDE(function, r11), which continues at r12. Where the caller's callees store LR, its place in a
+ * call chain. */
+#define ASIDE(n) (STACK_FRAME_BYTES + 8 * (n))
+#define ASIDE_FRAME_BYTES (STACK_RED_ZONE + ASIDE(16))
+.macro ASIDE_CALL function
+        .global aside_\function
+aside_\function:
+        std     %r12, 16(%r1)
+        stdu    %r1, -ASIDE_FRAME_BYTES(%r1)
+        SAVE    0, 0, %r1, ASIDE(0)
+        SAVE    3, 12, %r1, ASIDE(0)
+        mflr    %r0
+        mr      %r4, %r12
+        mfcr    %r12
+        std     %r0, ASIDE(13)(%r1)
+        std     %r12, ASIDE(14)(%r1)
+        mr      %r3, %r11
+        bl      \function
+        ld      %r0, ASIDE(13)(%r1)
+        ld      %r12, ASIDE(14)(%r1)
+        mtlr    %r0
+        mtcr    %r12
+        ld      %r12, ASIDE(12)(%r1)
+        mtctr   %r12
+        LOAD    0, 0, %r1, ASIDE(0)
+        LOAD    3, 11, %r1, ASIDE(0)
+        addi    %r1, %r1, ASIDE_FRAME_BYTES
+        bctr
+.endm
+
+        ASIDE_CALL spin_count_failed
+        ASIDE_CALL spin_note_tried
+        ASIDE_CALL spin_note_released
+
 /* ---- exceptions and interrupts -------------------------------------------------------------------- */
 
 /* r12 = vector; SPRG1 = r13 and cpu->scratch[0] = r12 of the interrupted code. */

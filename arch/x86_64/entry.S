@@ -145,11 +145,8 @@ restore_interrupted:
 
 /* ---- logging -------------------------------------------------------------------------------------- */
 
-#ifndef TRACE_CAS
-/* A block of the kernel asks for space (port/trace_block.h), by a call: it goes on where trace_asked() says. Only
- * the flags are lost. */
-        .global trace_ask
-trace_ask:
+/* The registers that a C function may change; 9 words. */
+.macro PUSH_VOLATILE
         pushq   %rax
         pushq   %rcx
         pushq   %rdx
@@ -159,10 +156,9 @@ trace_ask:
         pushq   %r9
         pushq   %r10
         pushq   %r11
-        movq    9 * 8(%rsp), %rdi
-        decq    %rdi                    /* in the block, wherever the call is */
-        call    trace_asked
-        movq    %rax, 9 * 8(%rsp)
+.endm
+
+.macro POP_VOLATILE
         popq    %r11
         popq    %r10
         popq    %r9
@@ -172,6 +168,38 @@ trace_ask:
         popq    %rdx
         popq    %rcx
         popq    %rax
+.endm
+
+/* ARCH_CALL_ASIDE(function, rax) */
+.macro ASIDE function
+        .global aside_\function
+aside_\function:
+        pushq   %rbp
+        movq    %rsp, %rbp
+        PUSH_VOLATILE
+        movq    %rax, %rdi
+        movq    8(%rbp), %rsi
+        call    \function
+        POP_VOLATILE
+        popq    %rbp
+        ret
+.endm
+
+        ASIDE   spin_count_failed
+        ASIDE   spin_note_tried
+        ASIDE   spin_note_released
+
+#ifndef TRACE_CAS
+/* A block of the kernel asks for space (port/trace_block.h), by a call: it goes on where trace_asked() says. Only
+ * the flags are lost. */
+        .global trace_ask
+trace_ask:
+        PUSH_VOLATILE
+        movq    9 * 8(%rsp), %rdi
+        decq    %rdi                    /* in the block, wherever the call is */
+        call    trace_asked
+        movq    %rax, 9 * 8(%rsp)
+        POP_VOLATILE
         ret
 #endif
 

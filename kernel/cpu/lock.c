@@ -49,6 +49,8 @@ static void set_sampling(struct lock_class *class, uint32_t every)
         __atomic_store_n(&trace_info_page.lock_sample[class - user_classes], every, __ATOMIC_RELAXED);
 }
 
+bool lock_is_watched;
+
 /* The smallest N of the kernel's sampled classes. */
 static uint32_t find_period(void)
 {
@@ -62,6 +64,13 @@ static uint32_t find_period(void)
 static void restart_watch(void *unused)
 {
     restart_lock_watch(&this_cpu()->lock_watch, find_period());
+}
+
+/* What is held meanwhile has no note, or one that is forgotten. */
+static void watch(bool watched)
+{
+    lock_is_watched = watched;
+    trace_sites_agree();
 }
 
 void lock_init(void)
@@ -91,11 +100,12 @@ int lock_sample(uint64_t number, uint32_t every)
         if (TRACE_ON_STATE())
             lock_class_log(class);
     }
-    /* Each CPU reads all classes, after the last change of one. */
-    smp_call_urgently(IPI_CALL,
-                      atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit,
-                      restart_watch, NULL);
-    restart_watch(NULL);
+    const bool watched = find_period() != 0;
+    if (!watched)
+        watch(false);
+    trace_on_every_cpu(restart_watch); /* each reads all classes, after the last change of one */
+    if (watched)
+        watch(true);
     return found ? 0 : -E_NOT_FOUND;
 }
 
@@ -178,7 +188,7 @@ void spin_lock_contended(struct spinlock *lock)
         spin_count_wait(lock, site, waited, spins);
     if (TRACE_ON_LOCK())
         log_contended(lock, &holder, waited, spins);
-    if (arch_cpu_count_down(LOCKS_LEFT))
+    if (LOCKS_WATCHED() && --this_lock_watch()->left < 0)
         spin_note_taken_after_wait(lock, site);
 }
 

@@ -31,6 +31,7 @@ struct lock_class {
     bool is_event;              /* programs wait for it, but it has no holder: see state_lock_class */
 };
 #define LOCK_CLASSES_MAX 64u
+extern bool lock_is_watched; /* any class of the kernel's is sampled; sites follow (trace/sites.c) */
 
 /* Defines a class, in the section from lock_class_first to lock_class_last. */
 #define LOCK_CLASS(variable, text) \
@@ -48,7 +49,7 @@ struct spinlock {
 
 void lock_init(void); /* numbers the classes; before two CPUs take locks */
 /* Sets `sample_every` of a class, or of all (LOCK_CLASS_ALL), those of programs included. -E_NOT_FOUND.
- * One caller at a time. */
+ * trace_lock held. */
 #define LOCK_CLASS_ALL (~0ull)
 int lock_sample(uint64_t number, uint32_t every);
 void lock_class_log(const struct lock_class *class); /* logs state_lock_class */

@@ -6,6 +6,7 @@
 #include <arch/cpu.h>
 #include <kernel/cpu/lock_watch.h>
 #include <kernel/explore/explore.h>
+#include <trace/ring/ring.h>
 
 void spin_lock_contended(struct spinlock *lock); /* lock.c: waits for the lock, and logs */
 
@@ -15,24 +16,40 @@ static inline uint32_t spin_owner(void)
     return (uint32_t)(uintptr_t)this_cpu();
 }
 
+/* Whether a class is sampled, so that acquisitions and releases are looked at (lock_watch.h): one
+ * instruction. */
+static inline __attribute__((always_inline)) bool LOCKS_WATCHED(void)
+{
+#ifdef TRACE_TESTED
+    return lock_is_watched;
+#else
+    return arch_trace_site(TRACE_ID(TRACE_CLASS_COUNT - 1, TRACE_SITE_LOCKS));
+#endif
+}
+
 /* Takes the lock if it is free, without logging. */
 static inline bool spin_take_free(struct spinlock *lock)
 {
     uint32_t free = 0;
-    /* Acquire: pairs with the release in spin_unlock, which publishes what the lock protects. */
-    return atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_acquire,
-                                                   memory_order_relaxed);
+    if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(),
+                                                                  memory_order_relaxed, memory_order_relaxed),
+                         0))
+        return false;
+    /* Acquire: pairs with the release in spin_unlock, which publishes what the lock protects. As a fence it
+     * also orders loads from before the lock (ipc_fast.c). */
+    atomic_thread_fence(memory_order_acquire);
+    return true;
 }
 
-static inline bool spin_try_lock(struct spinlock *lock)
+static inline __attribute__((always_inline)) bool spin_try_lock(struct spinlock *lock)
 {
     if (__builtin_expect(!spin_take_free(lock), 0)) {
-        spin_count_failed(lock);
+        ARCH_CALL_ASIDE(spin_count_failed, lock);
         return false;
     }
     explore_lock_taken(lock);
-    if (__builtin_expect(arch_cpu_count_down(LOCKS_LEFT), 0))
-        spin_note_tried(lock);
+    if (LOCKS_WATCHED() && --this_lock_watch()->left < 0)
+        ARCH_CALL_ASIDE(spin_note_tried, lock);
     return true;
 }
 
@@ -44,15 +61,15 @@ static inline void spin_lock(struct spinlock *lock)
         return;
     }
     explore_lock_taken(lock);
-    if (__builtin_expect(arch_cpu_count_down(LOCKS_LEFT), 0))
+    if (LOCKS_WATCHED() && --this_lock_watch()->left < 0)
         spin_note_taken(lock);
 }
 
 /* Before the lock is released. */
-static inline void spin_look_at_release(struct spinlock *lock)
+static inline __attribute__((always_inline)) void spin_look_at_release(struct spinlock *lock)
 {
-    if (__builtin_expect(arch_cpu_is_negative(LOCKS_LEFT), 0))
-        spin_note_released(lock);
+    if (LOCKS_WATCHED() && this_lock_watch()->left < 0)
+        ARCH_CALL_ASIDE(spin_note_released, lock);
 }
 
 static inline void spin_unlock(struct spinlock *lock)
@@ -63,39 +80,11 @@ static inline void spin_unlock(struct spinlock *lock)
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
 
-/* Takes back the count of an acquisition, because the caller starts over and takes the lock again. */
-static inline void spin_uncount(void)
-{
-    ++*(volatile int64_t *)&this_lock_watch()->left; /* in order with arch_cpu_count_down() */
-}
-
-/* For paths that count instructions: fails, and counts nothing, if the lock is held, or if the acquisition or
- * its release is to be looked at. So spin_unlock_unsampled need not test again. */
-static inline bool spin_try_lock_unsampled(struct spinlock *lock)
-{
-    uint32_t free = 0;
-    if (__builtin_expect(arch_cpu_count_down(LOCKS_LEFT), 0) ||
-        !atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_relaxed,
-                                                 memory_order_relaxed)) {
-        spin_uncount();
-        return false;
-    }
-    explore_lock_taken(lock);
-    /* Acquire: as in spin_take_free. As a fence it also orders loads from before the lock. */
-    atomic_thread_fence(memory_order_acquire);
-    return true;
-}
-
-static inline void spin_unlock_unsampled(struct spinlock *lock)
-{
-    explore_lock_released(lock);
-    atomic_store_explicit(&lock->held, 0, memory_order_release); /* as in spin_unlock */
-}
-
 /* The same before a sequentially consistent fence (arch_fence_after_store) that follows all that the lock
  * covers. */
-static inline void spin_unlock_fenced(struct spinlock *lock)
+static inline __attribute__((always_inline)) void spin_unlock_fenced(struct spinlock *lock)
 {
+    spin_look_at_release(lock);
     explore_lock_released(lock);
     atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
 }

@@ -40,6 +40,8 @@ void restart_lock_watch(struct lock_watch *watch, uint32_t period)
 {
     watch->period = period;
     watch->rest = 0;
+    if (!period)
+        watch->notes_used = 0;
     if (!watch->random)
         watch->random = (uint32_t)(uintptr_t)watch; /* each CPU draws others */
     if (period == 1) {
@@ -141,6 +143,7 @@ static inline void make_note(struct lock_watch *watch, struct spinlock *lock, ui
     struct lock_note *note = &watch->notes[place];
     watch->notes_used |= 1u << place;
     lock->note = place + 1;
+    note->lock = lock;
     note->site = site;
     note->sample = sample;
     note->since = arch_clock();
@@ -183,9 +186,9 @@ void spin_note_taken(struct spinlock *lock)
     note_taken(lock, (uint64_t)__builtin_return_address(0), false);
 }
 
-void spin_note_tried(struct spinlock *lock)
+void spin_note_tried(struct spinlock *lock, uint64_t site)
 {
-    note_taken(lock, (uint64_t)__builtin_return_address(0), true);
+    note_taken(lock, site, true);
 }
 
 void spin_note_taken_after_wait(struct spinlock *lock, uint64_t site)
@@ -197,15 +200,17 @@ static __attribute__((noinline)) void end_note(struct spinlock *lock)
 {
     struct lock_watch *watch = this_lock_watch();
     const uint32_t place = lock->note - 1;
+    lock->note = 0;
+    if (!(watch->notes_used >> place & 1) || watch->notes[place].lock != lock) /* it was forgotten */
+        return;
     const uint64_t held = arch_clock() - watch->notes[place].since;
     count_hold(watch, lock, &watch->notes[place], held);
     watch->notes_used &= ~(1u << place);
-    lock->note = 0;
     settle(watch);
     trace_lock_held((uint64_t)lock, held, lock->class->number, 0);
 }
 
-void spin_note_released(struct spinlock *lock)
+void spin_note_released(struct spinlock *lock, uint64_t site)
 {
     if (lock->note)
         end_note(lock);
@@ -217,7 +222,7 @@ void spin_count_wait(const struct spinlock *lock, uint64_t site, uint64_t ticks,
                          (struct lock_waited){.ticks = ticks, .spins = spins});
 }
 
-void spin_count_failed(const struct spinlock *lock)
+void spin_count_failed(const struct spinlock *lock, uint64_t site)
 {
     if (lock->class->sample_every)
         lock_row_add_failed(lock_row_of(arch_trace_ring(), key_of(lock)));

@@ -2,12 +2,12 @@
 /*
  * lock_watch.h - which acquisitions of spinlocks are sampled, and what is noted of them.
  *
- * Every CPU counts its acquisitions, of whatever class, down to the next one to look at: two or three
- * instructions that take the place of a test, so watching costs only what is sampled. Of each `period`
- * consecutive acquisitions one is looked at, a random one; `period` is the smallest N of the sampled classes.
- * Of what is looked at, one in N / period is sampled, at random, and stands for N. So each acquisition of a
- * class is sampled with a probability of 1 / N, and the sum of what samples stand for is an unbiased
- * estimate.
+ * While no class is sampled, an acquisition and a release are one instruction each longer than without: a
+ * site (trace/sites.c). Otherwise every CPU counts its acquisitions, of whatever class, down to the next one
+ * to look at. Of each `period` consecutive acquisitions one is looked at, a random one; `period` is the
+ * smallest N of the sampled classes. Of what is looked at, one in N / period is sampled, at random, and
+ * stands for N. So each acquisition of a class is sampled with a probability of 1 / N, and the sum of what
+ * samples stand for is an unbiased estimate.
  *
  * A sampled acquisition makes a note. At the release the tables locks and lock_sites (trace/schema/lock.ev)
  * get acquisition and hold time together: without atomic instructions, because only this CPU changes rows of
@@ -31,6 +31,7 @@ struct spinlock;
 struct lock_class;
 
 struct lock_note {
+    const struct spinlock *lock;
     uint64_t since; /* ticks */
     uint64_t site;  /* return address into the function that took the lock */
     struct lock_sample sample;
@@ -54,7 +55,6 @@ struct site_place {
 #define LOCK_NOTES       7u         /* more nested locks are counted without their hold times */
 
 struct lock_watch {
-    /* 64 bits, because powerpc64 then needs one instruction less. */
     int64_t left;    /* to the next acquisition to look at; negative: that one, or a note is in use */
     int64_t due;     /* the value of `left` at which to look; -1 while no note is in use */
     uint32_t period; /* 0: no class is sampled; 1: `left` stays negative, and all are looked at */
@@ -68,7 +68,6 @@ struct lock_watch {
 
 /* The place in struct cpu, which is declared later. */
 #define LOCK_WATCH_OFFSET ((sizeof(struct thread_block) + sizeof(struct arch_cpu) + 7) & ~(size_t)7)
-#define LOCKS_LEFT        (LOCK_WATCH_OFFSET + offsetof(struct lock_watch, left)) /* for arch_cpu_count_down() */
 static inline struct lock_watch *this_lock_watch(void)
 {
     return (struct lock_watch *)((char *)this_cpu() + LOCK_WATCH_OFFSET);
@@ -76,14 +75,14 @@ static inline struct lock_watch *this_lock_watch(void)
 
 /* This CPU took the lock, by spin_lock or by spin_try_lock, and `left` has become negative. */
 void spin_note_taken(struct spinlock *lock);
-void spin_note_tried(struct spinlock *lock);
+void spin_note_tried(struct spinlock *lock, uint64_t site);
 void spin_note_taken_after_wait(struct spinlock *lock, uint64_t site);
 /* This CPU is about to release the lock while `left` is negative. */
-void spin_note_released(struct spinlock *lock);
+void spin_note_released(struct spinlock *lock, uint64_t site);
 /* A wait for the lock, of a sampled class, has ended. */
 void spin_count_wait(const struct spinlock *lock, uint64_t site, uint64_t ticks, uint64_t spins);
 /* spin_try_lock() found the lock held. */
-void spin_count_failed(const struct spinlock *lock);
+void spin_count_failed(const struct spinlock *lock, uint64_t site);
 
 /* Rows of this CPU's tables have been moved or freed. */
 void forget_lock_places(struct lock_watch *watch);

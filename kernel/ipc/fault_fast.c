@@ -9,17 +9,12 @@
 #include <tarn/error.h>
 #include <trace/ipc.h>
 
-static bool send_fault_sampled(struct thread *self, struct endpoint **where);
-
-static inline __attribute__((always_inline)) bool send_fault(struct thread *self, struct endpoint **where,
-                                                             const bool is_sampled)
+bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
 {
     struct cpu *cpu = this_cpu();
     struct endpoint *endpoint = __atomic_load_n(where, __ATOMIC_RELAXED);
-    if (!endpoint)
+    if (!endpoint || !spin_try_lock(&endpoint->lock))
         return false;
-    if (!fast_try_lock(&endpoint->lock, is_sampled))
-        return !is_sampled && send_fault_sampled(self, where);
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
     /* `endpoint` may be stale, but it is still an endpoint (slab.h), so locking it was safe. If `*where`
@@ -27,26 +22,16 @@ static inline __attribute__((always_inline)) bool send_fault(struct thread *self
      * last put takes the lock. */
     if (__atomic_load_n(where, __ATOMIC_RELAXED) != endpoint || link == &endpoint->receivers ||
         !can_run_here(cpu, server) || TRACE_ON_IPC()) {
-        fast_unlock(&endpoint->lock, is_sampled);
+        spin_unlock(&endpoint->lock);
         return false;
     }
     list_remove(link);
     take_over(cpu, server);
     ipc_put_fault_message(self, server);
     begin_wait(self, THREAD_BLOCKED_FAULT, &self->reply_lock);
-    fast_unlock_fenced(&endpoint->lock, is_sampled);
+    spin_unlock_fenced(&endpoint->lock);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     switch_to_partner(cpu, self, server);
     return true;
-}
-
-static __attribute__((noinline)) bool send_fault_sampled(struct thread *self, struct endpoint **where)
-{
-    return send_fault(self, where, true);
-}
-
-bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
-{
-    return send_fault(self, where, false);
 }

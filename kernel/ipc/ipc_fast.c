@@ -6,8 +6,6 @@
  * are no capabilities and no deadline. The message goes from trap frame to trap frame, and this CPU
  * switches to the other thread without a queue. All other cases go to the general path (endpoint.c) before
  * anything has changed. The order of steps is the same there, and its comments apply. Locks are only tried.
- *
- * Each path exists twice (ipc_fast.h, Locks).
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/entry_paths.h>
@@ -27,29 +25,26 @@
 #define META_RECEIVE ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_RECEIVE << 8)
 #define META_TYPE    0xffull
 
-/* How a path goes on. */
-enum path { PATH_FAST, PATH_SAMPLED, PATH_GENERAL };
-
-/* Locks a slot's endpoint, and checks the capability again. */
-static inline __attribute__((always_inline)) enum path lock_endpoint(struct thread *self, cap_t number,
-                                                                     uint64_t wanted, bool is_sampled,
-                                                                     struct endpoint **found, uint64_t *badge)
+/* Locks a slot's endpoint, and checks the capability again. False: not at once. */
+static inline __attribute__((always_inline)) bool lock_endpoint(struct thread *self, cap_t number,
+                                                                uint64_t wanted, struct endpoint **found,
+                                                                uint64_t *badge)
 {
     struct cap cap;
     uint64_t meta = cap_read(&self->space->caps, number, &cap);
     if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted))
-        return PATH_GENERAL;
+        return false;
     struct endpoint *endpoint = *found = cap.object;
     *badge = cap.badge;
-    if (unlikely(!fast_try_lock(&endpoint->lock, is_sampled)))
-        return PATH_SAMPLED;
+    if (unlikely(!spin_try_lock(&endpoint->lock)))
+        return false;
     /* No need to test for a dead endpoint: a capability to receive keeps it alive, and a call that finds a
      * waiting receiver counts as made before its death. The lock's fence orders this load, as in
      * cap_revalidate. */
     if (likely(atomic_load_explicit(&cap.slot->meta, memory_order_relaxed) == meta))
-        return PATH_FAST;
-    fast_unlock(&endpoint->lock, is_sampled);
-    return PATH_GENERAL;
+        return true;
+    spin_unlock(&endpoint->lock);
+    return false;
 }
 
 static inline bool is_plain(const struct thread *self)
@@ -75,33 +70,27 @@ static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self,
 }
 
 /* The label is in the caller's frame; a sender may already have overwritten ours. */
-static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self, struct thread *caller,
-                                                             uint64_t call_id)
+static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self, struct thread *caller)
 {
     bool called = caller->message_kind == MESSAGE_CALL;
-    trace_ipc_reply(call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid,
+    trace_ipc_reply(caller->call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid,
                     reply_is_entry);
 }
 
 /* ---- Call ---- */
 
-static int64_t call_sampled(uint64_t slot);
-
-static inline __attribute__((always_inline)) int64_t call(uint64_t slot, const bool is_sampled)
+int64_t sys_ipc_call(uint64_t slot)
 {
     struct cpu *cpu = this_cpu();
     struct thread *self = cpu->current;
     uint64_t badge;
     struct endpoint *endpoint;
-    if (unlikely(!is_plain(self)))
+    if (unlikely(!is_plain(self)) || unlikely(!lock_endpoint(self, slot, META_SEND, &endpoint, &badge)))
         return ipc_call_general(slot);
-    const enum path path = lock_endpoint(self, slot, META_SEND, is_sampled, &endpoint, &badge);
-    if (unlikely(path != PATH_FAST))
-        return path == PATH_SAMPLED && !is_sampled ? call_sampled(slot) : ipc_call_general(slot);
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
     if (unlikely(link == &endpoint->receivers) || unlikely(!can_run_here(cpu, server))) {
-        fast_unlock(&endpoint->lock, is_sampled);
+        spin_unlock(&endpoint->lock);
         return ipc_call_general(slot);
     }
     uint64_t call_id = ++cpu->next_call_id;
@@ -114,21 +103,11 @@ static inline __attribute__((always_inline)) int64_t call(uint64_t slot, const b
     self->call_id = call_id;
     self->message_kind = MESSAGE_CALL;
     begin_wait(self, THREAD_BLOCKED_REPLY, &self->reply_lock);
-    fast_unlock_fenced(&endpoint->lock, is_sampled); /* fenced by begin_wait */
+    spin_unlock_fenced(&endpoint->lock); /* fenced by begin_wait */
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     switch_to_partner(cpu, self, server);
     return arch_switched();
-}
-
-static __attribute__((noinline)) int64_t call_sampled(uint64_t slot)
-{
-    return call(slot, true);
-}
-
-int64_t sys_ipc_call(uint64_t slot)
-{
-    return call(slot, false);
 }
 
 /* ---- Reply and receive ---- */
@@ -152,39 +131,27 @@ static inline bool has_bound_bits(const struct thread *self)
     return self->bound && atomic_load(&self->bound->bits) != 0;
 }
 
-static int64_t reply_receive_sampled(uint64_t slot);
-
-static inline __attribute__((always_inline)) int64_t reply_receive(uint64_t slot, const bool is_sampled)
+int64_t sys_ipc_reply_receive(uint64_t slot)
 {
     struct cpu *cpu = this_cpu();
     struct thread *self = cpu->current;
     uint64_t badge;
     struct endpoint *endpoint;
-    if (unlikely(!is_plain(self)))
+    if (unlikely(!is_plain(self)) || unlikely(!lock_endpoint(self, slot, META_RECEIVE, &endpoint, &badge)))
         return ipc_reply_receive_general(slot);
-    const enum path path = lock_endpoint(self, slot, META_RECEIVE, is_sampled, &endpoint, &badge);
-    if (unlikely(path != PATH_FAST))
-        return path == PATH_SAMPLED && !is_sampled ? reply_receive_sampled(slot)
-                                                   : ipc_reply_receive_general(slot);
     struct reply_target target = self->reply_target;
     struct thread *caller = target.caller;
-    if (unlikely(!list_empty(&endpoint->senders)) || unlikely(has_bound_bits(self)) || unlikely(!caller)) {
-        fast_unlock(&endpoint->lock, is_sampled);
+    if (unlikely(!list_empty(&endpoint->senders)) || unlikely(has_bound_bits(self)) || unlikely(!caller) ||
+        unlikely(!spin_try_lock(&caller->reply_lock))) {
+        spin_unlock(&endpoint->lock);
         return ipc_reply_receive_general(slot);
-    }
-    if (unlikely(!fast_try_lock(&caller->reply_lock, is_sampled))) {
-        fast_unlock(&endpoint->lock, is_sampled);
-        if (is_sampled)
-            return ipc_reply_receive_general(slot);
-        spin_uncount();
-        return reply_receive_sampled(slot);
     }
     /* what does not wait may be sending already */
     const bool waits = likely(awaits(cpu, caller, target)),
                called = waits && likely(caller->message_kind == MESSAGE_CALL);
     if (unlikely(!waits) || (!called && !is_plain_resume(self))) {
-        fast_unlock(&caller->reply_lock, is_sampled);
-        fast_unlock(&endpoint->lock, is_sampled);
+        spin_unlock(&caller->reply_lock);
+        spin_unlock(&endpoint->lock);
         return ipc_reply_receive_general(slot);
     }
     take_over(cpu, caller);
@@ -193,10 +160,10 @@ static inline __attribute__((always_inline)) int64_t reply_receive(uint64_t slot
     self->reply_target.caller = NULL;
     list_add_head(&endpoint->receivers, &self->link);
     begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock);
-    fast_unlock_fenced(&caller->reply_lock, is_sampled);
-    fast_unlock_fenced(&endpoint->lock, is_sampled);
+    spin_unlock_fenced(&caller->reply_lock);
+    spin_unlock_fenced(&endpoint->lock);
     if (TRACE_ON_IPC())
-        trace_fast_reply(self, caller, target.call_id);
+        trace_fast_reply(self, caller);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     /* the signal came first: see notification.h */
@@ -204,14 +171,4 @@ static inline __attribute__((always_inline)) int64_t reply_receive(uint64_t slot
         notification_deliver_bound(self->bound, self);
     switch_to_partner(cpu, self, caller);
     return arch_switched();
-}
-
-static __attribute__((noinline)) int64_t reply_receive_sampled(uint64_t slot)
-{
-    return reply_receive(slot, true);
-}
-
-int64_t sys_ipc_reply_receive(uint64_t slot)
-{
-    return reply_receive(slot, false);
 }

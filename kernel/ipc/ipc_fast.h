@@ -13,33 +13,6 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* ---- Locks ----
- *
- * Each path exists twice. The one that nearly all messages take counts its acquisitions, but does not look at
- * them or at releases. If one is to be looked at (lock_watch.h), or a lock is held, it starts over as the
- * other one, `is_sampled`. */
-
-static inline __attribute__((always_inline)) bool fast_try_lock(struct spinlock *lock, bool is_sampled)
-{
-    return is_sampled ? spin_try_lock(lock) : spin_try_lock_unsampled(lock);
-}
-
-static inline __attribute__((always_inline)) void fast_unlock(struct spinlock *lock, bool is_sampled)
-{
-    if (is_sampled)
-        spin_look_at_release(lock);
-    spin_unlock_unsampled(lock);
-}
-
-static inline __attribute__((always_inline)) void fast_unlock_fenced(struct spinlock *lock, bool is_sampled)
-{
-    if (is_sampled)
-        spin_look_at_release(lock);
-    spin_unlock_fenced(lock);
-}
-
-/* ---- Steps ---- */
-
 /* Can a waiting thread run here at once? The lock of its wait is held. */
 static inline bool can_run_here(const struct cpu *cpu, const struct thread *thread)
 {

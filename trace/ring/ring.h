@@ -128,6 +128,7 @@ void trace_ring_heartbeat(void);
 #define TRACE_SITE_ROUTINES        (TRACE_SITE_OF_CLASS + 2)
 #define TRACE_SITE_OR_ALL_ROUTINES (TRACE_SITE_OF_CLASS + 3)
 #define TRACE_SITE_ALL_ROUTINES    (TRACE_SITE_OF_CLASS + 4)
+#define TRACE_SITE_LOCKS           (TRACE_SITE_OF_CLASS + 5) /* the kernel's locks are sampled */
 #define TRACE_SITE_LIMITED         128u /* added to a minor: behind the event's site, whether it is limited */
 
 /* Whether a class, or an event, is enabled: constants, so that a disabled trace point is one instruction, its

@@ -17,13 +17,12 @@ struct cpu;
 enum ipi_kind { IPI_RESCHEDULE, IPI_CALL, IPI_SHOOTDOWN, IPI_STOP }; /* as in trace/schema/irq.ev */
 
 static inline struct cpu *this_cpu(void); /* one load */
-/* Of a 64-bit word at this offset, a constant, in struct cpu: subtracts 1, or not; true: it is negative. For
- * this CPU's own words, in as few instructions as can be. Not atomic. */
-static inline bool arch_cpu_count_down(size_t offset);
-static inline bool arch_cpu_is_negative(size_t offset);
 /* The same without access to memory, for code that may run before the CPU is set up: then the value is
  * arbitrary. */
 static inline struct cpu *arch_cpu_pointer(void);
+/* ARCH_CALL_ASIDE(function, argument): calls function(argument, address of this place), one that the port's
+ * entry.S lists. For code that is seldom executed: the code around it keeps all registers, as if there were
+ * no call. */
 static inline void arch_relax(void); /* in every spin loop */
 /* A fence after an atomic_store (sequentially consistent): no later load, even a relaxed one, is executed
  * before the store. Only for the compiler where such a store is a full barrier itself. */

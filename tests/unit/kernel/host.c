@@ -64,17 +64,11 @@ void spin_lock_contended(struct spinlock *lock)
     while (!spin_try_lock(lock))
         arch_relax();
 }
-/* None is sampled, so fast paths are taken. */
-void spin_note_taken(struct spinlock *lock)
-{
-    this_lock_watch()->left = INT32_MAX;
-}
-void spin_note_tried(struct spinlock *lock)
-{
-    spin_note_taken(lock);
-}
-DOES_NOTHING(void spin_count_failed(const struct spinlock *lock));
-DOES_NOTHING(void spin_note_released(struct spinlock *lock));
+DOES_NOTHING(void spin_count_failed(const struct spinlock *lock, uint64_t site));
+DOES_NOTHING(void spin_note_taken(struct spinlock *lock));
+DOES_NOTHING(void spin_note_tried(struct spinlock *lock, uint64_t site));
+bool lock_is_watched;
+DOES_NOTHING(void spin_note_released(struct spinlock *lock, uint64_t site));
 void spin_init(struct spinlock *lock, struct lock_class *class)
 {
     *lock = (struct spinlock){.class = class};

@@ -34,25 +34,15 @@ static inline struct cpu *this_cpu(void)
     return port_cpu_register;
 }
 
-/* Four instructions, because the compiler can subtract and compare by one if it need not store first. The
- * release mostly tests the same register. */
-static inline __attribute__((always_inline)) bool arch_cpu_count_down(size_t offset)
-{
-    int64_t *word = (int64_t *)((char *)this_cpu() + offset);
-    const int64_t left = *word - 1;
-    if (__builtin_expect(left < 0, 0)) {
-        *word = left;
-        __asm__ volatile("" : "+m"(*word)); /* keeps the stores apart */
-        return true;
-    }
-    *word = left;
-    return false;
-}
-
-static inline __attribute__((always_inline)) bool arch_cpu_is_negative(size_t offset)
-{
-    return *(const int64_t *)((const char *)this_cpu() + offset) < 0;
-}
+/* entry.S. Not by the link register, which functions would then have to save on all their paths. */
+#define ARCH_CALL_ASIDE(function, argument)                                                             \
+    do {                                                                                                \
+        register const void *aside __asm__("r11") = (argument);                                         \
+        __asm__ volatile("addis 12, 2, 1f@toc@ha\n\taddi 12, 12, 1f@toc@l\n\tb aside_" #function "\n1:" \
+                         :                                                                              \
+                         : "r"(aside)                                                                   \
+                         : "r12", "ctr", "xer", "memory");                                              \
+    } while (0)
 
 static inline struct cpu *arch_cpu_pointer(void)
 {

@@ -36,21 +36,9 @@ static inline struct cpu *this_cpu(void)
     return cpu;
 }
 
-/* Needs no register, and the flag is the result. Nothing else inline reads the word, so `volatile` is order
- * enough. */
-static inline __attribute__((always_inline)) bool arch_cpu_count_down(size_t offset)
-{
-    bool is_negative;
-    __asm__ volatile("subq $1, %%gs:%c1" : "=@ccs"(is_negative) : "i"(offset));
-    return is_negative;
-}
-
-static inline __attribute__((always_inline)) bool arch_cpu_is_negative(size_t offset)
-{
-    bool is_negative;
-    __asm__ volatile("cmpq $0, %%gs:%c1" : "=@ccs"(is_negative) : "i"(offset));
-    return is_negative;
-}
+/* entry.S */
+#define ARCH_CALL_ASIDE(function, argument) \
+    __asm__ volatile("call aside_" #function : : "a"(argument) : "cc", "memory")
 
 static inline struct cpu *arch_cpu_pointer(void)
 {

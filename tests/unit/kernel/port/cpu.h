@@ -15,15 +15,7 @@ static inline struct cpu *this_cpu(void)
 {
     return host_cpu;
 }
-static inline bool arch_cpu_count_down(size_t offset)
-{
-    return --*(int64_t *)((char *)this_cpu() + offset) < 0;
-}
-
-static inline bool arch_cpu_is_negative(size_t offset)
-{
-    return *(const int64_t *)((const char *)this_cpu() + offset) < 0;
-}
+#define ARCH_CALL_ASIDE(function, argument) function(argument, 0)
 
 static inline struct cpu *arch_cpu_pointer(void)
 {
