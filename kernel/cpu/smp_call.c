@@ -10,7 +10,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/drain.h>
@@ -92,8 +92,10 @@ uint64_t smp_pending(const struct cpu *cpu)
            atomic_load_explicit(&urgent_calls.pending[cpu->index], memory_order_relaxed);
 }
 
-static inline void handle_kind(uint32_t kind)
+void handle_ipi(uint32_t kind)
 {
+    handle_wake();
+    SPAN_BEGIN(IRQ, TRACE_ROUTINE_IPI, kind, trace_irq_ipi_entry(kind));
     if (kind == IPI_SHOOTDOWN) {
         smp_poll();
     } else if (kind == IPI_CALL) {
@@ -106,24 +108,5 @@ static inline void handle_kind(uint32_t kind)
         trace_wake_drain();
     }
     /* The rest of IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
-}
-
-static __attribute__((noinline, cold)) void handle_measured(uint32_t kind)
-{
-    uint64_t logged = trace_irq_ipi_entry(kind);
-    if (ROUTINES_ON())
-        routines_begin_interrupt(TRACE_ROUTINE_IPI, kind, routines_time(logged));
-    handle_kind(kind);
-    logged = trace_irq_ipi_exit(kind);
-    if (ROUTINES_ON())
-        routines_end_interrupt(routines_time(logged));
-}
-
-void handle_ipi(uint32_t kind)
-{
-    handle_wake();
-    if (ROUTINES_OR(TRACE_CLASS_IRQ))
-        handle_measured(kind);
-    else
-        handle_kind(kind);
+    SPAN_END(IRQ, trace_irq_ipi_exit(kind));
 }

@@ -13,13 +13,11 @@
 #include <kernel/explore/explore.h>
 #include <tarn/syscall.h>
 #include <trace/counter.h>
-#include <trace/fault.h>
 #include <trace/ipc.h>
 #include <trace/sched.h>
 #include <trace/syscall.h>
 
 uint8_t syscall_watched[SYS_COUNT] = {[0 ... SYS_COUNT - 1] = 1}; /* all classes are enabled at boot */
-uint8_t fault_watched = 1;
 bool call_is_entry, reply_is_entry;
 
 static void set(uint8_t *watched, uint8_t how)
@@ -48,6 +46,5 @@ void update_entry_paths(void)
             (number == SYS_ipc_call && call_is_entry) || (number == SYS_ipc_reply_receive && reply_is_entry);
         set(&syscall_watched[number], how_to_watch(number, (traced || sampled) && !is_entry));
     }
-    set(&fault_watched, TRACE_ON_FAULT() || sampled);
     counters_follow_mask();
 }

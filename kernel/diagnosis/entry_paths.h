@@ -22,7 +22,6 @@ enum {
     SYSCALL_EXPLORED = 4, /* in place of SYSCALL_FAST, in the exploring kernel */
 };
 extern uint8_t syscall_watched[];
-extern uint8_t fault_watched;
 
 /* On the fast path, ipc_call stands for the entry of the system call, too; so does ipc_reply. */
 extern bool call_is_entry, reply_is_entry;

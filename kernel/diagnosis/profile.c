@@ -29,6 +29,7 @@
 #define COUNT_AT_ONE (1u << 30) /* counts between two readings at most: counters may have 32 bits */
 
 uint64_t profile_period;
+bool profile_watches;
 static uint32_t profile_counter; /* 1 + number of the counter that drives the sampling; 0: the clock */
 
 /* ---- Timing ---- */
@@ -343,6 +344,13 @@ static bool is_possible(uint64_t period, uint32_t counter)
                                    : period >= PROFILE_PERIOD_MIN_NS && period <= PROFILE_PERIOD_MAX_NS);
 }
 
+/* trace_lock held. */
+static void watch(bool on)
+{
+    profile_watches = on;
+    trace_sites_agree();
+}
+
 /* Nothing samples yet, or all CPUs are about to start anew. */
 static int64_t choose(uint64_t period, uint32_t counter)
 {
@@ -351,6 +359,8 @@ static int64_t choose(uint64_t period, uint32_t counter)
         error = counters_bind_sample(period ? counter : 0);
     if (error)
         return error;
+    if (period)
+        watch(true);
     __atomic_store_n(&profile_counter, period ? counter : 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&profile_period, period && !counter ? timer_ticks(period) : period, __ATOMIC_SEQ_CST);
     update_entry_paths();
@@ -372,5 +382,10 @@ int64_t profile_set(uint64_t period, uint32_t counter)
     if (others)
         smp_call(others, start_here, NULL);
     start_here(NULL);
+    /* every CPU has been outside of windows since the period was set */
+    spin_lock(&trace_lock);
+    if (!profile_period)
+        watch(false);
+    spin_unlock(&trace_lock);
     return 0;
 }

@@ -52,6 +52,8 @@ struct cpu;
 struct kernel_regs;
 
 extern uint64_t profile_period; /* mean period, in ticks or counts; 0: off */
+/* Sites of spans are on for samples (span.h): before a window can open, and until the last one is closed. */
+extern bool profile_watches;
 
 void profile_init_cpu(struct cpu *cpu);
 /* Sets the mean period, in nanoseconds, or in counts of a counter (1 + its number, 0: none); 0: off.

@@ -10,6 +10,7 @@
 #include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/routine_rows.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
@@ -123,14 +124,16 @@ void routines_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t
     end_innermost(self, now);
 }
 
-void routines_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now)
+void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged)
 {
-    routines_begin(this_cpu()->current, false, kind, argument, now);
+    if (ROUTINES_ON())
+        routines_begin(this_cpu()->current, false, kind, argument, routines_time(logged));
 }
 
-void routines_end_interrupt(uint64_t now)
+void span_ended(uint64_t logged)
 {
-    end_innermost(this_cpu()->current, now);
+    if (ROUTINES_ON())
+        routines_end(this_cpu()->current, routines_time(logged));
 }
 
 /* ---- The switch ---- */

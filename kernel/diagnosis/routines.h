@@ -21,8 +21,9 @@
  *
  * Programs count their own routines in page frames that they share with the kernel (routines_program.c).
  *
- * Off, the sites are off (trace/sites.c): ROUTINES_ON() is one instruction. Places that have a trace point of
- * a class anyway test ROUTINES_OR(class), which is on if either is, in place of it.
+ * Off, the sites are off (trace/sites.c): ROUTINES_ON() is one instruction. Places that others observe, too,
+ * test ROUTINES_OR(class) once: routines are counted, events of the class are logged, or samples are taken
+ * (span.h).
  */
 #ifndef KERNEL_ROUTINES_H
 #define KERNEL_ROUTINES_H
@@ -30,6 +31,7 @@
 #include <arch/clock.h>
 #include <arch/cpu.h>
 #include <arch/trace.h>
+#include <kernel/diagnosis/profile.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/format/routine.h>
@@ -72,7 +74,7 @@ static inline bool ROUTINES_ON(void)
 }
 static inline bool ROUTINES_OR(unsigned class_number)
 {
-    return routines_on || arch_trace_enabled(class_number);
+    return routines_on || profile_watches || arch_trace_enabled(class_number);
 }
 #else
 static inline __attribute__((always_inline)) bool ROUTINES_ON(void)
@@ -172,9 +174,6 @@ void routines_begin(struct thread *self, bool from_kernel, enum trace_routine_ki
 void routines_end(struct thread *self, uint64_t now);
 /* The same when it becomes known only at the end which one it was. */
 void routines_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t argument, uint64_t now);
-
-void routines_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now);
-void routines_end_interrupt(uint64_t now);
 
 /* When something happens: the time of its event, so that accounts and trace agree, or, if that is off, now.
  * `logged`: what the log function has just returned. */

@@ -10,9 +10,8 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/fault.h>
@@ -90,162 +89,109 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool d
     return sent;
 }
 
-/* Returns what trace_fault_exit() does, if the fault ended. */
-static inline __attribute__((always_inline)) uint64_t hand_on(struct thread *self,
-                                                              struct fault_request *request,
-                                                              enum fault_result result, uint64_t ip,
-                                                              uint64_t since)
+/* ---- The span of a fault ---- */
+
+static __attribute__((noinline, cold)) void fault_begun(struct thread *self,
+                                                        const struct fault_request *request, uint64_t ip,
+                                                        bool from_kernel)
 {
+    const uint64_t logged = trace_fault_entry(request->address, ip, self->tid, request->access);
+    if (ROUTINES_ON())
+        routines_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, routines_time(logged));
+    if (profile_period && !from_kernel)
+        profile_open_window();
+}
+
+/* The window of a copy is its system call's. */
+static __attribute__((noinline, cold)) void fault_ended(struct thread *self,
+                                                        const struct fault_request *request, uint32_t kind,
+                                                        uint64_t since, bool from_kernel)
+{
+    if (!from_kernel)
+        profile_close_window();
+    const uint64_t logged = trace_fault_exit(request->address, arch_clock() - since, kind, self->tid);
+    if (ROUTINES_ON())
+        routines_end_as(self, TRACE_ROUTINE_FAULT, kind, routines_time(logged));
+}
+
+/* It ends when the thread runs again (thread_trace_resumed), unless nobody handles it. */
+static __attribute__((noinline, cold)) void fault_waits(struct thread *self)
+{
+    profile_close_window();
+    self->fault_kind = TRACE_FAULT_BAD;
+    if (ROUTINES_ON())
+        self->traced |= TRACED_FAULT;
+}
+
+/* ---- Entries ---- */
+
+/* The kernel alone could not do it. */
+static void hand_on(struct thread *self, struct fault_request *request, enum fault_result result, uint64_t ip,
+                    uint64_t since)
+{
+    if (ROUTINES_OR(TRACE_CLASS_FAULT))
+        fault_waits(self);
     if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true)) {
         arch_switched();
-        return TRACE_NOT_LOGGED;
+        return;
     }
     if (result == FAULT_NO_MEMORY && scarce_wait(self)) {
         trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
         arch_switched();
-        return TRACE_NOT_LOGGED;
+        return;
     }
     self->fault_kind = TRACE_FAULT_HANDLER;
     self->fault_since = since;
     self->fault_address = request->address;
     if (ask_handler(self, FAULT_PAGE, request->address, ip, request->access)) {
         arch_switched();
-        return TRACE_NOT_LOGGED;
+        return;
     }
     if (kill_faulter(self, FAULT_PAGE, request->address, ip) && result == FAULT_NO_MEMORY)
         log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
-    return trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
-}
-
-static inline enum fault_result resolve(struct thread *self, struct fault_request *request)
-{
-    return request->address < USER_END ? space_fault(self->space, request) : FAULT_REFUSED;
-}
-
-static __attribute__((noinline)) enum fault_result resolve_sampled(struct thread *self,
-                                                                   struct fault_request *request)
-{
-    profile_open_window();
-    enum fault_result result = resolve(self, request);
-    profile_close_window();
-    return result;
-}
-
-/* `logged`: what hand_on() returns. */
-static inline __attribute__((always_inline)) bool handle_unresolved(struct thread *self,
-                                                                    struct fault_request *request,
-                                                                    enum fault_result result, uint64_t ip,
-                                                                    uint64_t since, bool from_kernel,
-                                                                    uint64_t *logged)
-{
-    if (from_kernel) { /* stops the copy; syscall.c asks the pager */
-        if (result == FAULT_ASK_PAGER)
-            endpoint_put(request->pager);
-        *logged = trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
-        return false;
-    }
-    *logged = hand_on(self, request, result, ip, since);
-    return true;
-}
-
-/* The fault will end, in routines, when the thread runs again. A copy of the kernel ends at once. */
-static void await_end(struct thread *self, uint32_t kind, bool from_kernel)
-{
-    self->fault_kind = kind;
-    if (!from_kernel)
-        self->traced |= TRACED_FAULT;
-}
-
-static bool is_waiting(const struct thread *self)
-{
-    return self != current_thread() ||
-           atomic_load_explicit(&self->state, memory_order_relaxed) != THREAD_RUNNING;
-}
-
-/* Apart, so that handle_watched() needs few registers that calls keep. */
-static __attribute__((noinline)) bool hand_on_watched(struct thread *self, struct fault_request *request,
-                                                      enum fault_result result, uint64_t ip, uint64_t since,
-                                                      bool from_kernel)
-{
-    const bool counted = ROUTINES_ON();
-    if (counted)
-        await_end(self, TRACE_FAULT_BAD, from_kernel);
-    uint64_t logged;
-    const bool handled = handle_unresolved(self, request, result, ip, since, from_kernel, &logged);
-    if (counted && !is_waiting(self)) /* else it ends when the thread runs again */
-        routines_end_as(self, TRACE_ROUTINE_FAULT, TRACE_FAULT_BAD, routines_time(logged));
-    return handled;
-}
-
-/* Nothing but routines is on. */
-static __attribute__((noinline)) bool handle_counted(uint64_t address, uint32_t access, uint64_t ip,
-                                                     bool from_kernel)
-{
-    struct thread *self = current_thread();
-    const uint64_t since = arch_clock();
-    const uint32_t depth = from_kernel ? routine_depth(&self->routines) : 0;
-    struct fault_request request = {.address = address, .access = access};
-    routine_begin(&self->routines, depth, trace_routine_key(TRACE_ROUTINE_FAULT, 0), since);
-    const enum fault_result result = resolve(self, &request);
-    if (__builtin_expect(result != FAULT_RESOLVED, 0))
-        return hand_on_watched(self, &request, result, ip, since, from_kernel);
-    self->routines.at[depth].key = trace_routine_key(TRACE_ROUTINE_FAULT, (uint16_t)request.kind);
-    if (self->routine_table)
-        routine_end(self, routine_rows_of(self->routine_table), &self->routines, depth, arch_clock());
-    return true;
-}
-
-/* Faults are traced, or samples are taken. */
-static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t access, uint64_t ip,
-                                                     bool from_kernel)
-{
-    struct thread *self = current_thread();
-    const uint64_t since = arch_clock();
-    struct fault_request request = {.address = address, .access = access};
-    uint64_t logged = trace_fault_entry(address, ip, self->tid, access);
-    if (ROUTINES_ON())
-        routines_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, routines_time(logged));
-    enum fault_result result =
-        profile_period && !from_kernel ? resolve_sampled(self, &request) : resolve(self, &request);
-    if (__builtin_expect(result != FAULT_RESOLVED, 0))
-        return hand_on_watched(self, &request, result, ip, since, from_kernel);
-    const uint64_t now = arch_clock();
-    logged = trace_fault_exit(request.address, now - since, request.kind, self->tid);
-    if (ROUTINES_ON())
-        routines_end_as(self, TRACE_ROUTINE_FAULT, request.kind, routines_time(logged));
-    return true;
+    if (ROUTINES_OR(TRACE_CLASS_FAULT))
+        fault_ended(self, request, TRACE_FAULT_BAD, since, false);
 }
 
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
 {
-    explore_enters_kernel();
-    if (__builtin_expect(fault_watched, 0))
-        return routines_alone && !TRACE_ON_FAULT() ? handle_counted(address, access, ip, from_kernel)
-                                                   : handle_watched(address, access, ip, from_kernel);
     struct thread *self = current_thread();
-    const uint64_t since = arch_clock();
     struct fault_request request = {.address = address, .access = access};
-    enum fault_result result = resolve(self, &request);
-    uint64_t ignored;
-    return result == FAULT_RESOLVED ||
-           handle_unresolved(self, &request, result, ip, since, from_kernel, &ignored);
+    explore_enters_kernel();
+    const uint64_t since = arch_clock();
+    if (ROUTINES_OR(TRACE_CLASS_FAULT))
+        fault_begun(self, &request, ip, from_kernel);
+    enum fault_result result =
+        request.address < USER_END ? space_fault(self->space, &request) : FAULT_REFUSED;
+    if (__builtin_expect(result != FAULT_RESOLVED, 0) && !from_kernel) {
+        hand_on(self, &request, result, ip, since);
+        return true;
+    }
+    if (result == FAULT_ASK_PAGER) /* stops the copy; user_copy.c asks the pager */
+        endpoint_put(request.pager);
+    if (ROUTINES_OR(TRACE_CLASS_FAULT))
+        fault_ended(self, &request, result == FAULT_RESOLVED ? request.kind : TRACE_FAULT_BAD, since,
+                    from_kernel);
+    return result == FAULT_RESOLVED;
+}
+
+static __attribute__((noinline, cold)) void exception_begun(struct thread *self, uint32_t vector,
+                                                            uint64_t code, uint64_t ip)
+{
+    span_begun(TRACE_ROUTINE_EXCEPTION, vector, trace_exception_entry(vector, self->tid, ip, code));
+    fault_waits(self);
 }
 
 void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip)
 {
     struct thread *self = current_thread();
     explore_enters_kernel();
-    uint64_t logged = trace_exception_entry(vector, self->tid, ip, code);
-    if (ROUTINES_ON()) {
-        routines_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector, routines_time(logged));
-        self->traced |= TRACED_FAULT;
-    }
+    if (ROUTINES_OR(TRACE_CLASS_EXCEPTION))
+        exception_begun(self, vector, code, ip);
     self->fault_kind = vector;
     self->fault_since = 0;
     if (!ask_handler(self, reason, ip, ip, 0)) {
         kill_faulter(self, reason, ip, ip);
-        logged = trace_exception_exit(vector, 2);
-        if (ROUTINES_ON())
-            routines_end(self, routines_time(logged));
+        SPAN_END(EXCEPTION, trace_exception_exit(vector, 2));
     }
 }

@@ -8,7 +8,7 @@
 #include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/irq.h>
@@ -67,8 +67,10 @@ static const char *kind_of(uint32_t number)
     return number == arch_console_irq() ? console : NULL;
 }
 
-static uint64_t trace_entry(uint32_t number, uint64_t ip)
+static __attribute__((noinline, cold)) uint64_t trace_entry(uint32_t number, uint64_t ip)
 {
+    if (!TRACE_ON_IRQ())
+        return TRACE_NOT_LOGGED;
     static const char unwanted[TRACE_NAME_BYTES];
     const char *kind = kind_of(number);
     return trace_irq_handler_entry_timed(number, kind ? kind : unwanted, ip);
@@ -82,30 +84,14 @@ bool irq_deliver(uint32_t number)
     return irq ? signal_object(irq, number) : console_interrupt(number);
 }
 
-static inline bool deliver(uint32_t number)
-{
-    arch_irq_mask(number);
-    arch_irq_end(number);
-    return explore_put_off(number) || irq_deliver(number);
-}
-
-static __attribute__((noinline, cold)) void deliver_measured(uint32_t number, uint64_t ip)
-{
-    uint64_t logged = TRACE_ON_IRQ() ? trace_entry(number, ip) : TRACE_NOT_LOGGED;
-    if (ROUTINES_ON())
-        routines_begin_interrupt(TRACE_ROUTINE_INTERRUPT, number, routines_time(logged));
-    logged = trace_irq_handler_exit(number, deliver(number));
-    if (ROUTINES_ON())
-        routines_end_interrupt(routines_time(logged));
-}
-
 void handle_interrupt(uint32_t number, uint64_t ip)
 {
     handle_wake();
-    if (ROUTINES_OR(TRACE_CLASS_IRQ))
-        deliver_measured(number, ip);
-    else
-        deliver(number);
+    SPAN_BEGIN(IRQ, TRACE_ROUTINE_INTERRUPT, number, trace_entry(number, ip));
+    arch_irq_mask(number);
+    arch_irq_end(number);
+    const bool handled = explore_put_off(number) || irq_deliver(number);
+    SPAN_END(IRQ, trace_irq_handler_exit(number, handled));
 }
 
 /* ---- Objects ---- */

@@ -8,9 +8,8 @@
  * preserve any.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>
@@ -18,7 +17,6 @@
 #include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <trace/counter.h>
 #include <trace/sched.h>
 
 /* Returns true if the current thread can continue. */
@@ -153,20 +151,6 @@ void sched_reschedule(void)
 
 enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* states as in Linux's cpu_idle event */
 
-static __attribute__((cold)) void note_sleep(struct cpu *cpu)
-{
-    const uint64_t logged = trace_sched_idle(IDLE_SLEEPS, cpu->index);
-    if (ROUTINES_ON())
-        routines_begin(cpu->idle, false, TRACE_ROUTINE_IDLE, 0, routines_time(logged));
-}
-
-static __attribute__((cold)) void note_wake(struct cpu *cpu)
-{
-    const uint64_t logged = trace_sched_idle(IDLE_WAKES, cpu->index);
-    if (ROUTINES_ON())
-        routines_end(cpu->idle, routines_time(logged));
-}
-
 void handle_wake(void)
 {
     struct cpu *cpu = this_cpu();
@@ -175,8 +159,7 @@ void handle_wake(void)
         return;
     cpu->sleeps = false;
     explore_wakes(cpu);
-    if (ROUTINES_OR(TRACE_CLASS_SCHED))
-        note_wake(cpu);
+    SPAN_END(SCHED, trace_sched_idle(IDLE_WAKES, cpu->index));
 }
 
 static void say_idle(struct cpu *cpu)
@@ -196,8 +179,7 @@ static void idle(struct cpu *cpu)
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
         space_unload(cpu);
-        if (ROUTINES_OR(TRACE_CLASS_SCHED))
-            note_sleep(cpu);
+        SPAN_BEGIN(SCHED, TRACE_ROUTINE_IDLE, 0, trace_sched_idle(IDLE_SLEEPS, cpu->index));
         if (profile_period)
             profile_sleep();
         cpu->sleeps = true;

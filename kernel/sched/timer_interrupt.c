@@ -5,7 +5,7 @@
 #include <kernel/cpu/quiescent.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
@@ -44,11 +44,13 @@ static void run_periodic(struct timer_queue *queue, uint64_t now)
         beat(now);
 }
 
-/* Returns how many time-outs expired. */
-static uint32_t handle(uint64_t now)
+void handle_timer(void)
 {
     struct timer_queue *queue = &this_cpu()->timer_queue;
+    uint64_t now = arch_clock();
     uint32_t expired = 0;
+    handle_wake();
+    SPAN_BEGIN(IRQ, TRACE_ROUTINE_TIMER, 0, trace_irq_timer_entry(queue->programmed));
     queue->programmed = TIMER_NEVER;
     if (now >= queue->periodic)
         run_periodic(queue, now);
@@ -62,25 +64,5 @@ static uint32_t handle(uint64_t now)
         expired++;
     }
     timer_program();
-    return expired;
-}
-
-static __attribute__((noinline, cold)) void handle_measured(uint64_t now)
-{
-    uint64_t logged = trace_irq_timer_entry(this_cpu()->timer_queue.programmed);
-    if (ROUTINES_ON())
-        routines_begin_interrupt(TRACE_ROUTINE_TIMER, 0, routines_time(logged));
-    logged = trace_irq_timer_exit(handle(now));
-    if (ROUTINES_ON())
-        routines_end_interrupt(routines_time(logged));
-}
-
-void handle_timer(void)
-{
-    uint64_t now = arch_clock();
-    handle_wake();
-    if (ROUTINES_OR(TRACE_CLASS_IRQ))
-        handle_measured(now);
-    else
-        handle(now);
+    SPAN_END(IRQ, trace_irq_timer_exit(expired));
 }

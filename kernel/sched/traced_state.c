@@ -61,11 +61,10 @@ static __attribute__((noinline, cold)) void count_switch(struct cpu *cpu, struct
         routines_switched(cpu, prev, next);
 }
 
-/* One of the two is on. */
 void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
     if (TRACE_ON_COUNTER())
         count_switch(cpu, prev, next);
-    else
+    else if (ROUTINES_ON())
         routines_switched(cpu, prev, next);
 }

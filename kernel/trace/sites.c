@@ -53,11 +53,13 @@ static struct switches {
     uint64_t limited[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
     uint32_t routines;                   /* routines are counted: enum routines_level */
     bool locks;                          /* locks are watched */
+    bool samples;                        /* of where CPUs are */
 } now = {.mask = ~0ull,
          .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
          .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
          .routines = ROUTINES_ALL,
-         .locks = true},
+         .locks = true,
+         .samples = true},
   before;
 
 /* The sites in a memory object, in frames of their own. */
@@ -84,7 +86,7 @@ static bool is_on(const struct switches *switches, uint32_t id)
     if (minor == TRACE_SITE_ROUTINES)
         return switches->routines != ROUTINES_OFF;
     if (minor == TRACE_SITE_OR_ROUTINES)
-        return has_class || switches->routines != ROUTINES_OFF;
+        return has_class || switches->routines != ROUTINES_OFF || switches->samples;
     if (minor == TRACE_SITE_LOCKS)
         return switches->locks;
     if (minor == TRACE_SITE_ALL_ROUTINES)
@@ -102,7 +104,9 @@ static bool has_changed(uint32_t id)
 static void compare_classes(void)
 {
     changed_classes =
-        before.routines != now.routines || before.locks != now.locks ? ~0ull : before.mask ^ now.mask;
+        before.routines != now.routines || before.locks != now.locks || before.samples != now.samples
+            ? ~0ull
+            : before.mask ^ now.mask;
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         if (before.minors[i] != now.minors[i] || before.limited[i] != now.limited[i])
             changed_classes |= 1ull << i;
@@ -141,6 +145,7 @@ static bool begin_change(void)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
     now.routines = routines_level;
     now.locks = lock_is_watched;
+    now.samples = profile_watches;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
     memset(now.limited, 0, sizeof now.limited);
@@ -190,7 +195,7 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
 /* Routines are still counted: other CPUs go on for a while. */
 void trace_silence(bool silent)
 {
-    const struct switches counting = {.routines = now.routines, .locks = now.locks};
+    const struct switches counting = {.routines = now.routines, .locks = now.locks, .samples = now.samples};
     for (const struct trace_site *entry = trace_sites; entry < trace_sites_end; entry++)
         if (is_on(&now, entry->id) && !is_on(&counting, entry->id))
             switch_kernel_site(entry, !silent);

@@ -123,7 +123,8 @@ void trace_ring_heartbeat(void);
 
 #define TRACE_SITE_OF_CLASS        TRACE_MINORS_SWITCHED /* in place of a minor: any event of the class */
 /* Sites of what is also counted in tables (trace/format/routine.h), in place of a minor: any event of the
- * class, or routines; routines alone; any event of the class, or routines of all programs; these alone. */
+ * class, or routines, or samples; routines alone; any event of the class, or routines of all programs; these
+ * alone. */
 #define TRACE_SITE_OR_ROUTINES     (TRACE_SITE_OF_CLASS + 1)
 #define TRACE_SITE_ROUTINES        (TRACE_SITE_OF_CLASS + 2)
 #define TRACE_SITE_OR_ALL_ROUTINES (TRACE_SITE_OF_CLASS + 3)

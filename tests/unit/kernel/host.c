@@ -7,7 +7,7 @@
 
 #include <arch/boot.h>
 #include <arch/mmu.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
@@ -80,13 +80,13 @@ DOES_NOTHING(void arch_send_ipi(struct cpu *target, enum ipi_kind kind));
 
 /* ---- Tables are off ---- */
 
-bool routines_on;
+bool routines_on, profile_watches;
 DOES_NOTHING(void routines_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind,
                                  uint64_t argument, uint64_t now));
 DOES_NOTHING(void routines_end(struct thread *self, uint64_t now));
 DOES_NOTHING(void routines_beat(uint64_t now));
-DOES_NOTHING(void routines_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now));
-DOES_NOTHING(void routines_end_interrupt(uint64_t now));
+DOES_NOTHING(void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged));
+DOES_NOTHING(void span_ended(uint64_t logged));
 bool trace_tables_in_use;
 
 DOES_NOTHING(void trace_tables_reclaim(bool is_heartbeat));
