@@ -28,12 +28,11 @@ SHARED = {
     "kernel/diagnosis/routines.c": "routines are counted where they begin and end",
     "kernel/diagnosis/routines_call.c": "the same",
     "kernel/diagnosis/routines_end.c": "threads and spaces hand on their routines when they end",
-    "kernel/diagnosis/entry_paths.c": "mask and period decide which paths the entries take",
 }
 
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
-    ("kernel/cpu/smp_call.c", "kernel/sched/schedule.c", "an IPI ends the idle CPU's sleep"),
+    ("kernel/cpu/smp_call.c", "kernel/sched/sched.c", "an IPI ends the idle CPU's sleep"),
     ("kernel/cpu/smp_call.c", "kernel/debug/enter.c", "an IPI may come to stop this CPU for the debugger"),
     ("kernel/cpu/smp_call.c", "kernel/trace/drain.c", "a CPU interrupts itself to wake the drain of the trace"),
     ("kernel/ipc/irq.c", "kernel/syscall/machine.*", "interrupts are the machine object's, and one is the console's"),
@@ -51,8 +50,7 @@ AGAINST = [
     ("kernel/sched/thread.c", "kernel/trace/tables.c", "a thread that ends gives its rows of tables back"),
     ("kernel/sched/thread.c", "kernel/ipc/*", "a thread that ends leaves its notification, and fails the caller that it served"),
     ("kernel/sched/timer_interrupt.c", "kernel/*", "the timer interrupt drives heartbeat, watchdog and console"),
-    ("kernel/diagnosis/routines_call.c", "kernel/syscall/syscall.c", "the entry's way to a system call that is counted alone, or traced"),
-    ("kernel/diagnosis/*", "kernel/explore/explore.h", "the exploring kernel needs the entry of each system call"),
+    ("kernel/trace/sites.c", "kernel/explore/explore.h", "the exploring kernel needs the entry of each system call"),
     ("kernel/diagnosis/nmi.c", "kernel/debug/enter.c", "`nmi=debugger`"),
     ("kernel/diagnosis/panic.c", "kernel/debug/enter.c", "`panic=debugger`, and a panic in a session"),
     ("kernel/diagnosis/panic.c", "kernel/syscall/machine.c", "a panic stops the other CPUs"),

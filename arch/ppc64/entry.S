@@ -20,6 +20,7 @@
  */
 #include "offsets.h"
 #include "ppc64.h"
+#include <arch/list_site.S>
 #include <tarn/error.h>
 #include <tarn/syscall.h>
 
@@ -54,20 +55,10 @@ number = number + 1
 
 #define GPR(n) (FRAME_GPR + 8 * (n))
 
-/* If the system call in r0, or NUMBER, is watched. Change r9, CR0. */
-.macro TO_IF_WATCHED label
-        addis   %r9, %r2, syscall_watched@toc@ha
-        addi    %r9, %r9, syscall_watched@toc@l
-        lbzx    %r9, %r9, %r0
-        cmpwi   %r9, 0
-        bne     \label
-.endm
-
-.macro TO_IF_NUMBER_WATCHED number, label
-        addis   %r9, %r2, syscall_watched+\number@toc@ha
-        lbz     %r9, syscall_watched+\number@toc@l(%r9)
-        cmpwi   %r9, 0
-        bne     \label
+/* The site of a system call, as it is linked: on. */
+.macro SITE target
+0:      b       \target
+        LIST_SITE \target, SYSCALL_SITE
 .endm
 
 /* ---- exception vectors ---------------------------------------------------------------------------- */
@@ -185,7 +176,7 @@ syscall_srr0_read:
         ld      %r2, CPU_TOC(%r13)
         cmpldi  %r0, SYS_COUNT
         bge     syscall_unknown
-        TO_IF_WATCHED syscall_watched_call
+        SITE    syscall_traced
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r0, 3
@@ -223,11 +214,11 @@ syscall_unknown:
         li      %r3, -E_BAD_SYSCALL
         b       syscall_result
 
-syscall_watched_call:
+syscall_traced:
         ld      %r3, CPU_CURRENT(%r13)
         mr      %r4, %r0
         ld      %r1, CPU_KERNEL_STACK(%r13)
-        bl      syscall_call_watched
+        bl      syscall_call_traced
         b       syscall_result
 
 /* Another thread may run next. */
@@ -253,7 +244,7 @@ syscall_message:
         beq     message_call            /* condition: r0 - SYS_ipc_call */
         cmpwi   %r0, SYS_ipc_reply_receive
         beq     message_reply_receive
-        TO_IF_WATCHED message_watched_call
+        SITE    message_traced
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r0, 3
@@ -324,25 +315,25 @@ restore_end:
 
 /* The two most frequent messages need no table, and no second load of the table of contents. */
 message_call:
-        TO_IF_NUMBER_WATCHED SYS_ipc_call, message_watched_call
+        SITE    message_traced
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      sys_ipc_call
         b       message_result
 
 message_reply_receive:
-        TO_IF_NUMBER_WATCHED SYS_ipc_reply_receive, message_watched_call
+        SITE    message_traced
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      sys_ipc_reply_receive
         b       message_result
 
-message_watched_call:
+message_traced:
         mr      %r4, %r0
         mr      %r9, %r3
         ld      %r3, CPU_CURRENT(%r13)
         std     %r0, GPR(0)(%r3)
         std     %r9, GPR(3)(%r3)
         ld      %r1, CPU_KERNEL_STACK(%r13)
-        bl      syscall_call_watched
+        bl      syscall_call_traced
         b       message_result
 
 /* void arch_return_to_user(void): drops the stack. */

@@ -6,6 +6,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/sched/thread.h>
 #include <trace/format/layout.h>
+#include <trace/syscall.h>
 
 #define FRAME(name, field) DEFINE(FRAME_##name, offsetof(struct arch_frame, field))
 #define REGS(name, field)  DEFINE(REGS_##name, offsetof(struct kernel_regs, field))
@@ -38,6 +39,7 @@ void offsets(void)
     CPU(TOC, arch.toc);
     CPU(SPECIAL_STACK, arch.special_stack_top);
     CPU(SPECIAL_SAVE, arch.special_save);
+    DEFINE(SYSCALL_SITE, TRACE_ID(TRACE_CLASS_SYSCALL, TRACE_SITE_SPAN));
 }
 
 _Static_assert(offsetof(struct arch_frame, interrupted) + 4 == offsetof(struct arch_frame, cr),

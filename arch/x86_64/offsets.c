@@ -5,6 +5,7 @@
 #include <arch/offsets.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/sched/thread.h>
+#include <trace/syscall.h>
 
 #define FRAME(name, field) DEFINE(FRAME_##name, offsetof(struct arch_frame, field))
 
@@ -37,6 +38,7 @@ void offsets(void)
     DEFINE(CPU_NEED_RESCHED, offsetof(struct cpu, need_resched));
     DEFINE(BOOT_INFO_CPU_COUNT, offsetof(struct boot_info, cpu_count));
     DEFINE(BOOT_INFO_HARDWARE_ID, offsetof(struct boot_info, cpu_hardware_id));
+    DEFINE(SYSCALL_SITE, TRACE_ID(TRACE_CLASS_SYSCALL, TRACE_SITE_SPAN));
 }
 
 _Static_assert(offsetof(struct cpu, block.self) == 0, "this_cpu()");

@@ -35,7 +35,7 @@ struct cpu {
     uint32_t index;
     bool online;
     bool sleeps;          /* asleep while idle, or its end is not logged yet */
-    uint8_t switch_state; /* enum thread_state of the old thread in the last switch that was logged */
+    uint8_t switch_state; /* enum thread_state of the old thread in the last switch that was observed */
     uint64_t bit;         /* 1 << index */
     /* Whose page tables are loaded. NULL: the kernel's. SPACE_CHANGING: those of one of two spaces. Written
      * by this CPU only (space_activate, space_unload); TLB shootdowns read it atomically. */

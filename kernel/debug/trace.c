@@ -11,7 +11,6 @@
 #include "trace/events.h" /* generated */
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/newest.h>
@@ -208,7 +207,6 @@ static int64_t set_stopped(uint32_t operation, uint64_t a, uint64_t b)
         return -E_UNSUPPORTED;
     if (!trace_switch_stopped(mask, switches))
         return -E_BUSY; /* another CPU is switching trace points */
-    update_entry_paths();
     return 0;
 }
 

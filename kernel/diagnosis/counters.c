@@ -12,7 +12,6 @@
 #include <arch/counter.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
@@ -297,7 +296,6 @@ int64_t counters_bind(uint64_t packed)
         log_bound(0);
     error = change(SLOTS_MASK, packed);
     trace_sites_agree();
-    update_entry_paths();
     if (!error && packed)
         log_bound(packed);
     spin_unlock(&trace_lock);

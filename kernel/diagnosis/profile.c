@@ -12,7 +12,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -363,7 +362,6 @@ static int64_t choose(uint64_t period, uint32_t counter)
         watch(true);
     __atomic_store_n(&profile_counter, period ? counter : 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&profile_period, period && !counter ? timer_ticks(period) : period, __ATOMIC_SEQ_CST);
-    update_entry_paths();
     log_setting();
     return 0;
 }

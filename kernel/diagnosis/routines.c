@@ -8,7 +8,6 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/routine_rows.h>
 #include <kernel/diagnosis/span.h>
 #include <kernel/kernel.h>
@@ -18,7 +17,7 @@
 #include <kernel/trace/control.h>
 #include <trace/ring/routine_copy.h>
 
-bool routines_on, routines_alone;
+bool routines_on;
 enum routines_level routines_level;
 uint64_t routines_since, routines_epoch;
 
@@ -173,7 +172,6 @@ static void agree(enum routines_level level)
     __atomic_store_n(&routines_on, level != ROUTINES_OFF, __ATOMIC_RELAXED);
     __atomic_store_n(&trace_info_page.routines, level, __ATOMIC_RELAXED);
     trace_sites_agree();
-    update_entry_paths();
 }
 
 /* No table is made from here on until `routines_since` is set. Those that are kept have rows of before. */

@@ -22,8 +22,7 @@
  * Programs count their own routines in page frames that they share with the kernel (routines_program.c).
  *
  * Off, the sites are off (trace/sites.c): ROUTINES_ON() is one instruction. Places that others observe, too,
- * test ROUTINES_OR(class) once: routines are counted, events of the class are logged, or samples are taken
- * (span.h).
+ * are spans (span.h).
  */
 #ifndef KERNEL_ROUTINES_H
 #define KERNEL_ROUTINES_H
@@ -64,26 +63,16 @@ enum routines_level {
 };
 extern bool routines_on;
 extern enum routines_level routines_level;
-/* They are on, and what may block is neither traced nor sampled (entry_paths.c). */
-extern bool routines_alone;
 
 #ifdef TRACE_TESTED
 static inline bool ROUTINES_ON(void)
 {
     return routines_on;
 }
-static inline bool ROUTINES_OR(unsigned class_number)
-{
-    return routines_on || profile_watches || arch_trace_enabled(class_number);
-}
 #else
 static inline __attribute__((always_inline)) bool ROUTINES_ON(void)
 {
     return arch_trace_site(TRACE_ID(0, TRACE_SITE_ROUTINES));
-}
-static inline __attribute__((always_inline)) bool ROUTINES_OR(unsigned class_number)
-{
-    return arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_ROUTINES));
 }
 #endif
 
@@ -166,8 +155,7 @@ void routines_switch(enum routines_level level);
 /* Readers of guest memory cannot read the clock: says how late it is, a few times a second and in a panic. */
 void routines_beat(uint64_t now);
 
-/* The steps below are behind ROUTINES_ON() or ROUTINES_OR(), and do nothing while routines are not counted.
- */
+/* The steps below are behind ROUTINES_ON(). */
 /* Begins a routine of the current thread in which nothing, or in `from_kernel` a system call, is open. */
 void routines_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
                     uint64_t now);

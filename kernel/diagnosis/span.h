@@ -3,26 +3,48 @@
  * span.h - spans: what the kernel is inside of between a begin and an end, each written once, where it
  * happens.
  *
- * If nothing listens, begin and end are one instruction each, a site (trace/sites.c). It is on while the
- * events of the class are, routines are counted, or samples are taken. Then `log`, which logs the event of
- * the begin or of the end, is evaluated, and the routine is counted at the event's time.
+ * If nothing listens, begin and end are one instruction each, a site (trace/sites.c). It is on while events
+ * of the class are, routines or hardware counters are counted, or samples are taken. Then `log`, which logs
+ * the event of the begin or of the end, is evaluated, and the routine is counted at the event's time. A
+ * system call's site is in the port's entry.S, which then calls syscall_call_traced (arch/cpu.h).
  */
 #ifndef KERNEL_SPAN_H
 #define KERNEL_SPAN_H
 
 #include <kernel/diagnosis/routines.h>
+#include <trace/counter.h>
+
+/* Whether anything listens. */
+#ifdef TRACE_TESTED
+static inline bool SPAN_ON(unsigned class_number)
+{
+    return routines_on || profile_watches || arch_trace_enabled(TRACE_CLASS_COUNTER) ||
+           arch_trace_enabled(class_number);
+}
+#else
+static inline __attribute__((always_inline)) bool SPAN_ON(unsigned class_number)
+{
+    return arch_trace_site(TRACE_ID(class_number, TRACE_SITE_SPAN));
+}
+#endif
+
+/* Whether anything but the span's own events does. */
+static inline __attribute__((always_inline)) bool SPAN_COUNTED(void)
+{
+    return SPAN_ON(TRACE_CLASS_COUNTER);
+}
 
 /* Of the current thread, in which nothing is open: an interrupt, an exception, or the sleep of an idle
  * thread. */
 #define SPAN_BEGIN(CLASS, kind, argument, log) \
     do {                                       \
-        if (ROUTINES_OR(TRACE_CLASS_##CLASS))  \
+        if (SPAN_ON(TRACE_CLASS_##CLASS))      \
             span_begun(kind, argument, log);   \
     } while (0)
-#define SPAN_END(CLASS, log)                  \
-    do {                                      \
-        if (ROUTINES_OR(TRACE_CLASS_##CLASS)) \
-            span_ended(log);                  \
+#define SPAN_END(CLASS, log)              \
+    do {                                  \
+        if (SPAN_ON(TRACE_CLASS_##CLASS)) \
+            span_ended(log);              \
     } while (0)
 
 /* `logged`: what the log function has returned. */

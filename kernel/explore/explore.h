@@ -59,7 +59,7 @@ void explore_returns(const struct cpu *cpu); /* to its current thread, after its
 
 /* A system call, fault or interrupt: what caused it comes after stores of others. */
 void explore_enters_kernel(void);
-static inline bool explore_needs_entries(void) /* of all system calls */
+static inline bool explore_needs_spans(void) /* of all system calls */
 {
     return true;
 }
@@ -134,7 +134,7 @@ static inline void explore_returns(const struct cpu *cpu)
 static inline void explore_enters_kernel(void)
 {
 }
-static inline bool explore_needs_entries(void)
+static inline bool explore_needs_spans(void)
 {
     return false;
 }

@@ -17,12 +17,10 @@
 #include <kernel/memory/slab.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
-#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/ipc.h>
-#include <trace/syscall.h>
 
 static LOCK_CLASS(endpoint_class, "endpoint");
 static LOCK_CLASS(endpoint_slab_class, "endpoint slab");
@@ -185,25 +183,6 @@ void ipc_put_notification(struct thread *to, uint64_t bits)
     trace_ipc_wait(to->bound->number, bits);
 }
 
-/* ---- Entry and exit (kernel/diagnosis/entry_paths.h) ---- */
-
-/* Logs the entry, unless the entry code has, which then logs the exit, too. */
-static bool log_entry(struct thread *self, uint32_t number, cap_t slot)
-{
-    if (!TRACE_ON_SYSCALL() || self->traced & TRACED_SYSCALL)
-        return false;
-    self->traced |= number | TRACED_SYSCALL; /* if it blocks, the exit is logged when it runs again */
-    trace_syscall_entry(number, self->tid, slot, frame_argument(&self->frame, 1));
-    return true;
-}
-
-static int64_t log_exit(struct thread *self, int64_t result)
-{
-    if (result != SYSCALL_NO_RESULT)
-        thread_trace_exit(self, result);
-    return result;
-}
-
 /* ---- Sending ---- */
 
 /* Call it before the receiver runs, or the reply would find nobody. */
@@ -220,7 +199,7 @@ static void trace_sent(struct thread *self, struct endpoint *endpoint, uint32_t 
     if (self->message_kind == MESSAGE_SEND)
         trace_ipc_send(label, endpoint->number, server_tid);
     else
-        trace_ipc_call(self->call_id, label, endpoint->number, server_tid, false);
+        trace_ipc_call(self->call_id, label, endpoint->number, server_tid);
     if (self->message_kind != MESSAGE_SEND && TRACE_ON_IPC())
         self->traced |= TRACED_CALL;
 }
@@ -289,10 +268,7 @@ static int64_t send(cap_t slot, enum message_kind kind)
 
 int64_t ipc_call_general(cap_t slot)
 {
-    struct thread *self = current_thread();
-    const bool logged = log_entry(self, SYS_ipc_call, slot);
-    int64_t result = send(slot, MESSAGE_CALL);
-    return logged ? log_exit(self, result) : result;
+    return send(slot, MESSAGE_CALL);
 }
 
 int64_t sys_ipc_send(uint64_t slot)
@@ -398,8 +374,9 @@ static void close_sent(struct thread *self)
     }
 }
 
-static int64_t reply_receive(struct thread *self, uint64_t slot)
+int64_t ipc_reply_receive_general(uint64_t slot)
 {
+    struct thread *self = current_thread();
     struct cap cap;
     struct thread *woken = NULL;
     int64_t error = cap_lookup(self->space, (cap_t)slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
@@ -418,12 +395,4 @@ static int64_t reply_receive(struct thread *self, uint64_t slot)
     else if (woken)
         sched_wake(woken);
     return result;
-}
-
-int64_t ipc_reply_receive_general(uint64_t slot)
-{
-    struct thread *self = current_thread();
-    const bool logged = log_entry(self, SYS_ipc_reply_receive, (cap_t)slot);
-    int64_t result = reply_receive(self, slot);
-    return logged ? log_exit(self, result) : result;
 }

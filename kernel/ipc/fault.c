@@ -129,7 +129,7 @@ static __attribute__((noinline, cold)) void fault_waits(struct thread *self)
 static void hand_on(struct thread *self, struct fault_request *request, enum fault_result result, uint64_t ip,
                     uint64_t since)
 {
-    if (ROUTINES_OR(TRACE_CLASS_FAULT))
+    if (SPAN_ON(TRACE_CLASS_FAULT))
         fault_waits(self);
     if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true)) {
         arch_switched();
@@ -149,7 +149,7 @@ static void hand_on(struct thread *self, struct fault_request *request, enum fau
     }
     if (kill_faulter(self, FAULT_PAGE, request->address, ip) && result == FAULT_NO_MEMORY)
         log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
-    if (ROUTINES_OR(TRACE_CLASS_FAULT))
+    if (SPAN_ON(TRACE_CLASS_FAULT))
         fault_ended(self, request, TRACE_FAULT_BAD, since, false);
 }
 
@@ -159,7 +159,7 @@ bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from
     struct fault_request request = {.address = address, .access = access};
     explore_enters_kernel();
     const uint64_t since = arch_clock();
-    if (ROUTINES_OR(TRACE_CLASS_FAULT))
+    if (SPAN_ON(TRACE_CLASS_FAULT))
         fault_begun(self, &request, ip, from_kernel);
     enum fault_result result =
         request.address < USER_END ? space_fault(self->space, &request) : FAULT_REFUSED;
@@ -169,7 +169,7 @@ bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from
     }
     if (result == FAULT_ASK_PAGER) /* stops the copy; user_copy.c asks the pager */
         endpoint_put(request.pager);
-    if (ROUTINES_OR(TRACE_CLASS_FAULT))
+    if (SPAN_ON(TRACE_CLASS_FAULT))
         fault_ended(self, &request, result == FAULT_RESOLVED ? request.kind : TRACE_FAULT_BAD, since,
                     from_kernel);
     return result == FAULT_RESOLVED;
@@ -186,7 +186,7 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t 
 {
     struct thread *self = current_thread();
     explore_enters_kernel();
-    if (ROUTINES_OR(TRACE_CLASS_EXCEPTION))
+    if (SPAN_ON(TRACE_CLASS_EXCEPTION))
         exception_begun(self, vector, code, ip);
     self->fault_kind = vector;
     self->fault_since = 0;

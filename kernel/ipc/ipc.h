@@ -7,6 +7,7 @@
 #include <kernel/ipc/endpoint.h>
 #include <stdint.h>
 #include <tarn/abi.h>
+#include <tarn/syscall_kernel.h>
 
 struct notification;
 struct thread;
@@ -15,6 +16,11 @@ struct thread;
 static inline uint64_t ipc_new_call_id(void)
 {
     return ++this_cpu()->next_call_id;
+}
+
+static inline bool syscall_is_message(uint32_t number)
+{
+    return number - SYS_ipc_call <= SYS_ipc_reply_to - SYS_ipc_call;
 }
 
 /* The cases that the fast path does not handle. */

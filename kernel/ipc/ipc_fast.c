@@ -8,7 +8,6 @@
  * anything has changed. The order of steps is the same there, and its comments apply. Locks are only tried.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/ipc_fast.h>
@@ -64,7 +63,7 @@ static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self,
                                                             uint32_t endpoint, uint64_t call_id)
 {
     uint64_t label = frame_label(&self->frame);
-    trace_ipc_call(call_id, label, endpoint, server->tid, call_is_entry);
+    trace_ipc_call(call_id, label, endpoint, server->tid);
     trace_ipc_receive(call_id, label, endpoint, self->tid);
     self->traced |= TRACED_CALL;
 }
@@ -73,8 +72,7 @@ static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self,
 static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self, struct thread *caller)
 {
     bool called = caller->message_kind == MESSAGE_CALL;
-    trace_ipc_reply(caller->call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid,
-                    reply_is_entry);
+    trace_ipc_reply(caller->call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid);
 }
 
 /* ---- Call ---- */

@@ -8,7 +8,6 @@
 #include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <trace/sched.h>
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -68,12 +67,6 @@ static inline void change_priority(struct cpu *cpu, const struct thread *next)
         atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
-/* Another CPU may have ended the wait already: then it is ready. */
-static __attribute__((noinline, cold)) uint64_t trace_fast_switch(struct thread *self, struct thread *next)
-{
-    return trace_switch(self, next, atomic_load_explicit(&self->state, memory_order_relaxed));
-}
-
 static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *cpu, struct thread *self,
                                                                     struct thread *next)
 {
@@ -81,7 +74,7 @@ static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *
         change_priority(cpu, next);
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     space_activate(cpu, next->space);
-    switch_out(cpu, self, next, TRACE_ON_SCHED() ? trace_fast_switch(self, next) : arch_clock());
+    switch_out(cpu, self, next);
     if (unlikely(next->traced))
         thread_trace_resumed(next);
 }

@@ -80,7 +80,7 @@ int64_t ipc_send_reply(struct thread *self, struct reply_target target, struct t
     }
     thread_end_wait(caller);
     spin_unlock(&caller->reply_lock);
-    trace_ipc_reply(target.call_id, label, caller->tid, false);
+    trace_ipc_reply(target.call_id, label, caller->tid);
     *woken = caller;
     return 0;
 }

@@ -5,11 +5,13 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
+#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 #include <trace/irq.h>
@@ -310,4 +312,15 @@ void sched_slice_end(void)
     trace_sched_quantum_end(cpu->current->tid, (uint32_t)(timer_nanoseconds(ran) / 1000));
     cpu->timer_queue.slice_end = now + sched_slice;
     sched_yield();
+}
+
+void handle_wake(void)
+{
+    struct cpu *cpu = this_cpu();
+    explore_enters_kernel();
+    if (!cpu->sleeps)
+        return;
+    cpu->sleeps = false;
+    explore_wakes(cpu);
+    SPAN_END(SCHED, trace_sched_idle(TRACED_WAKE, cpu->index));
 }

@@ -17,7 +17,6 @@
 #include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <trace/sched.h>
 
 /* Returns true if the current thread can continue. */
 static bool check_current(struct cpu *cpu, struct thread *current)
@@ -26,7 +25,8 @@ static bool check_current(struct cpu *cpu, struct thread *current)
         return false;
     uint32_t pending = atomic_load_explicit(&current->pending, memory_order_relaxed);
     if (pending & PENDING_KILL) {
-        switch_to(cpu, cpu->idle, THREAD_DEAD);
+        atomic_store_explicit(&current->state, THREAD_DEAD, memory_order_relaxed);
+        switch_to(cpu, cpu->idle);
         thread_finish(current);
         return false;
     }
@@ -141,25 +141,12 @@ void sched_reschedule(void)
         atomic_store(&cpu->run_queue.running, (int)thread_priority(next));
     if (next) {
         wait_until_free(cpu, next);
-        switch_to(cpu, next, atomic_load_explicit(&cpu->current->state, memory_order_relaxed));
+        switch_to(cpu, next);
         start_slice(cpu, next);
     } else {
         cpu->timer_queue.slice_end = TIMER_NEVER;
-        switch_to(cpu, cpu->idle, atomic_load_explicit(&cpu->current->state, memory_order_relaxed));
+        switch_to(cpu, cpu->idle);
     }
-}
-
-enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* states as in Linux's cpu_idle event */
-
-void handle_wake(void)
-{
-    struct cpu *cpu = this_cpu();
-    explore_enters_kernel();
-    if (!cpu->sleeps)
-        return;
-    cpu->sleeps = false;
-    explore_wakes(cpu);
-    SPAN_END(SCHED, trace_sched_idle(IDLE_WAKES, cpu->index));
 }
 
 static void say_idle(struct cpu *cpu)
@@ -179,7 +166,7 @@ static void idle(struct cpu *cpu)
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
         space_unload(cpu);
-        SPAN_BEGIN(SCHED, TRACE_ROUTINE_IDLE, 0, trace_sched_idle(IDLE_SLEEPS, cpu->index));
+        SPAN_BEGIN(SCHED, TRACE_ROUTINE_IDLE, 0, trace_sched_idle(TRACED_SLEEP, cpu->index));
         if (profile_period)
             profile_sleep();
         cpu->sleeps = true;

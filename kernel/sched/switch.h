@@ -11,36 +11,18 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
-#include <trace/counter.h>
 
-/* Logs a switch that follows. Returns its time: that of the event if routines are counted, so that they agree
- * with the trace. This CPU logs nothing else until `current` has changed: a packet that began in between
- * would have a context that names `prev`. */
-static inline __attribute__((always_inline)) uint64_t trace_switch(const struct thread *prev,
-                                                                   const struct thread *next,
-                                                                   enum thread_state prev_state)
-{
-    struct cpu *cpu = this_cpu();
-    cpu->switch_logged_at = cpu->switched_at;
-    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
-    if (ROUTINES_ON())
-        return trace_counted_switch(prev, next, prev_state);
-    trace_sched_switch(prev->block->name, prev->tid, traced_state(prev_state),
-                       (uint16_t)thread_priority(prev), next->block->name, next->tid,
-                       (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
-    return arch_clock();
-}
-
-/* Accounting, for a switch at `now`, and registers. The next thread's space is active already. */
+/* Accounting and registers. The next thread's space is active already. */
 static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, struct thread *prev,
-                                                             struct thread *next, uint64_t now)
+                                                             struct thread *next)
 {
-    uint64_t ran = now - cpu->switched_at;
+    const uint64_t now = SPAN_ON(TRACE_CLASS_SCHED) ? trace_switch(cpu, prev, next) : arch_clock();
+    const uint64_t ran = now - cpu->switched_at;
     prev->run_ticks += ran;
     prev->slice_used += ran;
     atomic_store_explicit(&next->on_cpu, 1, memory_order_relaxed);
@@ -49,22 +31,21 @@ static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, st
     atomic_signal_fence(
         memory_order_release); /* ends the switch (switch_logged_at), as seen by an interrupt */
     cpu->switched_at = now;
-    if (ROUTINES_OR(TRACE_CLASS_COUNTER))
-        measure_switch(cpu, prev, next);
+    if (SPAN_COUNTED())
+        count_switch(cpu, prev, next);
     /* Release: the thread's registers are in memory. Pairs with wait_until_free and other loads of on_cpu. */
     atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);
     explore_movable(prev);
 }
 
-/* `prev_state`: the old thread's, for the trace. */
-static inline void switch_to(struct cpu *cpu, struct thread *next, enum thread_state prev_state)
+static inline void switch_to(struct cpu *cpu, struct thread *next)
 {
     struct thread *prev = cpu->current;
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     if (prev != next) {
         if (next->space) /* an idle thread keeps the last page tables */
             space_activate(cpu, next->space);
-        switch_out(cpu, prev, next, TRACE_ON_SCHED() ? trace_switch(prev, next, prev_state) : arch_clock());
+        switch_out(cpu, prev, next);
     }
     if (__builtin_expect(next->traced != 0, 0))
         thread_trace_resumed(next);
@@ -81,7 +62,7 @@ static inline void wait_until_free(struct cpu *cpu, struct thread *next)
     if (!busy)
         return;
     if (cpu->current != cpu->idle)
-        switch_to(cpu, cpu->idle, cpu->current->state);
+        switch_to(cpu, cpu->idle);
     while (atomic_load_explicit(&next->on_cpu, memory_order_acquire)) {
         smp_poll();
         arch_relax();

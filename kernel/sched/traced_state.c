@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* traced_state.c - logs the end of a traced wait, and counts switches. Interface: traced_state.h. */
+/* traced_state.c - logs switches and the end of a traced wait, and counts them. Interface: traced_state.h. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/sched/traced_state.h>
-#include <trace/counter.h>
 #include <trace/ipc.h>
 #include <trace/syscall.h>
 
-/* Apart from those who switch: it needs one register more. */
-__attribute__((cold)) uint64_t trace_counted_switch(const struct thread *prev, const struct thread *next,
-                                                    enum thread_state prev_state)
+/* Another CPU may have ended the old thread's wait already: then it is ready. */
+__attribute__((cold)) uint64_t trace_switch(struct cpu *cpu, const struct thread *prev,
+                                            const struct thread *next)
 {
-    this_cpu()->switch_state = (uint8_t)prev_state;
+    const enum thread_state state = atomic_load_explicit(&prev->state, memory_order_relaxed);
+    cpu->switch_state = (uint8_t)state;
+    cpu->switch_logged_at = cpu->switched_at;
+    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
     return routines_time(trace_sched_switch_timed(
-        prev->block->name, prev->tid, traced_state(prev_state), (uint16_t)thread_priority(prev),
-        next->block->name, next->tid, (uint16_t)thread_priority(next), prev->block->pid, next->block->pid));
+        prev->block->name, prev->tid, traced_state(state), (uint16_t)thread_priority(prev), next->block->name,
+        next->tid, (uint16_t)thread_priority(next), prev->block->pid, next->block->pid));
 }
 
 static inline uint64_t trace_return(const struct thread *thread)
@@ -40,31 +43,19 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
 {
     const uint32_t traced = thread->traced;
     thread->traced = 0;
-    if (__builtin_expect(routines_alone, 0)) {
-        routines_resume(thread, traced, arch_clock());
-        return;
-    }
     uint64_t logged = TRACE_NOT_LOGGED;
     if (traced & TRACED_CALL)
         logged = trace_return(thread);
     if (traced & TRACED_SYSCALL)
         logged = trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
-    if (ROUTINES_OR(TRACE_CLASS_COUNTER))
+    if (SPAN_COUNTED())
         measure_resumed(thread, traced, logged);
 }
 
-static __attribute__((noinline, cold)) void count_switch(struct cpu *cpu, struct thread *prev,
-                                                         struct thread *next)
-{
-    counters_switch(cpu, prev);
-    if (ROUTINES_ON())
-        routines_switched(cpu, prev, next);
-}
-
-void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
+__attribute__((cold)) void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
     if (TRACE_ON_COUNTER())
-        count_switch(cpu, prev, next);
-    else if (ROUTINES_ON())
+        counters_switch(cpu, prev);
+    if (ROUTINES_ON())
         routines_switched(cpu, prev, next);
 }

@@ -4,20 +4,21 @@
 #define KERNEL_TRACED_STATE_H
 
 #include <arch/clock.h>
-#include <kernel/diagnosis/routines.h>
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
-#include <trace/syscall.h>
 
 /* Logs the end of what the thread blocked in (thread->traced): it runs again. */
 void thread_trace_resumed(struct thread *thread);
 
-/* The part of trace_switch() that returns the event's time: routines are counted. */
-uint64_t trace_counted_switch(const struct thread *prev, const struct thread *next,
-                              enum thread_state prev_state);
+/* A switch that follows, behind SPAN_ON(TRACE_CLASS_SCHED): logs it, and returns its time, that of the event,
+ * so that accounts agree with the trace. This CPU logs nothing else until `current` has changed: a packet
+ * that began in between would have a context that names `prev`. */
+uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct thread *next);
+/* A switch at cpu->switched_at, behind SPAN_COUNTED(). */
+void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
 
-/* Counts a switch at cpu->switched_at: counters or routines are counted. */
-void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
+/* States of an idle CPU, as in Linux's cpu_idle event. */
+enum { TRACED_WAKE = ~0u, TRACED_SLEEP = 1 };
 
 /* The number of a state in the trace (trace/schema/sched.ev). */
 static inline uint16_t traced_state(enum thread_state state)
@@ -36,14 +37,6 @@ static inline uint16_t traced_state(enum thread_state state)
         [THREAD_DEAD] = TRACE_SCHED_DEAD,
     };
     return states[state];
-}
-
-/* Logs the exit of the system call in thread->traced. Returns what trace_syscall_exit() does. */
-static inline uint64_t thread_trace_exit(struct thread *thread, int64_t result)
-{
-    const uint32_t number = thread->traced & TRACED_NUMBER;
-    thread->traced = 0;
-    return trace_syscall_exit(number, thread->tid, result);
 }
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* syscall.c - tracing of system calls, and the system calls without an object. */
-#include <arch/clock.h>
+/* syscall.c - the span of a system call, and the system calls without an object. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/handler.h>
-#include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
+#include <kernel/explore/explore.h>
+#include <kernel/ipc/ipc.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
-#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <kernel/space/user_copy.h>
 #include <kernel/syscall/machine.h>
@@ -19,47 +17,39 @@
 
 #define LOG_TEXT_MAX 256u
 
-/* ---- Tracing ---- */
+/* ---- The span of a system call ---- */
+
+typedef int64_t handler(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
 /* Opens a profiling window (profile.h). An IPC handler that does not return must pass kernel_exit, which
  * closes it. */
-static __attribute__((noinline, cold)) void open_window(const struct thread *self)
+static void open_window(uint32_t number)
 {
-    const uint32_t number = self->traced & TRACED_NUMBER;
     if (!ARCH_SWITCHED_RETURNS && syscall_is_message(number))
         atomic_store_explicit(&this_cpu()->need_resched, 1, memory_order_relaxed);
     profile_open_window();
 }
 
-static __attribute__((noinline, cold)) void enter_measured(struct thread *self, uint64_t logged)
+static __attribute__((noinline, cold)) void begin_counted(struct thread *self, uint64_t logged)
 {
+    const uint32_t number = self->traced & TRACED_NUMBER;
     if (ROUTINES_ON())
-        routines_enter_syscall(self, self->traced & TRACED_NUMBER, routines_time(logged));
+        routines_enter_syscall(self, number, routines_time(logged));
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_enter(self);
     if (profile_period != 0)
-        open_window(self);
+        open_window(number);
 }
 
-static inline void note_entry(struct thread *self, uint32_t number)
+static __attribute__((noinline, cold)) int64_t end_counted(int64_t result)
 {
-    const struct arch_frame *frame = &self->frame;
-    self->traced = number | TRACED_SYSCALL;
-    const uint64_t logged =
-        trace_syscall_entry(number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
-    if (ROUTINES_OR(TRACE_CLASS_COUNTER))
-        enter_measured(self, logged);
-    else if (__builtin_expect(profile_period != 0, 0))
-        open_window(self);
-}
-
-/* Apart, so that note_exit() needs no register that a call keeps. */
-static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, struct thread *self)
-{
+    struct thread *self = current_thread();
     const uint32_t number = self->traced & TRACED_NUMBER;
-    if (this_cpu()->profile.window)
-        profile_close_window();
-    const uint64_t logged = thread_trace_exit(self, result);
+    profile_close_window();
+    if (result == SYSCALL_NO_RESULT)
+        return result;
+    self->traced = 0;
+    const uint64_t logged = trace_syscall_exit(number, self->tid, result);
     if (ROUTINES_ON())
         routines_leave_syscall(self, number, result, routines_time(logged));
     if (TRACE_ON_COUNTER_SYSCALL())
@@ -67,26 +57,32 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
     return result;
 }
 
-static inline int64_t note_exit(struct thread *self, int64_t result)
+/* If it blocks, it ends when the thread runs again (thread_trace_resumed). */
+static __attribute__((noinline)) int64_t end(int64_t result)
 {
-    if (ROUTINES_OR(TRACE_CLASS_COUNTER))
-        return measured_left(result, self);
-    if (__builtin_expect(this_cpu()->profile.window, 0))
-        return measured_left(result, self);
-    thread_trace_exit(self, result);
+    struct thread *self = current_thread();
+    const uint32_t number = self->traced & TRACED_NUMBER;
+    if (result != SYSCALL_NO_RESULT) {
+        self->traced = 0;
+        trace_syscall_exit(number, self->tid, result);
+    }
     return result;
 }
 
-/* If it blocks, its end is noted when the thread runs again (switch_to), by the number in the thread. */
-int64_t syscall_call_traced(struct thread *self, uint32_t number)
+/* Needs nothing after the handler that was in a register before: see arch/cpu.h. */
+int64_t syscall_call_traced(struct thread *self, uint64_t number)
 {
-    note_entry(self, number);
-    const int64_t result = syscall_handle(self, number);
-    if (result != SYSCALL_NO_RESULT)
-        return note_exit(self, result);
-    if (this_cpu()->profile.window)
-        profile_close_window();
-    return result;
+    const struct arch_frame *frame = &self->frame;
+    explore_enters_kernel();
+    self->traced = (uint32_t)number | TRACED_SYSCALL;
+    const uint64_t logged =
+        trace_syscall_entry((uint32_t)number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
+    if (SPAN_COUNTED())
+        begin_counted(self, logged);
+    const int64_t result = ((handler *)syscall_table[number])(
+        frame_argument(frame, 0), frame_argument(frame, 1), frame_argument(frame, 2),
+        frame_argument(frame, 3), frame_argument(frame, 4), frame_argument(frame, 5));
+    return SPAN_COUNTED() ? end_counted(result) : end(result);
 }
 
 /* ---- System calls without an object ---- */

@@ -11,7 +11,6 @@
 #include <arch/mmu.h>
 #include <arch/trace.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
@@ -108,7 +107,6 @@ void trace_boot_options(void)
 {
     use_options(set_early, true);
     trace_sites_agree();
-    update_entry_paths();
 }
 
 void trace_boot_options_late(void)

@@ -9,7 +9,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
@@ -64,7 +63,6 @@ static void log_change(uint64_t old_mask, uint64_t mask)
         trace_trace_control(old_mask, mask, trace_info_page.mode, current_thread()->space->pid);
     }
     use(mask, own);
-    update_entry_paths();
 }
 
 static uint64_t last_mask = ~0ull; /* before the mask became 0; relaxed */
@@ -133,7 +131,6 @@ static int64_t set_switches(uint64_t class_number, uint64_t minors)
     }
     __atomic_store_n(switches, minors, __ATOMIC_RELAXED);
     use(mask, class_number == TRACE_CLASS_TRACE ? minors : own);
-    update_entry_paths();
     spin_unlock(&trace_lock);
     return 0;
 }

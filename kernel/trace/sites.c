@@ -53,13 +53,13 @@ static struct switches {
     uint64_t limited[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
     uint32_t routines;                   /* routines are counted: enum routines_level */
     bool locks;                          /* locks are watched */
-    bool samples;                        /* of where CPUs are */
+    bool spans;                          /* spans are listened to, whatever classes are on */
 } now = {.mask = ~0ull,
          .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
          .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
          .routines = ROUTINES_ALL,
          .locks = true,
-         .samples = true},
+         .spans = true},
   before;
 
 /* The sites in a memory object, in frames of their own. */
@@ -85,8 +85,8 @@ static bool is_on(const struct switches *switches, uint32_t id)
         return switches->limited[class_number] >> (minor - TRACE_SITE_LIMITED) % 64 & 1;
     if (minor == TRACE_SITE_ROUTINES)
         return switches->routines != ROUTINES_OFF;
-    if (minor == TRACE_SITE_OR_ROUTINES)
-        return has_class || switches->routines != ROUTINES_OFF || switches->samples;
+    if (minor == TRACE_SITE_SPAN)
+        return has_class || switches->spans;
     if (minor == TRACE_SITE_LOCKS)
         return switches->locks;
     if (minor == TRACE_SITE_ALL_ROUTINES)
@@ -104,7 +104,7 @@ static bool has_changed(uint32_t id)
 static void compare_classes(void)
 {
     changed_classes =
-        before.routines != now.routines || before.locks != now.locks || before.samples != now.samples
+        before.routines != now.routines || before.locks != now.locks || before.spans != now.spans
             ? ~0ull
             : before.mask ^ now.mask;
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
@@ -145,9 +145,10 @@ static bool begin_change(void)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
     now.routines = routines_level;
     now.locks = lock_is_watched;
-    now.samples = profile_watches;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
+    now.spans =
+        routines_on || profile_watches || now.mask >> TRACE_CLASS_COUNTER & 1 || explore_needs_spans();
     memset(now.limited, 0, sizeof now.limited);
     for (unsigned i = 0; i < TRACE_LIMITED_COUNT; i++)
         if (__atomic_load_n(&info->event_limit[i], __ATOMIC_RELAXED) > 1)
@@ -175,6 +176,7 @@ void trace_sites_agree(void)
         }
         explore_patch_ends();
     }
+    counters_follow_mask();
     spin_unlock(&sites_lock);
 }
 
@@ -188,6 +190,7 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
     if (begin_change())
         switch_changed();
     sync_own(NULL);
+    counters_follow_mask();
     spin_unlock(&sites_lock);
     return true;
 }
@@ -195,7 +198,7 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
 /* Routines are still counted: other CPUs go on for a while. */
 void trace_silence(bool silent)
 {
-    const struct switches counting = {.routines = now.routines, .locks = now.locks, .samples = now.samples};
+    const struct switches counting = {.routines = now.routines, .locks = now.locks, .spans = now.spans};
     for (const struct trace_site *entry = trace_sites; entry < trace_sites_end; entry++)
         if (is_on(&now, entry->id) && !is_on(&counting, entry->id))
             switch_kernel_site(entry, !silent);

@@ -22,7 +22,6 @@ class Trace:
             self.hz = int(re.search(r"freq = (\d+)", metadata.read())[1])
         self.cpus = {event.cpu for event in self.events}
         self.mark_running()
-        self.full = list(with_implied(self.events))
 
     def mark_running(self):
         """Sets the thread that ran when each event was logged, from context events and switches."""
@@ -67,17 +66,10 @@ class Trace:
 
 
 class Event:
-    __slots__ = ("ticks", "cpu", "name", "fields", "tid", "pid", "source")
+    __slots__ = ("ticks", "cpu", "name", "fields", "tid", "pid")
 
     def __init__(self, told):
         self.ticks, self.cpu, self.name, self.fields = told["cycles"], told["cpu"], told["event"], told["fields"]
-        self.source = None
-
-    def implied(self, name, tid, **fields):
-        """An event of the system call of thread TID that this event stands for."""
-        event = Event({"cycles": self.ticks, "cpu": self.cpu, "event": name, "fields": {"tid": tid, **fields}})
-        event.tid, event.pid, event.source = tid, self.pid, self
-        return event
 
 
 def costs(path):
@@ -210,26 +202,6 @@ class Drain:
         return was
 
 
-def with_implied(events):
-    """The events, and the entries and exits of system calls that events of messages stand for (trace/schema/syscall.ev)."""
-    calls, receivers = set(), set()
-    for event in events:
-        fields = event.fields
-        if event.name == "ipc_call" and fields["is_entry"]:
-            calls.add(fields["call_id"])
-            yield event.implied("syscall_entry", event.tid, number="ipc_call")
-        elif event.name == "ipc_reply" and fields["is_entry"]:
-            receivers.add(event.tid)
-            yield event.implied("syscall_entry", event.tid, number="ipc_reply_receive")
-        yield event
-        if event.name == "ipc_return" and fields["call_id"] in calls:
-            calls.remove(fields["call_id"])
-            yield event.implied("syscall_exit", event.tid, number="ipc_call", ret=fields["error"])
-        elif event.name == "sched_switch" and fields["next_tid"] in receivers:
-            receivers.remove(fields["next_tid"])
-            yield event.implied("syscall_exit", fields["next_tid"], number="ipc_reply_receive", ret=0)
-
-
 def grouped(values):
     """{key: [value, ...]} of (key, value)."""
     groups = collections.defaultdict(list)
@@ -342,7 +314,7 @@ def time_on_processors(trace):
     """{tid: {what: ticks}}: the time between any two events of a processor, by what its thread was in the middle of."""
     stacks, taken = collections.defaultdict(list), collections.defaultdict(collections.Counter)
     last = {}
-    for event in trace.full:
+    for event in trace.events:
         stack = stacks[event.tid] if event.tid else []
         if event.cpu in last:
             taken[event.tid][stack[-1] if stack else "user"] += event.ticks - last[event.cpu]

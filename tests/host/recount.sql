@@ -6,17 +6,9 @@
 -- A column X_ticks has a row for each of the X: how long it took, or NULL if its begin or its end is not in the trace. A figure is
 -- 'unknown' if the trace does not say it. `items` is how many times a row adds up: each was rounded to whole nanoseconds.
 
--- Begins and ends of system calls; events of messages stand for some of them (trace/schema/syscall.ev).
-CREATE TABLE waiter AS
-SELECT i, at, by_tid AS tid, 1 AS begins FROM ipc_reply WHERE is_entry UNION ALL SELECT i, at, next_tid, 0 FROM sched_switch;
+-- Begins and ends of system calls.
 CREATE TABLE edge AS
-SELECT 4 * i + 1 AS i, at, tid, number, 1 AS begins, 0 AS ret FROM syscall_entry
-UNION ALL SELECT 4 * i, at, by_tid, 'ipc_call', 1, 0 FROM ipc_call WHERE is_entry
-UNION ALL SELECT 4 * i, at, by_tid, 'ipc_reply_receive', 1, 0 FROM ipc_reply WHERE is_entry
-UNION ALL SELECT 4 * i + 1, at, tid, number, 0, ret FROM syscall_exit
-UNION ALL SELECT 4 * r.i + 2, r.at, r.by_tid, 'ipc_call', 0, r.error FROM ipc_return r JOIN ipc_call c USING (call_id) WHERE c.is_entry
-UNION ALL SELECT 4 * i + 2, at, tid, 'ipc_reply_receive', 0, 0
-FROM (SELECT *, lag(begins) OVER (PARTITION BY tid ORDER BY i) AS was_reply FROM waiter) WHERE NOT begins AND was_reply;
+SELECT i, at, tid, number, 1 AS begins, 0 AS ret FROM syscall_entry UNION ALL SELECT i, at, tid, number, 0, ret FROM syscall_exit;
 
 -- tarn syscalls: call, by name
 SELECT name, calls_ticks FROM (SELECT number AS name, begins, iif(NOT lead(begins) OVER w, lead(at) OVER w - at, NULL) AS calls_ticks

@@ -122,10 +122,10 @@ void trace_ring_go_on(char *ring);
 void trace_ring_heartbeat(void);
 
 #define TRACE_SITE_OF_CLASS        TRACE_MINORS_SWITCHED /* in place of a minor: any event of the class */
-/* Sites of what is also counted in tables (trace/format/routine.h), in place of a minor: any event of the
- * class, or routines, or samples; routines alone; any event of the class, or routines of all programs; these
- * alone. */
-#define TRACE_SITE_OR_ROUTINES     (TRACE_SITE_OF_CLASS + 1)
+/* Also in place of a minor. A span of the kernel (kernel/diagnosis/span.h): any event of the class, or
+ * whatever else listens. What is counted in tables (trace/format/routine.h): routines; any event of the
+ * class, or routines of all programs; these alone. */
+#define TRACE_SITE_SPAN            (TRACE_SITE_OF_CLASS + 1)
 #define TRACE_SITE_ROUTINES        (TRACE_SITE_OF_CLASS + 2)
 #define TRACE_SITE_OR_ALL_ROUTINES (TRACE_SITE_OF_CLASS + 3)
 #define TRACE_SITE_ALL_ROUTINES    (TRACE_SITE_OF_CLASS + 4)

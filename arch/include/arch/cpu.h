@@ -36,12 +36,13 @@ void arch_stop_forever(void) __attribute__((noreturn)); /* interrupts off, for g
 void arch_return_to_user(void) __attribute__((noreturn));
 /*
  * System calls are dispatched as syscall_table[number](arguments). The result goes to the caller's frame
- * unless it is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While
- * syscall_watched[number] is not 0 (kernel/diagnosis/entry_paths.h), the entry calls
- * syscall_call_watched(number) instead, with number and arguments in the frame: it calls the handler, and
+ * unless it is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While the span of
+ * system calls is on (kernel/diagnosis/span.h), the entry's site (SYSCALL_SITE) jumps to code that calls
+ * syscall_call_traced(number) instead, with number and arguments in the frame: it calls the handler, and
  * logs or counts that.
  *
- * Message handlers (SYS_ipc_*) find all user registers in the frame, and may continue with another thread.
+ * Message handlers (SYS_ipc_*) find all user registers in the frame, and may continue with another thread. A
+ * port may compile them to keep no registers but the stack pointer.
  * All others never switch threads, use no register but their arguments, and have set need_resched when they
  * return SYSCALL_NO_RESULT: a port may store the other registers only then.
  */
@@ -54,7 +55,7 @@ static inline int64_t arch_switched(void);
 struct arch_frame;
 struct thread;
 /* `self` is the calling thread. */
-int64_t syscall_call_watched(struct thread *self, uint64_t number);
+int64_t syscall_call_traced(struct thread *self, uint64_t number);
 
 /* From open to close only the timer, of all maskable interrupts, may interrupt the kernel. It calls
  * profile_kernel() (kernel/diagnosis/profile.h), and from then on interrupts stay off. */

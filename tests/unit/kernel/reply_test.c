@@ -70,7 +70,8 @@ DOES_NOTHING(void memory_put(struct memory *memory));
 DOES_NOTHING(void irq_put(struct irq *irq));
 RETURNS(0, int format_text(char *buffer, size_t size, const char *format, ...));
 DOES_NOTHING(void arch_thread_init(struct thread *thread, uint64_t tls));
-DOES_NOTHING(void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next));
+DOES_NOTHING(void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next));
+RETURNS(0, uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct thread *next));
 void thread_trace_resumed(struct thread *thread)
 {
     thread->traced = 0;

@@ -35,7 +35,8 @@ static struct thread threads[THREADS_MAX], idle_threads[CPUS_MAX];
 static struct thread_block blocks[THREADS_MAX], idle_blocks[CPUS_MAX];
 static unsigned parked, finished, kicks;
 
-DOES_NOTHING(void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next));
+DOES_NOTHING(void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next));
+RETURNS(0, uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct thread *next));
 void thread_trace_resumed(struct thread *thread)
 {
     thread->traced = 0;

@@ -33,9 +33,9 @@
     X(FAULT_EXIT, "fault_exit", "address", "tid", "duration", "kind") \
     X(IRQ_ENTRY, "irq_handler_entry", "irq") \
     X(IRQ_EXIT, "irq_handler_exit", "irq") \
-    X(IPC_CALL, "ipc_call", "call_id", "label", "endpoint", "server_tid", "is_entry") \
+    X(IPC_CALL, "ipc_call", "call_id", "label", "endpoint", "server_tid") \
     X(IPC_RECEIVE, "ipc_receive", "call_id", "label", "endpoint", "client_tid") \
-    X(IPC_REPLY, "ipc_reply", "call_id", "label", "client_tid", "is_entry") \
+    X(IPC_REPLY, "ipc_reply", "call_id", "label", "client_tid") \
     X(IPC_RETURN, "ipc_return", "call_id", "label", "error") \
     X(REQUEST_BEGIN, "fs_request_begin", "request", "client") \
     X(REQUEST_END, "fs_request_end", "request") \
@@ -62,7 +62,7 @@ struct shape {
 
 /* Numbers that the schema gives to states and system calls. */
 struct numbers {
-    uint64_t ready, reply, receive, futex, dead, futex_wait;
+    uint64_t ready, reply, receive, futex, dead, futex_wait, ipc_call, ipc_reply_receive;
 };
 
 struct worker {
@@ -181,7 +181,8 @@ static void serve(struct work *work, const struct worker *client, uint64_t id)
     if (generator_draw(work->gen, 12) == 0)
         interrupt(work, NULL);
     EMIT(work, REQUEST_END, request);
-    EMIT(work, IPC_REPLY, id, 0, client->tid, 1);
+    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_reply_receive, work->current->tid);
+    EMIT(work, IPC_REPLY, id, 0, client->tid);
 }
 
 /* A POSIX call that is a call of the server. */
@@ -191,12 +192,15 @@ static void call_server(struct work *work)
     uint64_t call = 1 + generator_draw(work->gen, 40), id = ++work->calls << 8 | work->writer->cpu;
 
     EMIT(work, LIBC_ENTRY, call, client->tid);
-    EMIT(work, IPC_CALL, id, 520, 3, work->server.tid, 1);
+    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_call, client->tid);
+    EMIT(work, IPC_CALL, id, 520, 3, work->server.tid);
     EMIT(work, IPC_RECEIVE, id, 520, 3, client->tid);
     switch_to(work, &work->server, work->numbers.reply);
+    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_reply_receive, work->server.tid);
     serve(work, client, id);
     switch_to(work, client, work->numbers.receive);
     EMIT(work, IPC_RETURN, id, 0, 0);
+    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_call, client->tid);
     EMIT(work, LIBC_EXIT, call, client->tid);
 }
 
@@ -330,6 +334,8 @@ static void find_numbers(struct work *work)
         .futex = label_of(work->gen, event, field, "blocked_futex"),
         .dead = label_of(work->gen, event, field, "dead"),
         .futex_wait = label_of(work->gen, "syscall_entry", "number", "futex_wait"),
+        .ipc_call = label_of(work->gen, "syscall_entry", "number", "ipc_call"),
+        .ipc_reply_receive = label_of(work->gen, "syscall_entry", "number", "ipc_reply_receive"),
     };
 }
 

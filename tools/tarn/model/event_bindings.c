@@ -71,9 +71,9 @@ static const struct event_binding details[] = {
     {"irq_ipi_exit", on_ipi_exit, {"kind"}, "4"},
     {"fs_request_begin", on_request_begin, {"request", "client", "file"}, "448"},
     {"fs_request_end", on_request_end, {"request", "result"}, "44"},
-    {"ipc_call", on_call, {"call_id", "label", "endpoint", "server_tid", "is_entry"}, "88444"},
+    {"ipc_call", on_call, {"call_id", "label", "endpoint", "server_tid"}, "8844"},
     {"ipc_receive", on_receive, {"call_id", "client_tid"}, "84"},
-    {"ipc_reply", on_reply, {"call_id", "label", "client_tid", "is_entry"}, "8844"},
+    {"ipc_reply", on_reply, {"call_id", "label", "client_tid"}, "884"},
     {"ipc_return", on_return, {"call_id", "error"}, "88"},
 };
 
@@ -91,6 +91,12 @@ static const struct event_binding marks[] = {
     {"trace_drain_end", on_drain_end, {"tid", "is_last"}, "44"},
 };
 
+/* In older schemas, messages on the fast path also stood for the entry of their system call. */
+static const struct event_binding implied[] = {
+    {"ipc_call", on_call_entry, {"call_id", "label", "endpoint", "server_tid", "is_entry"}, "88444"},
+    {"ipc_reply", on_reply_entry, {"call_id", "label", "client_tid", "is_entry"}, "8844"},
+};
+
 #define ROWS(table) table, sizeof(table) / sizeof(table[0])
 
 static const struct {
@@ -102,7 +108,8 @@ static const struct {
               {ROWS(names), false, "processes, programs or names are missing"},
               {ROWS(details), true, "calls, faults, interrupts or requests are missing"},
               {ROWS(late), false, NULL},
-              {ROWS(marks), true, NULL}};
+              {ROWS(marks), true, NULL},
+              {ROWS(implied), true, NULL}};
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 static bool has_width(const struct field *field, char width, bool swap)

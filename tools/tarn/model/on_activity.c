@@ -87,10 +87,17 @@ EVENT_HANDLER(on_call)
 {
     struct model_thread *client = running_thread(model, cpu);
 
-    if (client != NULL && GET32(4) != 0)
-        enter_implied(model, client, model->number_call);
     if (client != NULL)
         call_made(model, client, GET64(0), GET64(1), GET32(2), GET32(3));
+}
+
+EVENT_HANDLER(on_call_entry)
+{
+    struct model_thread *client = running_thread(model, cpu);
+
+    if (client != NULL && GET32(4) != 0)
+        enter_implied(model, client, model->number_call);
+    on_call(model, cpu, event, action);
 }
 
 EVENT_HANDLER(on_receive)
@@ -103,12 +110,19 @@ EVENT_HANDLER(on_reply)
     struct model_thread *client = thread_find(model, GET32(2), 0);
     struct model_thread *server = running_thread(model, cpu);
 
-    if (server != NULL && GET32(3) != 0)
-        enter_implied(model, server, model->number_reply_receive);
     call_replied(model, server, GET64(0), GET64(1), client);
     if (client != NULL && activity_top(client) == ACTIVITY_EXCEPTION)
         activity_leave(model, client, ACTIVITY_EXCEPTION, client->frames[client->depth - 1].detail, 0,
                        cpu->exception_action);
+}
+
+EVENT_HANDLER(on_reply_entry)
+{
+    struct model_thread *server = running_thread(model, cpu);
+
+    if (server != NULL && GET32(3) != 0)
+        enter_implied(model, server, model->number_reply_receive);
+    on_reply(model, cpu, event, action);
 }
 
 EVENT_HANDLER(on_return)
