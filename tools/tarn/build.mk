@@ -3,16 +3,23 @@
 
 # The view's page, the prose of the manual, the studies and the analyses in SQL are embedded in the program.
 TARN_MANUAL := $(sort $(wildcard docs/man/*.md))
-$(eval $(call generator,embed,tools/tarn/view/embed.c))
 $(GEN)/tarn/page_files.c: $(sort $(wildcard tools/tarn/view/page/*))
 $(GEN)/tarn/manual_files.c: $(TARN_MANUAL)
 $(GEN)/tarn/study_files.c: $(sort $(wildcard trace/studies/*.study))
 $(GEN)/tarn/sql_files.c: $(sort $(wildcard tools/tarn/analysis/*.sql))
-$(GEN)/tarn/%_files.c: $(B)/host/embed
+# As C, of which the assembler includes the bytes, with a NUL behind each file (page.h).
+$(GEN)/tarn/%_files.c:
 	@mkdir -p $(@D); echo "  EMBED   $@"
-	@$(B)/host/embed $*_files $(filter-out $<,$^) >$@
+	@{ echo '#include <tools/tarn/view/page.h>'; \
+	   for file in $^; do number=$$((number + 1)); \
+	       printf 'extern const unsigned char $*_%s[];\n' $$number; \
+	       printf '__asm__(".section .rodata\\n$*_%s: .incbin \\"%s\\"\\n.byte 0\\n.text");\n' $$number $$file; done; \
+	   echo 'const struct page_file $*_files[] = {'; number=0; \
+	   for file in $^; do number=$$((number + 1)); \
+	       printf '{"%s", $*_%s, %s},\n' $${file##*/} $$number $$(wc -c <$$file); done; \
+	   echo '{NULL, NULL, 0}};'; } >$@
 
-$(eval $(call host_library,tarn,$(filter-out %/main.c %/embed.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/top/*.c tools/tarn/tables/*.c)) \
+$(eval $(call host_library,tarn,$(filter-out %/main.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/top/*.c tools/tarn/tables/*.c)) \
     trace/format/wire.c trace/format/metadata.c trace/ring/table_read.c trace/ring/table_move.c trace/ring/table_derive.c trace/print/words.c trace/print/commands.c trace/print/settings.c trace/print/study.c trace/print/routines.c trace/print/shares.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c $(GEN)/tarn/study_files.c $(GEN)/tarn/sql_files.c,\
     -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3 -lreadline -ldl))
 $(eval $(call host_program,tarn,tools/tarn/main.c,,tarn))

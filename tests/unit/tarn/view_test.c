@@ -366,10 +366,10 @@ static struct buffer ask_for_list(struct view *view, const char *question, unsig
     return longest;
 }
 
-/* Asks for lanes, rows, marks, a list, or a search. */
+/* Asks for lanes, rows, a list, or a search. */
 static struct buffer draw_reply(struct view *view, unsigned number, unsigned *status)
 {
-    static const char *const names[] = {"lanes", "rows", "marks"};
+    static const char *const names[] = {"lanes", "rows", "lanes"};
     uint64_t duration = view_duration(view), length = duration >> draw(12),
              from = draw(duration - length + 1);
     char question[300];
@@ -468,12 +468,12 @@ static const char *draw_word(const char *words, int *length)
 static void test_requests(struct view *view)
 {
     static const char keys[] = "from to width threads cpus events at n before after text limit name by "
-                               "arrows tids since_ top pins folded chosen filter folded_pids";
+                               "arrows tids since_ top flame pins folded chosen filter folded_pids";
     static const char values[] =
         " 0 1 -1 18446744073709551615 99999999999999999999 1- - 0-4294967295 5-2 ,,, "
         "1,2,x \xff\xfe 9007199254740993 tid previous time stats sched 8192 %s%n name "
         "1000000000";
-    static const char paths[] = "trace lanes rows marks list analysis analyses flame flags  ../etc/passwd";
+    static const char paths[] = "trace lanes rows list analysis analyses flags  ../etc/passwd";
     unsigned wrong = 0, ok = 0;
 
     for (int i = 0; i < REQUESTS; i++) {

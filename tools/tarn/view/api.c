@@ -14,18 +14,15 @@ static const struct handler {
     const char *path;
     api_function *reply;
     bool takes_lock; /* itself, if it needs the lock */
-    bool is_picture;
 } handlers[] = {
     {.path = "/api/trace", api_trace},
     {.path = "/api/list", api_list},
     {.path = "/api/lanes", api_lanes},
     {.path = "/api/rows", api_rows},
-    {.path = "/api/marks", api_marks},
     {.path = API_DEED, api_goto},
     {.path = "/api/analysis", api_analysis_range, .takes_lock = true},
     {.path = "/api/analyses", api_analyses, .takes_lock = true},
     {.path = "/api/changes", api_changes, .takes_lock = true},
-    {.path = "/api/flame", api_flame, .takes_lock = true, .is_picture = true},
 };
 
 const char *request_text(const struct request *request, const char *key)
@@ -159,10 +156,9 @@ unsigned api_ask(struct view *view, const struct request *request, struct json *
     for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
         if (strcmp(request->path, handlers[i].path) != 0)
             continue;
-        if (!handlers[i].is_picture)
-            json_add(json, "{");
+        json_add(json, "{");
         status = reply(&handlers[i], view, request, json, &fail) ? 200 : 400;
-        if (status == 200 && handlers[i].is_picture)
+        if (status == 200 && *json->text.bytes != '{')
             *type = API_SVG;
         else if (status == 200)
             json_add(json, "}");

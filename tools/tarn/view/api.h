@@ -67,12 +67,12 @@ bool request_range(const struct view *view, const struct request *request, struc
  * and in FOUND how many are set. A missing list means ALL or none. */
 bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found);
 
-/* Each fills one reply: an open object, or a picture from its first byte. The lock is held, unless the
- * function takes it itself. False: FAIL. */
+/* Each fills one reply: an open object, or a picture in its place. The lock is held, unless the function
+ * takes it itself. False: FAIL. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
-api_function api_trace, api_list, api_lanes, api_rows, api_marks, api_analysis_range, api_analyses,
-    api_changes, api_flame, api_goto;
+api_function api_trace, api_list, api_lanes, api_rows, api_analysis_range, api_analyses, api_changes,
+    api_goto;
 
 /* Adds the state of the link. The lock is held for reading. */
 void api_add_link(const struct view *view, struct json *json);

@@ -3,8 +3,8 @@
  * api_analysis.c - /api/analysis?name=&from=&to=&top=N: runs an analysis on a range.
  *
  * {analysis: what `tarn NAME --json` prints}, with at most top rows of each table (100; 0: all), and the
- * subcommand's options as parameters (build/man/tarn-analyses.1). /api/flame: the profile as a flame graph
- * (image/svg+xml), as `tarn profile --flame` draws it. /api/analyses: the names, with the texts of --help.
+ * subcommand's options as parameters (build/man/tarn-analyses.1). name=profile&flame: the picture (SVG) of
+ * `tarn profile --flame`. /api/analyses: the names, with the texts of --help.
  *
  * The walk begins at the checkpoint before the range, with the processes and executables known there; so
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
@@ -68,7 +68,9 @@ static bool set_options(struct analysis *analysis, const struct request *request
          option != NULL && option->name != NULL; option++) {
         const char *value = request_text(request, option->name);
 
-        if (value != NULL && !analysis_set(analysis, option->name, value, fail))
+        if (value != NULL && option->is_extra && strcmp(option->name, "flame") != 0)
+            return fail_set(fail, "--%s prints something else than tables", option->name);
+        if (value != NULL && !analysis_set(analysis, option->name, option->is_extra ? "-" : value, fail))
             return false;
     }
     return analysis_choose_tables(analysis, request_text(request, "by"), fail);
@@ -175,7 +177,7 @@ static bool run_walk(struct asker *asker, struct fail *fail)
     return ok && (!asker->gave_up || fail_set(fail, "the analysis was cancelled"));
 }
 
-/* Prints the result: as JSON, or as a picture. */
+/* Prints the result: as JSON, or as a picture, which replaces the open object. */
 static bool print(struct analysis *analysis, const struct losses *losses, uint64_t top, bool is_picture,
                   struct json *json, struct fail *fail)
 {
@@ -193,6 +195,7 @@ static bool print(struct analysis *analysis, const struct losses *losses, uint64
         analysis_print(stream, analysis, &(struct table_options){.format = TABLES_JSON, .top = top}, losses);
     fclose(stream);
     if (ok && is_picture) {
+        json->text.used = 0;
         buffer_add(&json->text, text, size);
     } else if (ok) {
         while (size > 0 && text[size - 1] == '\n')
@@ -205,7 +208,7 @@ static bool print(struct analysis *analysis, const struct losses *losses, uint64
 }
 
 /* Runs ANALYSIS on the request's range and options; takes the lock briefly. */
-static bool run(struct view *view, const struct request *request, struct analysis *analysis, bool is_picture,
+static bool run(struct view *view, const struct request *request, struct analysis *analysis,
                 struct json *json, struct fail *fail)
 {
     struct asker asker = {.range = {.go_on = go_on, .knows = WALK_KNOWS_ALL},
@@ -226,8 +229,8 @@ static bool run(struct view *view, const struct request *request, struct analysi
         return false;
     if (analysis->kind->uses_symbols)
         asker.symbols = symbols_open(view->options.directory, view->options.symbols);
-    ok = run_walk(&asker, fail) &&
-         print(analysis, &asker.losses, top != 0 ? top : UINT64_MAX, is_picture, json, fail);
+    ok = run_walk(&asker, fail) && print(analysis, &asker.losses, top != 0 ? top : UINT64_MAX,
+                                         request_text(request, "flame") != NULL, json, fail);
     symbols_close(asker.symbols);
     trace_close(&asker.trace);
     return ok;
@@ -244,20 +247,7 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
     if (kind == NULL)
         return fail_set(fail, "unknown name; /api/analyses lists them");
     analysis = analysis_new(kind);
-    ok = run(view, request, analysis, false, json, fail);
-    analysis_free(analysis);
-    return ok;
-}
-
-bool api_flame(struct view *view, const struct request *request, struct json *json, struct fail *fail)
-{
-    struct analysis *analysis;
-    bool ok;
-
-    if (request_text(request, "flame") != NULL || request_text(request, "folded") != NULL)
-        return fail_set(fail, "the picture cannot be written to a file here");
-    analysis = analysis_new(analysis_find("profile"));
-    ok = analysis_set(analysis, "flame", "-", fail) && run(view, request, analysis, true, json, fail);
+    ok = run(view, request, analysis, json, fail);
     analysis_free(analysis);
     return ok;
 }

@@ -3,8 +3,9 @@
  * api_lanes.c - /api/lanes?from=&to=&width=&cpus=&threads=&events=&arrows=MOST: how to draw the lanes of a
  * range.
  *
- * {from, to, width, exact, cpus: [{rank, title, rows or runs, flags}], threads: [{n, ...}], looks, programs,
- * arrows, arrows_dropped, waits, waits_dropped}. Without threads= there are none; at most 1024.
+ * {from, to, width, exact, cpus: [{rank, title, rows or runs, flags}], threads: [{n, ...}], marks: [{event,
+ * rows}], looks, programs, arrows, arrows_dropped, waits, waits_dropped}. Without threads= there are none; at
+ * most 1024. marks: of events=; their colours are the page's.
  *
  * A range of up to 400000 events is exact. rows: [[begin, end, look, merged, ...], ...], of states or a CPU,
  * then of each depth of calls; merged > 1: so many boxes narrower than a pixel, with the look of most of
@@ -77,6 +78,19 @@ static void add_lane(struct writer *writer, struct paint *paint, const struct la
     for (size_t left = lane_count(&lane->flags, sizeof(*flag)); left > 0; left--, flag++)
         json_add(json, "%lu %u %u", view_ns(writer->view, flag->at), flag->type, flag->count);
     json_add(json, "]}");
+}
+
+static void add_marks(struct writer *writer, struct paint *paint)
+{
+    json_add(writer->json, "marks:[");
+    for (uint32_t type = 0; type < paint->lanes->type_count && paint->lanes->counts != NULL; type++) {
+        if (paint->lanes->counts[type] == NULL)
+            continue;
+        json_add(writer->json, "{event:%u rows:[[", type);
+        paint_mark(paint, type, 0, &writer->painter);
+        json_add(writer->json, "]]}");
+    }
+    json_add(writer->json, "]");
 }
 
 /* A property of the style sheet, or the number of a program's colour. */
@@ -172,6 +186,7 @@ static void add_all(const struct view *view, const struct range *range, const st
     for (uint32_t i = 0; i < lanes->thread_count; i++)
         add_lane(&writer, &paint, &lanes->threads[i]);
     json_add(json, "]");
+    add_marks(&writer, &paint);
     add_looks(&paint, json);
     add_links(&paint, json);
     paint_close(&paint);

@@ -25,10 +25,11 @@ struct list {
     struct view *view;
     struct match match;
     struct prefilter prefilter;
-    uint64_t walked; /* events checked */
-    uint64_t start;  /* number of the first event at or after the time */
-    uint64_t before, after;
-    uint64_t deadline; /* ns, on the monotonic clock */
+    uint64_t walked;         /* events checked */
+    uint64_t start;          /* number of the first event at or after the time */
+    uint64_t before, after;  /* rows asked for, earlier than the start and from there on ... */
+    uint64_t earlier, later; /* ... and added */
+    uint64_t deadline;       /* ns, on the monotonic clock */
 };
 
 static uint64_t now_ns(void)
@@ -82,43 +83,43 @@ static bool is_late(const struct list *list)
     return now_ns() > list->deadline;
 }
 
-/* Adds the rows of a walk up to event END, skipping those before list->start. Returns the number of the
- * first event not checked. */
+/* Adds the rows of a walk up to event END. Returns the number of the first event not checked. */
 static uint64_t walk_to(struct list *list, struct walk *walk, uint64_t reached, uint64_t end,
-                        struct json *json, uint64_t *found)
+                        struct json *json)
 {
     struct cursor *cursor;
 
-    while (*found < list->after && walk->next < end) {
+    while (walk->next < end && (walk->next < list->start || list->later < list->after)) {
         if ((cursor = walk_next(walk)) == NULL)
             return list->view->index.events; /* the files were truncated */
-        if (walk->number < list->start)
+        if (walk->number < reached)
             continue;
         list->walked++;
         reached = walk->number + 1;
         if (match_event(&list->match, cursor)) {
             add_row(list, cursor, walk->number, json);
-            ++*found;
+            ++*(walk->number < list->start ? &list->earlier : &list->later);
         }
-        if (walk->number % CLOCK_EVENTS == 0 && is_late(list))
+        if (walk->number % CLOCK_EVENTS == 0 && reached > list->start && is_late(list))
             break;
     }
     return reached;
 }
 
-/* Adds the rows from the start to the end of the index. Returns the number of the first event not checked.
- * Consecutive strides are read in one walk. */
-static uint64_t list_forward(struct list *list, struct json *json, uint64_t *found)
+/* Adds the rows from event FIRST on. Returns the number of the first event not checked. Consecutive strides
+ * are read in one walk. */
+static uint64_t add_rows(struct list *list, uint64_t first, struct json *json)
 {
     const struct index *index = &list->view->index;
-    uint64_t reached = list->start, end;
+    uint64_t reached = first, end;
+    bool is_open = false, may_end = false; /* each request goes on by a stride, however late it is */
     struct walk walk;
-    bool is_open = false;
 
-    for (bool is_first = true;
-         *found < list->after && reached < index->events && (is_first || !is_late(list)); is_first = false) {
+    while (reached < index->events &&
+           (reached < list->start || (list->later < list->after && !(may_end && is_late(list))))) {
         size_t stride = stride_of(list, reached);
 
+        may_end = reached >= list->start;
         end = stride_first(list, stride + 1);
         if (!prefilter_may_hold(&list->prefilter, stride)) {
             if (is_open)
@@ -130,84 +131,48 @@ static uint64_t list_forward(struct list *list, struct json *json, uint64_t *fou
         if (!is_open)
             walk_open(&walk, &list->view->trace, index, stride * INDEX_STRIDE);
         is_open = true;
-        reached = walk_to(list, &walk, reached, end, json, found);
+        reached = walk_to(list, &walk, reached, end, json);
     }
     if (is_open)
         walk_close(&walk);
     return reached;
 }
 
-/* Finds the numbers of the last WANT matches before END in a stride, oldest first. */
-static size_t find_last(struct list *list, size_t stride, uint64_t end, uint64_t *numbers, size_t want)
+/* Counts the matches before END in a stride, up to WANT. FIRST: the number of the first of the last ones. */
+static uint64_t find_last(struct list *list, size_t stride, uint64_t end, uint64_t want, uint64_t *first)
 {
-    uint64_t *ring = alloc_zero(want + 1, sizeof(*ring)), first = stride_first(list, stride);
+    uint64_t *ring = alloc_zero(want, sizeof(*ring)), begin = stride_first(list, stride), count = 0;
     struct walk walk;
     struct cursor *cursor;
-    size_t count = 0, kept;
 
     walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
     while (walk.next < end && (cursor = walk_next(&walk)) != NULL) {
-        if (walk.number < first)
+        if (walk.number < begin)
             continue;
         list->walked++;
         if (match_event(&list->match, cursor))
             ring[count++ % want] = walk.number;
     }
     walk_close(&walk);
-    kept = count < want ? count : want;
-    for (size_t i = 0; i < kept; i++)
-        numbers[i] = ring[(count - kept + i) % want];
+    if (count > 0)
+        *first = ring[count > want ? count % want : 0];
     free(ring);
-    return kept;
+    return count < want ? count : want;
 }
 
-static void add_rows(const struct list *list, size_t stride, const uint64_t *numbers, size_t count,
-                     struct json *json)
+/* Finds the events before the start, stride by stride. Returns the number before which none was checked.
+ * FIRST: the number of the first row. */
+static uint64_t find_earlier(struct list *list, uint64_t *first)
 {
-    struct walk walk;
-    struct cursor *cursor;
-    size_t done = 0;
+    uint64_t left = list->before, reached = list->start;
 
-    walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
-    while (done < count && (cursor = walk_next(&walk)) != NULL)
-        if (walk.number == numbers[done]) {
-            add_row(list, cursor, walk.number, json);
-            done++;
-        }
-    walk_close(&walk);
-}
-
-/* Adds the rows before the start. They are found stride by stride backwards, and then put in order. Returns
- * the number before which no event was checked. */
-static uint64_t list_backward(struct list *list, struct json *json, uint64_t *found)
-{
-    uint64_t *numbers = alloc_zero(list->before + 1, sizeof(*numbers)), reached = list->start;
-    struct json *parts = NULL; /* newest stride first */
-    size_t part_count = 0, count;
-
-    for (bool is_first = true; *found < list->before && reached > 0 && (is_first || !is_late(list));
-         is_first = false) {
+    for (bool is_first = true; left > 0 && reached > 0 && (is_first || !is_late(list)); is_first = false) {
         size_t stride = stride_of(list, reached - 1);
 
-        count = prefilter_may_hold(&list->prefilter, stride)
-                    ? find_last(list, stride, reached, numbers, list->before - *found)
-                    : 0;
-        reached = stride_first(list, stride);
-        if (count == 0)
-            continue;
-        parts = alloc_more(parts, part_count + 1, sizeof(*parts));
-        parts[part_count] = (struct json){0};
-        add_rows(list, stride, numbers, count, &parts[part_count++]);
-        *found += count;
-        reached = *found == list->before ? numbers[0] : reached;
+        if (prefilter_may_hold(&list->prefilter, stride))
+            left -= find_last(list, stride, reached, left, first);
+        reached = left == 0 ? *first : stride_first(list, stride);
     }
-    while (part_count-- > 0) {
-        if (parts[part_count].text.used != 0)
-            json_raw(json, parts[part_count].text.bytes, parts[part_count].text.used);
-        free(parts[part_count].text.bytes);
-    }
-    free(parts);
-    free(numbers);
     return reached;
 }
 
@@ -236,7 +201,7 @@ static uint64_t number_at(struct view *view, uint64_t ns)
 bool api_list(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
     struct list list = {.view = view, .start = UINT64_MAX, .after = 50};
-    uint64_t at = 0, earlier = 0, later = 0, from, to;
+    uint64_t at = 0, first, from, to;
 
     list.deadline = now_ns() + SEARCH_MS * 1000000ull;
     if (!request_number(request, "n", &list.start, UINT64_MAX, fail) ||
@@ -251,10 +216,11 @@ bool api_list(struct view *view, const struct request *request, struct json *jso
     match_open(&list.match, view, request);
     prefilter_open(&list.prefilter, view, &list.match);
     json_add(json, "rows:[");
-    from = list_backward(&list, json, &earlier);
-    to = list_forward(&list, json, &later);
-    json_add(json, "] before:%lu start:%lu from:%lu to:%lu total:%lu walked:%lu", earlier, list.start, from,
-             to, view->index.events, list.walked);
+    first = list.start;
+    from = find_earlier(&list, &first);
+    to = add_rows(&list, first, json);
+    json_add(json, "] before:%lu start:%lu from:%lu to:%lu total:%lu walked:%lu", list.earlier, list.start,
+             from, to, view->index.events, list.walked);
     prefilter_close(&list.prefilter);
     match_close(&list.match);
     return true;

@@ -4,7 +4,8 @@
  *
  * CPUs, pinned threads, then threads that were active in the range, by process; times are exact. A process
  * that shows several threads (members) has a row above them; they are `inner`. The `limit` threads that ran
- * longest have rows (400); hidden is the number of the others.
+ * longest have rows (400); hidden is the number of the others. counts: of the events of each type in the
+ * range.
  *
  * filter=TEXT: part of a thread's name, process or ID. pins=NUMBERS in this order, chosen=NUMBER: have rows
  * anyway. folded=NUMBERS, folded_pids=PIDS.
@@ -89,6 +90,9 @@ bool api_rows(struct view *view, const struct request *request, struct json *jso
         json_add(json, "from:%lu to:%lu hidden:%u rows:[", range.from, range.to, layout.hidden);
         for (size_t i = 0; i < layout_count(&layout); i++)
             add_row(&layout, layout_row(&layout, i), json);
+        json_add(json, "] counts:[");
+        for (unsigned type = 0; type < view->trace.schema.event_count; type++)
+            json_number(json, layout.tally.events[type]);
         json_add(json, "]");
     }
     layout_close(&layout);

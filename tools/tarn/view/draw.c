@@ -168,35 +168,26 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
     ask_for_lanes(draw);
     if (!lanes_find(&draw->lanes, draw->view, fail))
         return false;
+    paint_open(&draw->paint, draw->view, &draw->lanes);
     place_rows(draw);
     return true;
 }
 
 /* More types than colours could not be distinguished. */
-static bool refuse_marks(const struct draw *draw, unsigned count, struct fail *fail)
-{
-    const struct schema *schema = &draw->view->trace.schema;
-    char names[200] = "";
-    size_t used = 0;
-
-    for (unsigned i = 0; i < draw->mark_count && used < sizeof(names); i++)
-        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
-                                 schema->events[draw->marks[i].type]->name);
-    return fail_set(
-        fail, "--mark %.60s matches %u event types, but a picture can mark only %u; choose fewer of %s, ...",
-        draw->options->marks, count, STYLE_MARKS, names);
-}
-
-static bool choose_marks(struct draw *draw, struct fail *fail)
+static bool choose_marks(struct draw *draw, bool *marked, struct fail *fail)
 {
     const struct schema *schema = &draw->view->trace.schema;
     unsigned count = 0;
 
     for (unsigned i = 0; draw->options->marks != NULL && i < schema->event_count; i++)
-        if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < STYLE_MARKS)
-            draw->marks[draw->mark_count++].type = i;
+        if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < STYLE_MARKS) {
+            draw->marks[draw->mark_count++] = i;
+            marked[i] = true;
+        }
     if (count > STYLE_MARKS)
-        return refuse_marks(draw, count, fail);
+        return fail_set(
+            fail, "--mark %.60s matches %u event types, a picture can mark only %u; choose fewer of them",
+            draw->options->marks, count, STYLE_MARKS);
     return draw->options->marks == NULL || draw->mark_count != 0 ||
            fail_set(fail, "the trace's schema has no event %.100s; `tarn stats` lists those in the trace",
                     draw->options->marks);
@@ -218,21 +209,15 @@ static const char *short_name(const char *name)
 static void draw_title(struct draw *draw)
 {
     const struct view *view = draw->view;
-    double from = (double)view_ns(view, draw->lanes.from) * 1e-9,
-           to = (double)view_ns(view, draw->lanes.to) * 1e-9;
-    char text[200];
+    double from = (double)view_ns(view, draw->lanes.from), to = (double)view_ns(view, draw->lanes.to);
+    char text[200], length[DRAW_TIME_BYTES];
 
     draw_box(draw, 0, 0, draw->options->width, DRAW_TITLE, STYLE_RAISED, NULL);
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
     draw_text(draw, 10, 20, LEFT - 20, 13, STYLE_TEXT, short_name(view_name(view)));
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    snprintf(text, sizeof(text), "%.9f s to %.9f s, %.4g %s, %llu events", from, to,
-             (to - from) * (to - from < 0.9995e-3 ? 1e6
-                            : to - from < 0.9995  ? 1e3
-                                                  : 1),
-             to - from < 0.9995e-3 ? "us"
-             : to - from < 0.9995  ? "ms"
-                                   : "s",
+    draw_format_time(to - from, (to - from) / 1000, length);
+    snprintf(text, sizeof(text), "%.9f s to %.9f s, %s, %llu events", from * 1e-9, to * 1e-9, length,
              (unsigned long long)index_events_in(&view->index, draw->lanes.from, draw->lanes.to));
     draw_text(draw, LEFT, 20, draw->right - LEFT, DRAW_TEXT + 1, STYLE_TEXT, text);
     draw->top = DRAW_TITLE;
@@ -305,25 +290,26 @@ static void close_picture(struct draw *draw)
 bool draw_picture(const struct view *view, const struct draw_options *options, struct fail *fail)
 {
     struct draw draw = {.view = view, .options = options, .left = LEFT, .right = options->width - 12.0};
-    bool ok;
+    bool *marked = alloc_zero(view->trace.schema.event_count + 1, sizeof(bool)), ok;
 
-    draw.lanes.from = view_ticks(view, options->from);
-    draw.lanes.to = view_ticks(view, options->to);
-    draw.lanes.width = (uint32_t)(draw.right - draw.left);
-    draw.lanes.arrow_max = ARROWS_MAX;
-    if (draw.lanes.from >= draw.lanes.to)
-        return fail_set(fail, "nothing in this range");
-    if (!choose_marks(&draw, fail))
-        return false;
+    draw.lanes = (struct lanes){.from = view_ticks(view, options->from),
+                                .to = view_ticks(view, options->to),
+                                .width = (uint32_t)(draw.right - draw.left),
+                                .arrow_max = ARROWS_MAX,
+                                .marked = marked};
+    ok = (draw.lanes.from < draw.lanes.to || fail_set(fail, "nothing in this range")) &&
+         choose_marks(&draw, marked, fail);
     draw.legend = DRAW_LEGEND + DRAW_LEGEND_LINE * ceil(draw.mark_count * DRAW_LEGEND_MARK / options->width);
     draw.bottom = options->height - draw.legend;
-    open_picture(&draw);
-    ok = choose_lanes(&draw, fail) && draw_all(&draw, fail);
-    for (uint32_t i = 0; i < draw.mark_count; i++)
-        free(draw.marks[i].pixels);
+    if (ok) {
+        open_picture(&draw);
+        ok = choose_lanes(&draw, fail) && draw_all(&draw, fail);
+        close_picture(&draw);
+    }
+    paint_close(&draw.paint);
+    free(marked);
     free(draw.tops);
     layout_close(&draw.layout);
     lanes_free(&draw.lanes);
-    close_picture(&draw);
     return ok;
 }

@@ -82,15 +82,23 @@ static void execute_run(struct painter *self, const struct look *look, const str
                  fmax(1, round(look->space * run->shares[3] / 100.0)), look->over);
 }
 
-static void draw_lane(struct draw *draw, struct paint *paint, const struct lane *lane)
+static void draw_lane(struct draw *draw, const struct lane *lane)
 {
     struct executor executor = {
         .painter = {.box = execute_box, .run = execute_run}, .draw = draw, .x = draw->left};
 
     for (uint32_t row = 0; row <= lane->depth && row <= DRAW_DEPTH_MAX; row++) {
         executor.are_calls = row > 0;
-        paint_row(paint, lane, row, &executor.painter);
+        paint_row(&draw->paint, lane, row, &executor.painter);
     }
+}
+
+void draw_mark(struct draw *draw, uint32_t number, double y)
+{
+    struct executor executor = {.painter = {.box = execute_box}, .draw = draw};
+
+    draw->top = y;
+    paint_mark(&draw->paint, draw->marks[number], number, &executor.painter);
 }
 
 /* ---- names, all lanes ------------------------------------------------------------------------------ */
@@ -118,10 +126,8 @@ void draw_lanes(struct draw *draw)
 {
     uint32_t count = index_thread_count(&draw->view->index), *places = lanes_places(&draw->lanes, count);
     double top = draw->top, bottom = top;
-    struct paint paint;
     char text[16];
 
-    paint_open(&paint, draw->view, &draw->lanes);
     draw->tops = alloc_zero(count + 1, sizeof(draw->tops[0]));
     for (uint32_t i = 0; i < count; i++)
         draw->tops[i] = -1;
@@ -141,12 +147,11 @@ void draw_lanes(struct draw *draw)
             draw->tops[row->number] = draw->top;
             name_thread(draw, row->number);
         }
-        draw_lane(draw, &paint, is_cpu ? &draw->lanes.cpus[place] : &draw->lanes.threads[place]);
+        draw_lane(draw, is_cpu ? &draw->lanes.cpus[place] : &draw->lanes.threads[place]);
         bottom = top + row->y + row->height;
         if (!is_cpu)
             draw_box(draw, 0, bottom - 1, draw->right, 1, STYLE_LINE, NULL);
     }
     draw->top = bottom;
-    paint_close(&paint);
     free(places);
 }

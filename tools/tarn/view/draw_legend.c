@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <tools/tarn/view/draw_parts.h>
-#include <tools/tarn/view/index_walk.h>
+
+#define MARK_LINES 60u /* more marked events have no lines through the lanes, which would cover them */
 
 /* ---- time ------------------------------------------------------------------------------------------ */
 
@@ -17,7 +18,7 @@ static double nice_step(double range, double labels)
     return step < 1 ? 1 : step;
 }
 
-static void format_time(double ns, double step, char text[48])
+void draw_format_time(double ns, double step, char text[DRAW_TIME_BYTES])
 {
     static const struct {
         double unit;
@@ -29,7 +30,7 @@ static void format_time(double ns, double step, char text[48])
         unit++;
     for (double left = step / units[unit].unit; left < 0.9999 && decimals < 9; left *= 10)
         decimals++;
-    snprintf(text, 48, "%.*f %s", decimals, ns / units[unit].unit, units[unit].name);
+    snprintf(text, DRAW_TIME_BYTES, "%.*f %s", decimals, ns / units[unit].unit, units[unit].name);
 }
 
 void draw_axis(struct draw *draw)
@@ -37,14 +38,14 @@ void draw_axis(struct draw *draw)
     double from = (double)view_ns(draw->view, draw->lanes.from),
            to = (double)view_ns(draw->view, draw->lanes.to);
     double step = nice_step(to - from, (draw->right - draw->left) / 110), bottom = draw->bottom;
-    char text[48];
+    char text[DRAW_TIME_BYTES];
 
     for (double at = ceil(from / step) * step; at < to; at += step) {
         double x = draw->left + (at - from) * (draw->right - draw->left) / (to - from);
 
         draw_box(draw, x, draw->top + DRAW_AXIS_HEIGHT - 8, 1, bottom - draw->top - DRAW_AXIS_HEIGHT,
                  STYLE_LINE, NULL);
-        format_time(at, step, text);
+        draw_format_time(at, step, text);
         draw_text(draw, x + 4, draw->top + 14, 120, DRAW_TEXT, STYLE_QUIET, text);
     }
     draw->top += DRAW_AXIS_HEIGHT;
@@ -52,61 +53,30 @@ void draw_axis(struct draw *draw)
 
 /* ---- marked events --------------------------------------------------------------------------------- */
 
-static void count_marks(struct draw *draw)
+static const char *mark_name(const struct draw *draw, uint32_t number)
 {
-    double pixel = (double)(draw->lanes.to - draw->lanes.from) / draw->lanes.width;
-    struct walk walk;
-    struct cursor *cursor;
-
-    for (uint32_t i = 0; i < draw->mark_count; i++)
-        draw->marks[i].pixels = alloc_zero(draw->lanes.width + 1, sizeof(uint32_t));
-    walk_open(&walk, &draw->view->trace, &draw->view->index,
-              index_find_time(&draw->view->index, draw->lanes.from));
-    while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < draw->lanes.to)
-        for (uint32_t i = 0; i < draw->mark_count; i++) {
-            struct draw_mark *mark = &draw->marks[i];
-
-            if (cursor->event.type->index != mark->type || cursor->ticks < draw->lanes.from)
-                continue;
-            if (mark->count < DRAW_MARK_LINES)
-                mark->times[mark->count] = cursor->ticks;
-            mark->count++;
-            mark->pixels[(uint32_t)((double)(cursor->ticks - draw->lanes.from) / pixel)]++;
-        }
-    walk_close(&walk);
+    return draw->view->trace.schema.events[draw->marks[number]]->name;
 }
 
-/* A row under the time axis. The height shows the number of events in a pixel; one is already visible. */
-static void draw_density(const struct draw *draw, const struct draw_mark *mark, double y, enum style style)
+static uint64_t mark_count(const struct draw *draw, uint32_t number)
 {
-    double most = 1, pixel = (draw->right - draw->left) / draw->lanes.width;
-
-    draw_box(draw, 0, y, draw->options->width, DRAW_MARK_ROW, STYLE_RAISED, NULL);
-    draw_box(draw, 0, y + DRAW_MARK_ROW - 1, draw->options->width, 1, STYLE_LINE, NULL);
-    draw_text(draw, 10, y + DRAW_MARK_ROW - 4, draw->left - 16, DRAW_TEXT, STYLE_TEXT,
-              draw->view->trace.schema.events[mark->type]->name);
-    for (uint32_t i = 0; i < draw->lanes.width; i++)
-        most = mark->pixels[i] > most ? mark->pixels[i] : most;
-    for (uint32_t i = 0; i < draw->lanes.width; i++) {
-        double height = fmax(3, (DRAW_MARK_ROW - 3) * log2(1 + mark->pixels[i]) / log2(1 + most));
-
-        if (mark->pixels[i] != 0)
-            draw_box(draw, draw->left + i * pixel, y + DRAW_MARK_ROW - 1 - height, pixel, height, style,
-                     NULL);
-    }
+    return draw->layout.tally.events[draw->marks[number]];
 }
 
 void draw_marks(struct draw *draw, double top, double bottom)
 {
-    if (draw->mark_count != 0)
-        count_marks(draw);
-    for (uint32_t i = 0; i < draw->mark_count; i++) {
-        const struct draw_mark *mark = &draw->marks[i];
-        double y = top + i * DRAW_MARK_ROW;
+    double pixel = (draw->right - draw->left) / draw->lanes.width;
 
-        draw_density(draw, mark, y, STYLE_MARK + i);
-        for (uint64_t line = 0; line < mark->count && mark->count <= DRAW_MARK_LINES; line++)
-            draw_box(draw, draw_x(draw, mark->times[line]), y + 2, 1, bottom - y - 2, STYLE_MARK + i, NULL);
+    for (uint32_t i = 0; i < draw->mark_count; i++) {
+        double y = top + i * LAYOUT_MARK;
+
+        draw_box(draw, 0, y, draw->options->width, LAYOUT_MARK, STYLE_RAISED, NULL);
+        draw_box(draw, 0, y + LAYOUT_MARK - 1, draw->options->width, 1, STYLE_LINE, NULL);
+        draw_text(draw, 10, y + LAYOUT_MARK - 4, draw->left - 16, DRAW_TEXT, STYLE_TEXT, mark_name(draw, i));
+        draw_mark(draw, i, y);
+        for (uint32_t at = 0; at < draw->lanes.width && mark_count(draw, i) <= MARK_LINES; at++)
+            if (draw->lanes.counts[draw->marks[i]][at] > 0)
+                draw_box(draw, draw->left + at * pixel, y + 2, 1, bottom - y - 2, STYLE_MARK + i, NULL);
     }
 }
 
@@ -137,8 +107,7 @@ void draw_legend(struct draw *draw)
 
     draw_box(draw, 0, at[1] - 6, draw->options->width, draw->options->height - at[1] + 6, STYLE_RAISED, NULL);
     for (uint32_t i = 0; i < draw->mark_count; i++) {
-        snprintf(text, sizeof(text), "%s: %llu", draw->view->trace.schema.events[draw->marks[i].type]->name,
-                 (unsigned long long)draw->marks[i].count);
+        snprintf(text, sizeof(text), "%s: %llu", mark_name(draw, i), (unsigned long long)mark_count(draw, i));
         add_entry(draw, at, STYLE_MARK + i, "box", text);
     }
     for (enum style style = 0; style < STYLES; style++)

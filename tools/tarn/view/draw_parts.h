@@ -9,15 +9,6 @@
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
 
-#define DRAW_MARK_LINES 60u /* more events have no lines through the lanes, which would cover them */
-
-struct draw_mark {
-    uint32_t type;
-    uint64_t count;
-    uint64_t times[DRAW_MARK_LINES]; /* of the first ones; ticks */
-    uint32_t *pixels;                /* numbers of events */
-};
-
 struct draw {
     const struct view *view;
     const struct draw_options *options;
@@ -25,10 +16,11 @@ struct draw {
     cairo_pattern_t *ready, *lost; /* stripes */
     struct lanes lanes;
     struct layout layout;
+    struct paint paint;
     double left, top, right, bottom; /* of the lanes, in pixels; top moves down while they are drawn */
     double legend;                   /* its height */
     double *tops;                    /* of each thread's strip, by number; negative: it is not drawn */
-    struct draw_mark marks[STYLE_MARKS];
+    uint32_t marks[STYLE_MARKS]; /* event types */
     uint32_t mark_count;
     bool is_drawn[STYLES]; /* for the legend */
 };
@@ -37,7 +29,6 @@ struct draw {
 #define DRAW_TITLE       30.0
 #define DRAW_DEPTH_MAX   4u /* of calls */
 #define DRAW_AXIS_HEIGHT 26.0
-#define DRAW_MARK_ROW    16.0
 #define DRAW_TEXT        11.0
 #define DRAW_LEGEND      64.0 /* without marks */
 #define DRAW_LEGEND_LINE 18.0
@@ -54,7 +45,7 @@ static inline double draw_x(const struct draw *draw, uint64_t ticks)
 /* The height of all above the lanes: title, time axis, rows of marks. */
 static inline double draw_above(const struct draw *draw)
 {
-    return DRAW_TITLE + DRAW_AXIS_HEIGHT + draw->mark_count * DRAW_MARK_ROW;
+    return DRAW_TITLE + DRAW_AXIS_HEIGHT + draw->mark_count * LAYOUT_MARK;
 }
 
 /* Sets the colour of what Cairo draws next; of a style that is no program's. */
@@ -68,8 +59,12 @@ double draw_text_width(const struct draw *draw, double size, const char *text);
 /* Draws text, cut to WIDTH; nothing if not even a few letters fit. */
 void draw_text(const struct draw *draw, double x, double y, double width, double size, enum style style,
                const char *text);
+#define DRAW_TIME_BYTES 48u
+/* Formats a time with the digits that STEP needs; both in nanoseconds. */
+void draw_format_time(double ns, double step, char text[DRAW_TIME_BYTES]);
 
 void draw_lanes(struct draw *draw);
+void draw_mark(struct draw *draw, uint32_t number, double y); /* the row of a marked event type */
 void draw_links(struct draw *draw);
 void draw_axis(struct draw *draw);
 void draw_marks(struct draw *draw, double top, double bottom); /* rows from TOP, and lines to BOTTOM */

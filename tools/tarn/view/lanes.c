@@ -48,8 +48,25 @@ uint32_t *lanes_places(const struct lanes *lanes, uint32_t count)
     return places;
 }
 
+void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t end, uint64_t events)
+{
+    double pixel = (double)(lanes->to - lanes->from) / lanes->width;
+    struct spread spread;
+
+    if (lanes->counts == NULL || lanes->counts[type] == NULL)
+        return;
+    spread = spread_over(begin, end, lanes->from, pixel, lanes->width);
+    for (uint32_t i = spread.first; i <= spread.last; i++)
+        lanes->counts[type][i] += (double)events * spread_share(&spread, i);
+}
+
 bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail)
 {
+    lanes->type_count = view->trace.schema.event_count;
+    if (lanes->marked != NULL)
+        lanes->counts = alloc_zero(lanes->type_count + 1, sizeof(lanes->counts[0]));
+    for (uint32_t i = 0; i < lanes->type_count && lanes->marked != NULL; i++)
+        lanes->counts[i] = lanes->marked[i] ? alloc_zero(lanes->width, sizeof(double)) : NULL;
     lanes->is_exact = index_events_in(&view->index, lanes->from, lanes->to) <= LANES_EXACT;
     if (lanes->from >= lanes->to)
         return true;
@@ -72,6 +89,9 @@ void lanes_free(struct lanes *lanes)
 {
     free_lanes(lanes->cpus, lanes->cpu_count);
     free_lanes(lanes->threads, lanes->thread_count);
+    for (uint32_t i = 0; i < lanes->type_count && lanes->counts != NULL; i++)
+        free(lanes->counts[i]);
+    free(lanes->counts);
     free(lanes->arrows.bytes);
     free(lanes->waits.bytes);
 }

@@ -78,9 +78,10 @@ struct lanes {
     uint32_t width;    /* pixels */
     bool is_exact;
     struct lane *cpus, *threads;
-    uint32_t cpu_count, thread_count;
+    uint32_t cpu_count, thread_count, type_count;
     struct buffer arrows, waits; /* only if is_exact */
-    const bool *marked;          /* by event type: has flags; NULL: none */
+    const bool *marked;          /* by event type: has flags, and a row of counts; NULL: none */
+    double **counts;             /* of the marked ones, by type: events in each pixel; else NULL */
     uint32_t arrow_max;
     uint64_t arrows_dropped, waits_dropped;
 };
@@ -92,7 +93,7 @@ static inline uint32_t lanes_cpu_count(const struct view *view)
 }
 uint32_t lanes_cpu(const struct view *view, uint32_t rank); /* the number of the CPU */
 
-/* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX and the
+/* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX, MARKED and the
  * numbers of the lanes are set (lanes_ask). False: FAIL. */
 bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail);
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads);
@@ -101,6 +102,8 @@ void lanes_free(struct lanes *lanes);
 /* The two implementations. */
 bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail);
 bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail);
+/* Counts events, evenly distributed over a time, if their type is marked. */
+void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t end, uint64_t events);
 
 /* Returns the lane of each of COUNT threads by number, or UINT32_MAX. The caller frees it. */
 uint32_t *lanes_places(const struct lanes *lanes, uint32_t count);

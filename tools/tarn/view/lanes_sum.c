@@ -135,6 +135,13 @@ static void visit_thread(struct node_visitor *visitor, uint32_t number, enum nod
     accumulator->last[lane] = (uint8_t)last;
 }
 
+static void visit_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
+{
+    const struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
+
+    lanes_count(accumulator->lanes, type, accumulator->cover.begin, accumulator->cover.end, count);
+}
+
 static bool visit_node(struct cover_visitor *cover, struct buffer_reader node)
 {
     struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
@@ -157,6 +164,12 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
         add_thread_time(accumulator, lane, kind, from, to);
     if (kind <= NODE_INTERRUPT)
         add_cpu_ticks(accumulator, thread->cpu, &spread, cpu_kind(thread, kind), thread->number, to - from);
+}
+
+static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+{
+    lanes_count(OUTER(range, struct accumulator, range)->lanes, cursor->event.type->index, cursor->ticks,
+                cursor->ticks, 1);
 }
 
 /* Notes the state of each thread after the walk. */
@@ -184,8 +197,11 @@ static bool walk_part(struct cover_visitor *cover, struct fail *fail)
     /* The walk reports all segments of its part; until then, threads stayed in their state. */
     for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)
         add_thread_time(accumulator, i, accumulator->last[i], accumulator->until[i], cover->begin);
-    accumulator->range = (struct walk_range){
-        .from = cover->begin, .to = cover->end, .observer = &accumulator->observer, .end = note_states};
+    accumulator->range = (struct walk_range){.from = cover->begin,
+                                             .to = cover->end,
+                                             .observer = &accumulator->observer,
+                                             .event = accumulator->node.events != NULL ? on_event : NULL,
+                                             .end = note_states};
     return walk_range(&accumulator->range, &accumulator->view->trace, &accumulator->view->index, fail);
 }
 
@@ -297,12 +313,13 @@ static bool add_all(struct accumulator *accumulator, struct fail *fail)
 
 bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail)
 {
-    struct accumulator accumulator = {.observer = {.segment = on_segment},
-                                      .cover = {.node = visit_node, .walk = walk_part},
-                                      .node = {visit_cpu, visit_ran, visit_thread, NULL},
-                                      .lanes = lanes,
-                                      .view = view,
-                                      .pixel = (double)(lanes->to - lanes->from) / lanes->width};
+    struct accumulator accumulator = {
+        .observer = {.segment = on_segment},
+        .cover = {.node = visit_node, .walk = walk_part},
+        .node = {visit_cpu, visit_ran, visit_thread, lanes->marked != NULL ? visit_events : NULL},
+        .lanes = lanes,
+        .view = view,
+        .pixel = (double)(lanes->to - lanes->from) / lanes->width};
     bool ok;
 
     open_pixels(&accumulator, view);

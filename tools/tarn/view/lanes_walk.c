@@ -236,6 +236,7 @@ static void on_event(struct walk_range *range, const struct cursor *cursor, cons
     if (!is_marked && type != walker->contended)
         return;
     has_lane = rows_of(walker, thread) != NULL;
+    lanes_count(walker->lanes, type->index, cursor->ticks, cursor->ticks, 1);
     if (is_marked && walker->cpus[rank].out != NULL)
         add_flag(walker, OUTER(walker->cpus[rank].out, struct lane, boxes), cursor->ticks, type->index);
     if (is_marked && has_lane)

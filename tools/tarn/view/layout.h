@@ -17,6 +17,7 @@
 #define LAYOUT_STRIP   14u
 #define LAYOUT_CALL    14u
 #define LAYOUT_PADDING 5u /* of the page */
+#define LAYOUT_MARK    15u /* of a marked event type */
 
 struct layout_options {
     uint64_t from, to;   /* ticks */

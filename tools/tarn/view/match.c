@@ -52,7 +52,7 @@ bool has_part(const char *text, size_t length, const char *part)
     return false;
 }
 
-bool label_has_text(const struct field *field, const char *text)
+static bool label_has_text(const struct field *field, const char *text)
 {
     for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
         if (has_part(label->name, strlen(label->name), text))
@@ -66,14 +66,18 @@ static void learn_types(struct match *match, const struct schema *schema)
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct event_type *type = schema->events[i];
 
-        match->may_have_text[i] = match->named[i] = has_part(type->name, strlen(type->name), match->text);
+        match->named[i] = has_part(type->name, strlen(type->name), match->text);
         for (unsigned k = 0; k < type->field_count; k++) {
             const struct field *field = &type->fields[k];
 
+            /* negative numbers are not searched in the bytes */
+            match->by_index[i] |= (field->kind == FIELD_ENUM && label_has_text(field, match->text)) ||
+                                  (field->kind == FIELD_INTEGER && match->number > INT64_MAX);
             match->may_have_text[i] |= field->kind == FIELD_TEXT || field->kind == FIELD_STRING ||
-                                       (field->kind == FIELD_INTEGER && match->has_number) ||
-                                       (field->kind == FIELD_ENUM && label_has_text(field, match->text));
+                                       (field->kind == FIELD_INTEGER && match->has_number);
         }
+        match->by_index[i] |= match->named[i];
+        match->may_have_text[i] |= match->by_index[i];
     }
 }
 
@@ -91,6 +95,7 @@ void match_open(struct match *match, const struct view *view, const struct reque
     match->text = request_text(request, "text");
     match->named = alloc_zero(capacity, sizeof(bool));
     match->may_have_text = alloc_zero(capacity, sizeof(bool));
+    match->by_index = alloc_zero(capacity, sizeof(bool));
     match->runners = alloc_zero(view->trace.stream_count + 1, sizeof(match->runners[0]));
     if (match->text != NULL && *match->text == '\0')
         match->text = NULL;
@@ -99,6 +104,7 @@ void match_open(struct match *match, const struct view *view, const struct reque
 
         match->number = strtoull(match->text, &end, 0);
         match->has_number = *match->text >= '0' && *match->text <= '9' && *end == '\0';
+        match->number = match->has_number ? match->number : 0;
         learn_types(match, schema);
     }
     match->all = types == schema->event_count && cpus == view->trace.stream_count && match->tids == NULL &&
@@ -111,6 +117,7 @@ void match_close(struct match *match)
     free(match->cpus);
     free(match->named);
     free(match->may_have_text);
+    free(match->by_index);
     free(match->runners);
 }
 

@@ -24,6 +24,7 @@ struct match {
     const char *tids, *text;
     bool *named;         /* by type: its name contains the text */
     bool *may_have_text; /* by type: its name or a field may contain the text */
+    bool *by_index;      /* by type: its name or a label contains the text, or only decoding can tell */
     bool has_number;
     uint64_t number;              /* the text as a number */
     struct match_runner *runners; /* by rank */
@@ -32,8 +33,6 @@ struct match {
 void match_open(struct match *match, const struct view *view, const struct request *request);
 void match_close(struct match *match);
 bool match_event(struct match *match, const struct cursor *cursor);
-
-bool label_has_text(const struct field *field, const char *text);
 
 /* Whether TEXT contains PART, case-insensitive; fast for long texts. */
 bool has_part(const char *text, size_t length, const char *part);
@@ -62,9 +61,8 @@ struct prefilter {
     const struct match *match;
     bool *threads; /* by number; NULL: all */
     /* if there is a text: */
-    bool *by_index;       /* by type: matches without searching bytes; NULL: there is no text */
-    uint8_t number[8];    /* otherwise the bytes contain the text, or this number without leading zeros */
-    unsigned number_size; /* 0: no number */
+    uint8_t number[8];            /* the bytes contain the text, or this number without leading zeros */
+    unsigned number_size;         /* 0: no number */
     struct prefilter_scan *scans; /* by stream */
     struct packet_buffer buffer;
 };

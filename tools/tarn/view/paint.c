@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* paint.c - the drawing commands of lanes; see paint.h. */
+#include <math.h>
 #include <stdio.h>
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
 
 #define CPU_EDGE 3u /* pixels above and below what a CPU's lane contains */
 
-enum look_kind { LOOK_CPU, LOOK_STATE, LOOK_LOCK, LOOK_CALL, LOOK_CPU_RUN, LOOK_THREAD_RUN, LOOK_UNKNOWN };
+enum look_kind {
+    LOOK_CPU,
+    LOOK_STATE,
+    LOOK_LOCK,
+    LOOK_CALL,
+    LOOK_CPU_RUN,
+    LOOK_THREAD_RUN,
+    LOOK_MARK,
+    LOOK_UNKNOWN
+};
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
@@ -392,6 +402,39 @@ void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struc
         paint_runs(paint, lane, painter);
     else
         paint_boxes(paint, lane, row > 0 ? &lane->calls[row - 1] : &lane->boxes, row > 0, painter);
+}
+
+static uint32_t mark_height(double count, double most)
+{
+    return count > 0 ? (uint32_t)round(fmax(3, (LAYOUT_MARK - 3) * log2(1 + count) / log2(1 + most))) : 0;
+}
+
+void paint_mark(struct paint *paint, uint32_t type, unsigned colour, struct painter *painter)
+{
+    const struct lanes *lanes = paint->lanes;
+    const double *counts = lanes->counts[type], pixel = (double)(lanes->to - lanes->from) / lanes->width;
+    double most = 1;
+
+    for (uint32_t i = 0; i < lanes->width; i++)
+        most = fmax(most, counts[i]);
+    for (uint32_t i = 0, end; i < lanes->width; i = end) {
+        uint32_t height = mark_height(counts[i], most);
+        struct lane_box box = {.begin = lanes->from + (uint64_t)(i * pixel), .merged = 1};
+        struct look *look;
+        bool is_new;
+
+        for (end = i + 1; end < lanes->width && mark_height(counts[end], most) == height;)
+            end++;
+        if (height == 0)
+            continue;
+        box.end = lanes->from + (uint64_t)(end * pixel);
+        look = find_look(paint, LOOK_MARK, colour, height, 0, &is_new);
+        look->shape = PAINT_FILL;
+        look->style = STYLE_MARK + colour;
+        look->y = LAYOUT_MARK - 1 - height;
+        look->height = height;
+        painter->box(painter, look, &box);
+    }
 }
 
 void paint_open(struct paint *paint, const struct view *view, const struct lanes *lanes)

@@ -58,6 +58,9 @@ void paint_close(struct paint *paint);
 /* Gives the painter the commands of a row: 0 has states or what a CPU does, N the calls of depth N - 1. The
  * runs of a lane that is not exact are row 0. */
 void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter);
+/* The same for a marked event type: a row whose height shows the number of events; one is already visible.
+ * COLOUR: of STYLE_MARK. */
+void paint_mark(struct paint *paint, uint32_t type, unsigned colour, struct painter *painter);
 
 /* The name of a process's program, or "unknown". */
 const char *paint_program(const struct view *view, uint32_t pid);

@@ -4,39 +4,16 @@
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/match.h>
 
-/* Sets the number's bytes without leading zeros, because a
- * field may be narrow; negative numbers are not searched. */
+/* Sets the number's bytes without leading zeros, because a field may be narrow. */
 static void set_number(struct prefilter *prefilter, const struct schema *schema, uint64_t number)
 {
     unsigned size = 1;
 
-    if (number > INT64_MAX)
-        return;
-    while (number >> 8 * size != 0)
+    while (size < sizeof(prefilter->number) && number >> 8 * size != 0)
         size++;
     for (unsigned i = 0; i < size; i++)
         prefilter->number[schema->big_endian ? size - 1 - i : i] = (uint8_t)(number >> 8 * i);
     prefilter->number_size = size;
-}
-
-static void need_text(struct prefilter *prefilter)
-{
-    const struct trace *trace = &prefilter->view->trace;
-    const struct match *match = prefilter->match;
-
-    prefilter->by_index = alloc_zero(trace->schema.event_count + 1, sizeof(bool));
-    prefilter->scans = alloc_zero(trace->stream_count + 1, sizeof(prefilter->scans[0]));
-    if (match->has_number)
-        set_number(prefilter, &trace->schema, match->number);
-    for (unsigned i = 0; i < trace->schema.event_count; i++) {
-        const struct event_type *type = trace->schema.events[i];
-
-        prefilter->by_index[i] = match->named[i];
-        for (const struct field *field = type->fields; field < type->fields + type->field_count; field++)
-            prefilter->by_index[i] |=
-                (field->kind == FIELD_ENUM && label_has_text(field, match->text)) ||
-                (field->kind == FIELD_INTEGER && match->has_number && prefilter->number_size == 0);
-    }
 }
 
 void prefilter_open(struct prefilter *prefilter, const struct view *view, const struct match *match)
@@ -44,8 +21,9 @@ void prefilter_open(struct prefilter *prefilter, const struct view *view, const 
     uint32_t threads = index_thread_count(&view->index);
 
     *prefilter = (struct prefilter){.view = view, .match = match};
-    if (!match->all && match->text != NULL)
-        need_text(prefilter);
+    prefilter->scans = alloc_zero(view->trace.stream_count + 1, sizeof(prefilter->scans[0]));
+    if (match->has_number && match->number <= INT64_MAX)
+        set_number(prefilter, &view->trace.schema, match->number);
     if (match->tids == NULL)
         return;
     prefilter->threads = alloc_zero(threads + 1, sizeof(bool));
@@ -55,7 +33,6 @@ void prefilter_open(struct prefilter *prefilter, const struct view *view, const 
 
 void prefilter_close(struct prefilter *prefilter)
 {
-    free(prefilter->by_index);
     free(prefilter->scans);
     free(prefilter->threads);
     free(prefilter->buffer.bytes);
@@ -78,7 +55,7 @@ static void see_events(struct node_visitor *visitor, uint32_t type, uint64_t cou
     if (count == 0 || !looker->prefilter->match->types[type])
         return;
     looker->has_type = true;
-    looker->has_text |= looker->prefilter->by_index == NULL || looker->prefilter->by_index[type];
+    looker->has_text |= looker->prefilter->match->text == NULL || looker->prefilter->match->by_index[type];
 }
 
 static void see_thread(struct looker *looker, uint32_t number)

@@ -14,7 +14,7 @@ const touches = ({from, to}, lane) => `t${from}` === lane || `t${to}` === lane;
 // Returns the arrows to draw, as lines on the canvas: {arrow, x0, y0, x1, y1}; `all` is their total number.
 export function visibleArrows(set, rows, state, scale) {
   const found = [];
-  for (const arrow of state.arrows === "none" ? [] : set?.arrows ?? []) {
+  for (const arrow of state.arrows === "none" ? [] : set?.arrows.values() ?? []) {
     if (arrow.end < scale.from || arrow.begin > scale.to)
       continue;
     const from = rows.row("t" + arrow.from), to = rows.row("t" + arrow.to), isStub = arrow.from < 0;
@@ -43,7 +43,7 @@ export function drawArrows(context, arrows, colors, lane) {
 
 // Draws a bar below the waiter's box, and a line from it to a bar on the holder's lane.
 export function drawWaits(context, set, rows, scale, colors) {
-  for (const wait of [...set?.waits.values() ?? []].flat()) {
+  for (const wait of set?.waits.values() ?? []) {
     const waiter = rows.row("t" + wait.thread), holder = rows.row("t" + wait.holder);
     if (!waiter || wait.end < scale.from || wait.begin > scale.to || !rows.isVisible(waiter))
       continue;

@@ -29,8 +29,19 @@ function boxesOf(runs, {from, grain}) {
 // Adds the lanes of a reply to a set, by key.
 export function takeLanes(reply, set) {
   const looks = reply.looks.map(takeLook(reply.programs));
-  for (const lane of [...reply.cpus, ...reply.threads])
-    set.lanes.set(lane.n === undefined ? "c" + lane.rank : "t" + lane.n, {...lane, looks, rows: lane.rows ?? [boxesOf(lane.runs, set)]});
+  for (const [letter, lanes, key] of [["c", reply.cpus, "rank"], ["t", reply.threads, "n"], ["m", reply.marks, "event"]])
+    for (const lane of lanes)
+      set.lanes.set(letter + lane[key], {...lane, looks, rows: lane.rows ?? [boxesOf(lane.runs, set)]});
+}
+
+// Adds its connections between lanes. Those of lanes that were loaded before arrive again.
+function takeLinks({arrows, waits}, set) {
+  for (let i = 0; i < arrows.length; i += 5) {
+    const [begin, from, end, to, kind] = arrows.slice(i, i + 5);
+    set.arrows.set([begin, from, end, to, kind].join(), {begin, from, end, to, kind});
+  }
+  for (const wait of waits)
+    set.waits.set(`${wait.thread},${wait.end}`, wait);
 }
 
 export const newSet = ({from, to, width, exact}) => ({from, to, width, isExact: exact, lanes: new Map(), grain: (to - from) / width});
@@ -74,7 +85,7 @@ export class LaneData {
     if (wanted.length === 0) // no layout yet
       return;
     const fits = this.#sets.find((set) => !set.isStale && set.from <= from && set.to >= to && set.grain <= grain * 1.01 &&
-                                          (set.isExact ? set.events === events : set.grain >= grain / 4));
+                                          set.events === events && (set.isExact || set.grain >= grain / 4));
     const missing = fits ? wanted.filter((key) => !fits.asked.has(key)) : wanted;
     if (fits)
       this.#sets = [fits, ...this.#sets.filter((set) => set !== fits)];
@@ -100,33 +111,15 @@ export class LaneData {
     const {from, to, width, events} = wish;
     const reply = await ask("lanes", {from, to, width, events, cpus: ranges(numbers("c")) || "none",
                                       threads: ranges(numbers("t")) || "none"}, signal);
-    const set = wish.into ?? {...newSet(reply), events, asked: new Set(), arrows: [], waits: new Map()};
+    const set = wish.into ?? {...newSet(reply), events, asked: new Set(), arrows: new Map(), waits: new Map()};
     wish.keys.forEach((key) => set.asked.add(key)); // the server omits lanes that the trace does not have
     takeLanes(reply, set);
-    this.#takeArrows(set, reply);
+    takeLinks(reply, set);
     if (!wish.into)
       this.#keep(set);
     this.#wish = null;
     this.rows.takeDepths(this.depths, set.isExact);
     this.onChange();
-  }
-
-  // Removes duplicates: lanes that were loaded before arrive again.
-  #takeArrows(set, reply) {
-    set.arrowKeys ??= new Set();
-    for (let i = 0; i < reply.arrows.length; i += 5) {
-      const arrow = reply.arrows.slice(i, i + 5), key = arrow.join();
-      if (!set.arrowKeys.has(key)) {
-        set.arrowKeys.add(key);
-        set.arrows.push({begin: arrow[0], from: arrow[1], end: arrow[2], to: arrow[3], kind: arrow[4]});
-      }
-    }
-    for (const wait of reply.waits) {
-      const waits = set.waits.get(wait.thread) ?? [];
-      set.waits.set(wait.thread, waits);
-      if (!waits.some((other) => other.end === wait.end))
-        waits.push(wait);
-    }
   }
 
   #keep(set) {

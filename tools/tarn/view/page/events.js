@@ -26,23 +26,20 @@ export function laneChoice(trace, lane) {
 }
 
 // Returns the next matching event, or null. `from` is {n} or {at}. The server looks for a while per request; after each request,
-// told(done, total) gets the number of events that it has looked at.
-export async function findEvent(from, direction, choice, signal, told = () => {}) {
-  const isNext = direction === "next";
+// told(progress) gets a text.
+export async function findEvent(from, direction, choice, signal, told) {
+  const isNext = direction === "next", millions = (events) => (events / 1e6).toFixed(1);
   for (let place = from, start = null;;) {
     const reply = await ask("list", {...place, before: isNext ? 0 : 1, after: isNext ? 1 : 0, ...choice}, signal);
     if (reply.rows.length || (isNext ? reply.to >= reply.total : reply.from === 0))
       return reply.rows[0] ?? null;
     start ??= reply.start;
     place = {n: isNext ? reply.to : reply.from};
-    told(Math.abs(place.n - start), isNext ? reply.total - start : start);
+    told(`searching, ${millions(Math.abs(place.n - start))} of ${millions(isNext ? reply.total - start : start)} million events`);
   }
 }
 
 // The start of a search: after or before the cursor.
-export function searchPlace({cursor, from}, isNext) {
-  return cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: isNext ? cursor.n + 1 : cursor.n};
+export function searchPlace({cursor, from}, direction) {
+  return cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: cursor.n + (direction === "next")};
 }
-
-const millions = (events) => (events / 1e6).toFixed(1);
-export const formatProgress = (done, total) => `${millions(done)} of ${millions(total)} million events`;

@@ -6,7 +6,7 @@ import {Counts} from "./counts.js";
 import {LaneData} from "./data.js";
 import {byId, element} from "./element.js";
 import {EventMenu} from "./event-menu.js";
-import {findEvent, formatProgress, laneChoice, searchPlace} from "./events.js";
+import {findEvent, laneChoice, searchPlace} from "./events.js";
 import {Pointer, keyTable, listenToKeys} from "./input.js";
 import {Live} from "./live.js";
 import {Names} from "./names.js";
@@ -27,7 +27,8 @@ import {Trace} from "./trace.js";
 const ARROWS = ["auto", "all", "none"];
 
 class Page {
-  #looking = new Latest((wish, signal) => this.#look(wish, signal), (current, wish) => current.direction !== wish.direction);
+  #looking = new Latest((wish, signal) => this.#look(wish, signal), (current, {direction, choice}) =>
+    JSON.stringify([direction, choice]) !== JSON.stringify([current.direction, current.choice]));
   #progress = ""; // of a search for the next event
 
   constructor(trace) {
@@ -37,13 +38,13 @@ class Page {
     this.status = new Status(byId("status"), trace);
     this.rows = new Rows(trace, this.state);
     this.data = new LaneData(trace, this.state, this.rows);
-    this.counts = new Counts(trace, this.state, this.rows);
+    this.counts = new Counts(trace, this.state);
     this.names = new Names(byId("names"), trace, this.state, this.rows, this.colors, this.counts);
     this.overview = new Overview(byId("overview"), trace, this.state, this.colors, () => this.timeline.redraw());
     this.timeline = new Timeline({area: byId("area"), scene: byId("scene"), overlay: byId("overlay"), scroller: byId("scroller"), trace,
-                                  state: this.state, rows: this.rows, data: this.data, counts: this.counts, names: this.names,
+                                  state: this.state, rows: this.rows, data: this.data, names: this.names,
                                   overview: this.overview, tooltip: new Tooltip(byId("tooltip"), trace), colors: this.colors});
-    this.eventMenu = new EventMenu(byId("event-menu"), trace, (text) => this.#told(text));
+    this.eventMenu = new EventMenu(byId("event-menu"), trace, (text) => this.tell(text));
     this.#panels();
     this.#connect();
     this.#buttons();
@@ -55,7 +56,8 @@ class Page {
 
   #panels() {
     const parts = {trace: this.trace, state: this.state, colors: this.colors, counts: this.counts,
-                   goTo: (t) => this.goTo(t), goToEvent: (event) => this.goToEvent(event), showLane: (key) => this.showLane(key)};
+                   goTo: (t) => this.goTo(t), goToEvent: (event) => this.goToEvent(event), showLane: (key) => this.showLane(key),
+                   look: (...wish) => this.look(...wish), tell: (text) => this.tell(text)};
     this.marksPanel = new MarksPanel(parts);
     this.listPanel = new ListPanel(parts);
     this.panel = new Panel(this.state, {list: this.listPanel, marks: this.marksPanel, range: new RangePanel(parts), info: new AboutPanel(parts)});
@@ -98,7 +100,6 @@ class Page {
     counts.onChange = () => {
       names.updateMarks();
       this.marksPanel.update();
-      timeline.redraw();
     };
   }
 
@@ -109,10 +110,7 @@ class Page {
     byId("name").title = trace.name;
     this.#theme();
     this.timeline.start(); // first, so that the first requests fit the window
-    this.timeline.onResize = () => {
-      this.rows.place();
-      this.counts.follow(false);
-    };
+    this.timeline.onResize = () => this.rows.place();
     const hasRange = /[#&](from|to)=/.test(location.hash);
     state.usual = trace.isReady && !trace.live ? trace.busy : null;
     state.start(Math.max(trace.duration, 1), (key) => trace.hasLane(key));
@@ -170,6 +168,7 @@ class Page {
   #buttons() {
     const {state} = this;
     byId("forward").addEventListener("click", () => history.forward());
+    byId("stop").addEventListener("click", () => this.stopLooking());
     byId("lane-filter").addEventListener("input", (event) => state.change({filter: event.target.value}));
     byId("goto-form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -177,7 +176,7 @@ class Page {
     });
     IS_DARK.addEventListener("change", () => this.#theme());
     for (const kind of ["keydown", "pointerdown"]) // messages refer to the previous action
-      addEventListener(kind, () => document.body.classList.contains("failed") || this.#told(""), {capture: true});
+      addEventListener(kind, () => document.body.classList.contains("failed") || this.tell(""), {capture: true});
   }
 
   // ---- navigation
@@ -209,11 +208,11 @@ class Page {
   #goToText(text) {
     const number = /^#\s*(\d+)$/.exec(text), t = parseTime(text), n = Number(number?.[1]), {state, trace} = this;
     if (number && n >= trace.events_total)
-      this.#told(`There is no event ${number[1]}: the last is ${trace.events_total - 1}.`);
+      this.tell(`There is no event ${number[1]}: the last is ${trace.events_total - 1}.`);
     else if (number)
-      this.#looking.want({place: {n}, direction: "next", choice: {}, none: `There is no event ${n}.`});
+      this.look("next", {}, `There is no event ${n}.`, {n});
     else if (t > state.duration)
-      this.#told(`The trace ends before that, at ${formatTime(state.duration)}.`);
+      this.tell(`The trace ends before that, at ${formatTime(state.duration)}.`);
     else if (!Number.isNaN(t))
       this.goTo(t);
     else if (text) {
@@ -225,32 +224,38 @@ class Page {
 
   // Goes to the event after or before the cursor, on the selected lane if there is one.
   step(direction) {
-    const {state, trace} = this, isNext = direction > 0;
-    this.#looking.want({place: searchPlace(state, isNext), direction: isNext ? "next" : "previous", choice: laneChoice(trace, state.lane),
-                        none: `There is no ${isNext ? "later" : "earlier"} event${state.lane ? " on this lane" : ""}.`});
+    const {lane} = this.state;
+    this.look(direction, laneChoice(this.trace, lane), `There is no ${direction === "next" ? "later" : "earlier"} event${lane ? " on this lane" : ""}.`);
   }
 
-  async #look({place, direction, choice, none}, signal) {
+  // Goes to the next or previous event of a choice. none: the message if there is none.
+  look(direction, choice, none, place = searchPlace(this.state, direction)) {
+    this.#looking.want({direction, choice, none, place});
+  }
+
+  async #look({direction, choice, none, place}, signal) {
     try {
-      const event = await findEvent(place, direction, choice, signal, (done, total) => {
-        this.#progress = `searching, ${formatProgress(done, total)}; Esc stops it`;
-        this.#showState();
-      });
+      const event = await findEvent(place, direction, choice, signal, (progress) => this.#showProgress(progress));
       if (event)
         this.goToEvent(event);
       else
-        this.#told(none);
+        this.tell(none);
     } finally {
-      this.#progress = "";
-      this.#showState();
+      this.#showProgress("");
     }
+  }
+
+  #showProgress(text) {
+    this.#progress = text;
+    byId("stop").hidden = text === "";
+    this.#showState();
   }
 
   // Returns whether a search was running.
   stopLooking() {
     const isLooking = this.#looking.isBusy;
     this.#looking.stop();
-    return this.listPanel.stop() || isLooking;
+    return isLooking;
   }
 
   // Opens the menu of the event at the cursor.
@@ -259,7 +264,7 @@ class Page {
     if (cursor && cursor.n !== null)
       this.eventMenu.open(cursor);
     else
-      this.#told("Select an event first, in a list or with . and ,");
+      this.tell("Select an event first, in a list or with . and ,");
   }
 
   openSearch() {
@@ -297,7 +302,7 @@ class Page {
     this.listPanel.show();
   }
 
-  #told(text) {
+  tell(text) {
     byId("message").textContent = text;
     byId("message").hidden = text === "";
   }
@@ -306,7 +311,7 @@ class Page {
   fail(error) {
     if (error)
       console.warn(error); // the page shows it, too
-    this.#told(error === null ? "" : error instanceof TypeError
+    this.tell(error === null ? "" : error instanceof TypeError
       ? "The connection to tarn view is lost. Loaded data stays; the page continues when the server is back." : error.message);
     document.body.classList.toggle("failed", error !== null);
   }

@@ -47,11 +47,11 @@ export class LanePainter {
       this.#summary(row, pieces, y + 3, row.height - 6);
       return;
     }
-    const factor = row.kind === "cpu" ? row.height / CPU_HEIGHT : 1, top = row.kind === "cpu" ? y : y + PADDING;
+    const factor = row.kind === "cpu" ? row.height / CPU_HEIGHT : 1, top = row.kind === "thread" ? y + PADDING : y;
     for (const piece of pieces)
       piece.lane.rows.slice(0, 1 + (row.depth ?? 0)).forEach((boxes, depth) => this.#each(boxes, piece, (i, x, width) => {
         const look = piece.lane.looks[boxes[i + 2]];
-        this.#shape(look, x, top, width, factor, depth > 0);
+        this.#shape(look, row.color ?? look.color, x, top, width, factor, depth > 0);
         if (piece.lane.runs && look.space)
           this.#shares(look, piece.lane.runs, boxes[i + 3], x, top, width, factor);
       }));
@@ -85,8 +85,8 @@ export class LanePainter {
     }
   }
 
-  #shape(look, x, top, width, factor, isCall) {
-    const {shape} = look, y = top + look.y * factor, height = look.height * factor, color = this.colors.of(look.color);
+  #shape(look, words, x, top, width, factor, isCall) {
+    const {shape} = look, y = top + look.y * factor, height = look.height * factor, color = this.colors.of(words);
     if (shape === FILL) {
       this.#raster.rect(x, y, isCall && width > 2 ? width - 1 / this.scale.ratio : width, height, color);
       if (factor === 1 && width > (look.brief ? LEAST : WHOLE) && look.label)
@@ -185,9 +185,9 @@ export function hit(x, y, scale, rows, data) {
     const run = boxAt(lane.rows[0], lane.looks, t, slack);
     return {row, t, title: lane.title, shares: run && {look: run.look, parts: lane.runs.slice(run.merged + 2, run.merged + 6), grain}};
   }
-  const under = (wait) => wait.begin - slack <= t && t <= wait.end + slack;
+  const under = (wait) => wait.thread === row.n && wait.begin - slack <= t && t <= wait.end + slack;
   const depth = lane.rows.findIndex((boxes) => boxes.length && yIn(lane.looks[boxes[2]], y - rows.yOf(row) - PADDING));
-  return {row, t, from, to, title: lane.title, depth, waits: row.kind === "cpu" ? [] : (waits.get(row.n) ?? []).filter(under),
+  return {row, t, from, to, title: lane.title, depth, waits: [...waits?.values() ?? []].filter(under),
           boxes: lane.rows.map((boxes) => boxAt(boxes, lane.looks, t, slack)).filter(Boolean)};
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tab of events around the cursor, with all fields: all of them, or those with a text or of a type. Only a part
-// is loaded; scrolling loads more. A search goes to the next or previous one.
-import {Latest, ask, wasAborted} from "./api.js";
+// is loaded; scrolling loads more.
+import {Latest, ask} from "./api.js";
 import {checkbox, element, options} from "./element.js";
-import {eventRow, findEvent, formatProgress, laneChoice, searchPlace} from "./events.js";
+import {eventRow, laneChoice} from "./events.js";
 
 const CHUNK = 60; // events per request in one direction
 const MOST = 600; // events kept
@@ -19,11 +19,9 @@ export class ListPanel {
   #timer = 0;
   #isOwn = false; // this list moved the cursor
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
-  #searching = new Latest((wish, signal) => this.#search(wish, signal), () => true);
 
   constructor(parts) {
-    Object.assign(this, parts); // trace, state, colors, goToEvent
-    this.state.on(["cursor"], () => this.#tell("")); // messages refer to the previous cursor
+    Object.assign(this, parts); // trace, state, colors, goToEvent, look, tell
     this.state.on(["cursor", "lane", "marks"], () => this.show());
     this.state.on(["from", "to"], () => this.#follow());
   }
@@ -35,18 +33,15 @@ export class ListPanel {
     this.kind = element("select", {"aria-label": "event"});
     this.lane = checkbox("this lane");
     this.marked = checkbox("marked");
-    this.status = element("p", {class: "note", role: "status"});
-    this.progress = element("progress");
-    this.stopper = element("button", {type: "button", click: () => this.stop()}, "Stop");
     this.box = element("div", {class: "events", role: "grid", tabindex: 0, "aria-label": "events", "aria-readonly": "true"});
     this.node.append(element("form", {class: "tools", input: () => {
-      this.#tell("");
+      this.tell(""); // messages refer to the previous text
       this.show();
     }, submit: (event) => {
       event.preventDefault();
       this.find("next");
     }}, this.text, button("previous", "↑", "button"), button("next", "↓", "submit"), this.kind, this.lane, this.marked),
-      this.status, this.box);
+                     this.box);
     this.fill();
     this.box.addEventListener("click", (event) => this.#goTo(event.target.closest(".event")));
     this.box.addEventListener("keydown", (event) => this.#key(event));
@@ -206,37 +201,9 @@ export class ListPanel {
     this.#goTo(nodes[at < 0 ? 0 : Math.min(Math.max(at + step, 0), nodes.length - 1)]);
   }
 
-  // ---- the search
-
+  // Goes to the next or previous match.
   find(direction, text = this.text.value) {
     this.text.value = text;
-    this.#searching.want({direction, choice: this.#choice});
-  }
-
-  // Returns whether a search was running.
-  stop() {
-    const isLooking = this.#searching.isBusy;
-    this.#searching.stop();
-    return isLooking;
-  }
-
-  #tell(...what) {
-    this.status.replaceChildren(...what);
-  }
-
-  async #search({direction, choice}, signal) {
-    const isNext = direction === "next";
-    this.#tell("Searching…");
-    try {
-      const event = await findEvent(searchPlace(this.state, isNext), direction, choice, signal, (done, total) => {
-        this.progress.value = total > 0 ? done / total : 0;
-        this.#tell(this.progress, ` ${formatProgress(done, total)} `, this.stopper);
-      });
-      this.#tell(event ? "" : isNext ? "No match after the cursor." : "No match before the cursor.");
-      if (event)
-        this.goToEvent(event);
-    } catch (error) {
-      this.#tell(wasAborted(error) ? "Stopped." : error.message);
-    }
+    this.look(direction, this.#choice, `No match ${direction === "next" ? "after" : "before"} the cursor.`);
   }
 }

@@ -18,7 +18,7 @@ function isOther(current, wish) {
 
 // The server's picture, which has a script of its own.
 function flameOf(from, to) {
-  const src = `/api/flame?from=${from}&to=${to}`;
+  const src = `/api/analysis?name=profile&flame&from=${from}&to=${to}`;
   return [element("a", {href: src, target: "_blank"}, "in a window of its own"), element("iframe", {src, title: "flame graph", class: "flame"})];
 }
 

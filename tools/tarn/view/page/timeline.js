@@ -4,9 +4,9 @@
 import {drawArrows, drawWaits, visibleArrows} from "./arrows.js";
 import {Scale, box, clipped, contextOf, polygon, resize} from "./canvas.js";
 import {wheelPixels} from "./input.js";
-import {drawFlags, drawMarks, flagAt} from "./mark-rows.js";
+import {drawFlags, flagAt} from "./flags.js";
 import {LanePainter, hit} from "./paint.js";
-import {RULER_HEIGHT} from "./rows.js";
+import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
 import {drawGrid, drawLabel, drawRuler, drawSelection} from "./ruler.js";
 import {formatTime} from "./time.js";
 
@@ -17,7 +17,7 @@ export class Timeline {
   frames = {count: 0, last: 0, longest: 0}; // drawing times in ms; tests read this
 
   constructor(parts) {
-    Object.assign(this, parts); // area, scene, overlay, scroller, trace, state, rows, data, counts, names, overview, tooltip, colors
+    Object.assign(this, parts); // area, scene, overlay, scroller, trace, state, rows, data, names, overview, tooltip, colors
     this.painter = new LanePainter(this.scene.getContext("2d"), this.colors);
     this.scroller.addEventListener("scroll", () => this.#takeScroll());
     this.names.root.addEventListener("wheel", (event) => {
@@ -78,11 +78,12 @@ export class Timeline {
 
   #paintScene() {
     this.#sceneIsOld = false;
-    const {state, rows, colors, painter, scale, counts} = this, {width, height} = rows, context = contextOf(this.scene);
+    const {state, rows, colors, painter, scale} = this, {width, height} = rows, context = contextOf(this.scene);
     const exact = this.data.exact(state.from, state.to);
     box(context, colors.background, 0, 0, width, height);
     drawGrid(context, scale, height, colors);
     painter.begin(scale);
+    this.#marks();
     this.#part(rows.moving, rows.movingTop, height);
     this.#part(rows.fixed, rows.top, rows.fixedHeight);
     painter.end();
@@ -97,10 +98,22 @@ export class Timeline {
     });
     drawFlags(context, scale, exact, state, rows, colors);
     drawRuler(context, scale, colors);
-    drawMarks(context, scale, counts, state, colors);
     if (state.selection)
       drawSelection(context, scale, state.selection, height, colors);
     this.overview.draw();
+  }
+
+  // A row of densities for each marked event type.
+  #marks() {
+    const {rows, state, data, colors, painter, trace} = this;
+    let y = RULER_HEIGHT;
+    painter.part(y, rows.top);
+    for (const [name, color] of state.marks) {
+      box(painter.context, colors.raised, 0, y, rows.width, MARK_HEIGHT);
+      box(painter.context, colors.line, 0, y + MARK_HEIGHT - 1, rows.width, 1);
+      painter.lane({kind: "mark", color: "mark-" + color}, y, data.pieces("m" + trace.eventNames.get(name)?.index, state.from, state.to));
+      y += MARK_HEIGHT;
+    }
   }
 
   #part(list, top, height) {

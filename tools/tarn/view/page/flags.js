@@ -1,33 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marked events: a row of densities per event type under the ruler, and flags on their lanes.
-import {box, polygon} from "./canvas.js";
+// Flags of marked events on their lanes.
+import {polygon} from "./canvas.js";
 import {FLAG} from "./data.js";
-import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
-
-export function drawMarks(context, scale, counts, state, colors) {
-  let y = RULER_HEIGHT;
-  for (const [name, color] of state.marks) {
-    const pixels = counts.marks?.byName.get(name);
-    box(context, colors.raised, 0, y, scale.width, MARK_HEIGHT);
-    box(context, colors.line, 0, y + MARK_HEIGHT - 1, scale.width, 1);
-    context.fillStyle = colors.marks[color];
-    if (pixels)
-      drawDensity(context, scale, counts.marks, pixels, y);
-    y += MARK_HEIGHT;
-  }
-}
-
-// The height shows the number of events; one is already visible.
-function drawDensity(context, scale, marks, pixels, y) {
-  const grain = (marks.to - marks.from) / marks.width, space = MARK_HEIGHT - 3;
-  const most = Math.log2(1 + pixels.reduce((a, b) => Math.max(a, b), 1));
-  for (let i = 0; i < pixels.length; i++)
-    if (pixels[i] > 0) {
-      const x = scale.snap(marks.from + i * grain), width = Math.max(1, scale.snap(marks.from + (i + 1) * grain) - x);
-      const high = Math.max(3, space * Math.log2(1 + pixels[i]) / most);
-      context.fillRect(x, y + MARK_HEIGHT - 1 - high, width, high);
-    }
-}
 
 const FLAG_WIDTH = 9; // width of a flag in pixels; flags that are closer together become ticks
 const FLAG_HEIGHT = 8;
