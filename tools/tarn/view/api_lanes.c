@@ -4,7 +4,7 @@
  * range.
  *
  * {from, to, width, exact, cpus: [{rank, title, rows or runs, flags}], threads: [{n, ...}], marks: [{event,
- * rows}], looks, programs, arrows, arrows_dropped, waits, waits_dropped}. Without threads= there are none; at
+ * rows}], looks, arrows, arrows_dropped, waits, waits_dropped}. Without threads= there are none; at
  * most 1024. marks: of events=; their colours are the page's.
  *
  * A range of up to 400000 events is exact. rows: [[begin, end, look, merged, ...], ...], of states or a CPU,
@@ -12,8 +12,8 @@
  * their time. A longer range has runs: [pixels, look, four shares in percent, ...], the shares of user,
  * kernel, interrupt, and of a CPU idle, of a thread ready. looks: [shape, y, height, colour, label, brief,
  * tip, and for runs bottom, space, two colours, over]: struct look (paint.h). A colour is a property of the
- * style sheet, or an index in programs: ["#LIGHT #DARK"]. A title has the first lines of what the pointer
- * tells. flags: [time, event, count, ...] of events=, in an exact range.
+ * style sheet, or "#LIGHT #DARK". A title has the first lines of what the pointer tells. flags: [time, event,
+ * count, ...] of events=, in an exact range.
  *
  * arrows: [begin, from, end, to, kind, ...] between threads; from -1: an interrupt or a timer; kinds are enum
  * arrow_kind. At most 2000, or `arrows`, and one per pixel of the lane where it ends. waits: for locks and
@@ -93,56 +93,34 @@ static void add_marks(struct writer *writer, struct paint *paint)
     json_add(writer->json, "]");
 }
 
-/* A property of the style sheet, or the number of a program's colour. */
-static void add_colour(struct json *json, struct map *programs, enum style style, const char *program)
+/* A property of the style sheet, or the two colours of a program. */
+static void add_colour(struct json *json, enum style style, const char *program)
 {
-    const char **name;
+    char text[STYLE_COLOURS] = "";
 
-    if (style != STYLE_PROGRAM && style != STYLE_KERNEL) {
-        json_add(json, "%s", style < STYLES ? styles[style].property : "");
-        return;
-    }
-    name = map_at(programs, hash_text(HASH_SEED, program), 0, 0);
-    *name = program;
-    json_number(json, 2 * map_index(name) + (style == STYLE_KERNEL));
-}
-
-static void add_programs(const struct map *programs, struct json *json)
-{
-    json_add(json, "programs:[");
-    for (size_t i = 0; i < 2 * programs->count; i++) {
-        const char *const *name = map_value(programs, i / 2);
-        char text[STYLE_COLOURS];
-
-        style_colours(i % 2 != 0 ? STYLE_KERNEL : STYLE_PROGRAM, *name, text);
-        json_add(json, "%s", text);
-    }
-    json_add(json, "]");
+    if (style == STYLE_PROGRAM || style == STYLE_KERNEL)
+        style_colours(style, program, text);
+    json_add(json, "%s", text[0] != '\0' || style == STYLES ? text : styles[style].property);
 }
 
 static void add_looks(const struct paint *paint, struct json *json)
 {
-    struct map programs; /* names, by hash */
-
-    map_open(&programs, sizeof(const char *));
     json_add(json, "looks:[");
     for (size_t i = 0; i < map_total(&paint->looks); i++) {
         const struct look *look = (const struct look *)map_entry(&paint->looks, i)->value;
 
         json_add(json, "[%u %u %u", look->shape, look->y, look->height);
-        add_colour(json, &programs, look->style, look->program);
+        add_colour(json, look->style, look->program);
         json_add(json, "%s %s %s", look->label, look->brief, look->tip);
         if (look->space != 0) {
             json_add(json, "%u %u", look->bottom, look->space);
-            add_colour(json, &programs, STYLE_PROGRAM, look->program);
-            add_colour(json, &programs, STYLE_KERNEL, look->program);
-            add_colour(json, &programs, look->over, look->program);
+            add_colour(json, STYLE_PROGRAM, look->program);
+            add_colour(json, STYLE_KERNEL, look->program);
+            add_colour(json, look->over, look->program);
         }
         json_add(json, "]");
     }
     json_add(json, "]");
-    add_programs(&programs, json);
-    map_close(&programs);
 }
 
 static void add_links(struct paint *paint, struct json *json)

@@ -21,38 +21,32 @@ static void add_cpu(const struct layout *layout, const struct layout_row *row, s
 
     for (int kind = 0; kind < CPU_KINDS && row->number < layout->view->trace.stream_count; kind++)
         spans[kind] = view_span(layout->view, layout->tally.cpus[row->number].ticks[kind]);
-    json_add(json, "{kind:%s rank:%u user:%lu kernel:%lu interrupt:%lu idle:%lu", "cpu", row->number,
+    json_add(json, "{kind:%s rank:%u user:%lu kernel:%lu interrupt:%lu idle:%lu}", "cpu", row->number,
              spans[CPU_USER], spans[CPU_KERNEL], spans[CPU_INTERRUPT], spans[CPU_IDLE]);
-}
-
-static void add_thread(const struct layout *layout, const struct layout_row *row, struct json *json)
-{
-    char text[VIEW_NAME_BYTES];
-
-    json_add(json, "{kind:%s n:%u label:%s pinned:%d inner:%d", "thread", row->number,
-             view_thread_name(layout->view, row->number, text), row->is_pinned, row->is_inner);
-}
-
-static void add_process(const struct layout *layout, const struct layout_row *row, struct json *json)
-{
-    char text[VIEW_NAME_BYTES];
-
-    json_add(json, "{kind:%s label:%s members:[", "process", view_process_name(layout->view, row->pid, text));
-    for (uint32_t i = 0; i < row->count; i++)
-        json_number(json, layout_member(layout, row->first + i));
-    json_add(json, "]");
 }
 
 static void add_row(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
-    static void (*const add[])(const struct layout *, const struct layout_row *, struct json *) = {
-        [LAYOUT_OF_CPU] = add_cpu, [LAYOUT_OF_PROCESS] = add_process, [LAYOUT_OF_THREAD] = add_thread};
+    bool is_thread = row->kind == LAYOUT_OF_THREAD;
+    char text[VIEW_NAME_BYTES];
 
-    add[row->kind](layout, row, json);
-    if (row->kind != LAYOUT_OF_CPU)
-        json_add(json, "pid:%ld ran:%lu folded:%d", row->pid == MODEL_NOBODY ? -1 : (long)row->pid,
-                 view_span(layout->view, row->ran), row->is_folded);
-    json_add(json, "}");
+    if (row->kind == LAYOUT_OF_CPU) {
+        add_cpu(layout, row, json);
+        return;
+    }
+    json_add(json, "{kind:%s label:%s pid:%ld ran:%lu folded:%d", is_thread ? "thread" : "process",
+             is_thread ? view_thread_name(layout->view, row->number, text)
+                       : view_process_name(layout->view, row->pid, text),
+             row->pid == MODEL_NOBODY ? -1 : (long)row->pid, view_span(layout->view, row->ran),
+             row->is_folded);
+    if (is_thread) {
+        json_add(json, "n:%u pinned:%d inner:%d}", row->number, row->is_pinned, row->is_inner);
+        return;
+    }
+    json_add(json, "members:[");
+    for (uint32_t i = 0; i < row->count; i++)
+        json_number(json, layout_member(layout, row->first + i));
+    json_add(json, "]}");
 }
 
 static bool parse_options(const struct view *view, const struct request *request,

@@ -4,7 +4,8 @@
  *
  * begin_clock_ns: a text, because it exceeds the exact integers of JavaScript. busy: the shortest range with
  * 98 % of the events, plus a margin; the whole trace if that is hardly longer. live: it grows; indexing: the
- * index is being made, and duration and events_total are those so far. styles: the legend. color:
+ * index is being made, and duration and events_total are those so far. styles: the legend. sizes: pixels and
+ * limits (layout.h, paint.h). color:
  * "#LIGHT #DARK", of a process's program, of the kernel, or of a program without a known name. threads: pid
  * -1: unknown; cpu: the rank where it last ran; begin: when it is first known. lost: the number of reports
  * of losses and damage, and the first of them, as `tarn check` prints them. link is that of /api/changes.
@@ -12,7 +13,7 @@
  */
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>
-#include <tools/tarn/view/styles.h>
+#include <tools/tarn/view/paint.h>
 
 static const char *environment(const struct view *view, const char *name)
 {
@@ -67,8 +68,14 @@ static void add_styles(struct json *json)
         if (styles[i].shape != NULL)
             json_add(json, "{property:%s shape:%s name:%s}", styles[i].property, styles[i].shape,
                      styles[i].text);
-    json_add(json, "] sizes:{cpu:%u head:%u strip:%u call:%u padding:%u}", LAYOUT_CPU, LAYOUT_HEAD,
-             LAYOUT_STRIP, LAYOUT_CALL, LAYOUT_PADDING);
+    json_add(json, "] arrows:[");
+    for (unsigned i = 0; i < ARROW_KINDS; i++)
+        json_add(json, "{name:%s color:%s dashed:%d}", paint_arrows[i].name,
+                 styles[paint_arrows[i].style].property, paint_arrows[i].is_dashed);
+    json_add(json, "] sizes:{cpu:%u head:%u strip:%u call:%u padding:%u mark:%u", LAYOUT_CPU, LAYOUT_HEAD,
+             LAYOUT_STRIP, LAYOUT_CALL, LAYOUT_PADDING, LAYOUT_MARK);
+    json_add(json, "brief:%u least:%u whole:%u calm:%u arrows:%u}", PAINT_BRIEF, PAINT_LEAST, PAINT_WHOLE,
+             PAINT_CALM, PAINT_ARROWS);
 }
 
 static void add_threads(const struct view *view, struct json *json)

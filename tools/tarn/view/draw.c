@@ -126,15 +126,12 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
 static void ask_for_lanes(struct draw *draw)
 {
     bool *threads = alloc_zero(index_thread_count(&draw->view->index) + 1, sizeof(bool));
-    bool *cpus = alloc_zero(lanes_cpu_count(draw->view) + 1, sizeof(bool));
 
-    memset(cpus, true, lanes_cpu_count(draw->view));
     for (size_t i = 0; i < layout_count(&draw->layout); i++)
         if (layout_row(&draw->layout, i)->kind == LAYOUT_OF_THREAD)
             threads[layout_row(&draw->layout, i)->number] = true;
-    lanes_ask(&draw->lanes, draw->view, cpus, threads);
+    lanes_ask(&draw->lanes, draw->view, NULL, threads);
     free(threads);
-    free(cpus);
 }
 
 static void place_rows(struct draw *draw)

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <tools/tarn/view/draw_parts.h>
 
-#define ARROWS_CALM  60u  /* more than this are drawn fainter */
-#define ARROWS_DRAWN 400u /* more than this would hide the lanes */
-
 static double middle_of(const struct draw *draw, uint32_t thread)
 {
     bool is_drawn = thread < index_thread_count(&draw->view->index) && draw->tops[thread] >= 0;
@@ -30,14 +27,12 @@ static void draw_line(const struct draw *draw, double x0, double y0, double x1, 
 static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double from, double to,
                        double alpha)
 {
-    bool is_call = arrow->kind == ARROW_CALL || arrow->kind == ARROW_REPLY;
-    bool is_dashed = arrow->kind == ARROW_REPLY || arrow->kind == ARROW_HANDOVER;
-    enum style style = is_call ? STYLE_CALL : STYLE_WAKEUP;
+    const struct paint_arrow *look = &paint_arrows[arrow->kind];
     double x0 = draw_x(draw, arrow->begin), x1 = draw_x(draw, arrow->end), angle = atan2(to - from, x1 - x0);
 
-    draw->is_drawn[style] = true;
-    draw_colour(draw, style, alpha);
-    draw_line(draw, x0, from, x1, to, is_dashed ? 4 : 0);
+    draw->is_drawn[look->style] = true;
+    draw_colour(draw, look->style, alpha);
+    draw_line(draw, x0, from, x1, to, look->is_dashed ? 4 : 0);
     cairo_move_to(draw->cairo, x1, to);
     cairo_line_to(draw->cairo, x1 - 7 * cos(angle - 0.45), to - 7 * sin(angle - 0.45));
     cairo_line_to(draw->cairo, x1 - 7 * cos(angle + 0.45), to - 7 * sin(angle + 0.45));
@@ -51,8 +46,8 @@ static void draw_arrows(struct draw *draw)
     const struct lane_arrow *arrows = (const struct lane_arrow *)draw->lanes.arrows.bytes;
     uint32_t count = 0;
 
-    for (unsigned pass = 0; pass < 2 && count <= ARROWS_DRAWN; pass++) {
-        double alpha = count > ARROWS_CALM ? 0.25 + 0.4 * ARROWS_CALM / count : 0.65;
+    for (unsigned pass = 0; pass < 2 && count <= PAINT_ARROWS; pass++) {
+        double alpha = count > PAINT_CALM ? 0.25 + 0.4 * PAINT_CALM / count : 0.65;
 
         for (size_t i = 0; i < lane_count(&draw->lanes.arrows, sizeof(*arrows)); i++) {
             double from = middle_of(draw, arrows[i].from), to = middle_of(draw, arrows[i].to);

@@ -122,36 +122,10 @@ void blob_array_cut(struct blob_array *array, size_t count)
     array->bytes.used = count > 0 ? end_of(array, count - 1) : 0;
 }
 
-#define PART(field, type)                           \
-    {                                               \
-        offsetof(struct index, field), sizeof(type) \
-    }
-#define BLOBS(field) PART(field.bytes, uint8_t), PART(field.ends, uint64_t)
-
-const struct index_part index_parts[INDEX_PARTS] = {
-    PART(blocks, struct index_block),
-    PART(threads, struct index_thread),
-    PART(processes, struct index_process),
-    PART(irqs, struct model_irq),
-    PART(lock_classes, struct model_lock_class),
-    PART(beginning, uint8_t),
-    BLOBS(checkpoints),
-    BLOBS(snapshots),
-    BLOBS(reports),
-    BLOBS(levels[0]),
-    BLOBS(levels[1]),
-    BLOBS(levels[2]),
-    BLOBS(levels[3]),
-    BLOBS(levels[4]),
-    BLOBS(levels[5]),
-    BLOBS(levels[6]),
-};
-_Static_assert(INDEX_LEVELS == 7, "index_parts has all levels");
-
 void index_free(struct index *index)
 {
     for (unsigned i = 0; i < INDEX_PARTS; i++)
-        free(index_part(index, i)->bytes);
+        free(index->parts[i].bytes);
     if (index->model != NULL)
         model_close(index->model);
     free(index->model);

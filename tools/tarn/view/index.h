@@ -64,20 +64,27 @@ struct index_process {
     char name[32];
 };
 
+#define INDEX_PARTS (12u + 2u * INDEX_LEVELS)
+
 struct index {
-    struct buffer blocks;    /* struct index_block */
-    struct buffer threads;   /* struct index_thread */
-    struct buffer processes; /* struct index_process, in the order in which they became known */
-    /* valid when the index is complete: */
-    struct buffer irqs;         /* struct model_irq */
-    struct buffer lock_classes; /* struct model_lock_class, by number */
-    struct model *model;        /* used while the index is made */
-    struct blob_array levels[INDEX_LEVELS];
-    struct blob_array checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
-    struct blob_array snapshots;   /* number k: long-lived facts from between checkpoints k - 1 and k */
-    struct blob_array reports;     /* texts of the first INDEX_REPORTS reports of losses and damage */
-    struct buffer beginning;       /* long-lived facts from before all events: model_learn_beginning */
-    bool has_beginning;            /* it is final, even if the trace grows */
+    union {
+        struct {
+            struct buffer blocks;    /* struct index_block */
+            struct buffer threads;   /* struct index_thread */
+            struct buffer processes; /* struct index_process, in the order in which they became known */
+            /* these two are valid when the index is complete */
+            struct buffer irqs;         /* struct model_irq */
+            struct buffer lock_classes; /* struct model_lock_class, by number */
+            struct buffer beginning;    /* long-lived facts from before all events: model_learn_beginning */
+            struct blob_array checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
+            struct blob_array snapshots; /* number k: long-lived facts from between checkpoints k - 1 and k */
+            struct blob_array reports;   /* texts of the first INDEX_REPORTS reports of losses and damage */
+            struct blob_array levels[INDEX_LEVELS];
+        };
+        struct buffer parts[INDEX_PARTS]; /* all of these; of a blob array, its bytes and then its ends */
+    };
+    struct model *model; /* used while the index is made */
+    bool has_beginning;  /* it is final, even if the trace grows */
     uint64_t events;
     uint64_t begin, end; /* ticks; all events are before end */
     struct index_losses losses;
@@ -142,19 +149,6 @@ size_t blob_array_count(const struct blob_array *array);
 struct buffer_reader blob_array_get(const struct blob_array *array, size_t number);
 void blob_array_end(struct blob_array *array);               /* completes the item whose bytes were added */
 void blob_array_cut(struct blob_array *array, size_t count); /* keeps the first COUNT items */
-
-/* All arrays of an index, for code that treats them alike. Of a blob array, its bytes and then its ends. */
-struct index_part {
-    size_t offset; /* of its struct buffer in struct index */
-    size_t unit;   /* bytes of an element */
-};
-#define INDEX_PARTS (12u + 2u * INDEX_LEVELS)
-extern const struct index_part index_parts[INDEX_PARTS];
-
-static inline struct buffer *index_part(const struct index *index, unsigned part)
-{
-    return (struct buffer *)((char *)index + index_parts[part].offset);
-}
 
 void index_free(struct index *index);
 

@@ -183,6 +183,14 @@ static bool check_records(const struct index *index, const struct trace *trace)
            blob_array_count(&index->snapshots) == blob_array_count(&index->checkpoints);
 }
 
+/* Bytes of an element of each part; 0: of a blob array. */
+static const size_t units[INDEX_PARTS] = {sizeof(struct index_block),      sizeof(struct index_thread),
+                                          sizeof(struct index_process),    sizeof(struct model_irq),
+                                          sizeof(struct model_lock_class), 1};
+
+_Static_assert(sizeof(((struct index *)0)->parts) == offsetof(struct index, model),
+               "the parts are all arrays");
+
 static bool read_index(struct index *index, const struct trace *trace, struct buffer_reader *reader)
 {
     uint64_t numbers[4];
@@ -196,7 +204,7 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
     index->has_beginning = numbers[3] != 0;
     ok = !reader->failed;
     for (unsigned i = 0; i < INDEX_PARTS && ok; i++)
-        ok = read_part(index_part(index, i), reader, index_parts[i].unit);
+        ok = read_part(&index->parts[i], reader, units[i] != 0 ? units[i] : i % 2 != 0 ? 8 : 1);
     return ok && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
 }
 
@@ -218,11 +226,11 @@ void index_write(const struct index *index, const struct trace *trace, struct bu
     buffer_add(out, numbers, sizeof(numbers));
     buffer_add(out, &index->losses, sizeof(index->losses));
     for (unsigned i = 0; i < INDEX_PARTS; i++) {
-        uint64_t size = index_part(index, i)->used;
+        uint64_t size = index->parts[i].used;
 
         buffer_add(out, &size, sizeof(size));
         if (size != 0)
-            buffer_add(out, index_part(index, i)->bytes, size);
+            buffer_add(out, index->parts[i].bytes, size);
     }
     head.size = out->used - at - sizeof(head);
     head.checksum = checksum_of(out->bytes + at + sizeof(head), head.size);

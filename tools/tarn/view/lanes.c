@@ -21,12 +21,12 @@ static struct lane *choose(const bool *wanted, uint32_t count, bool are_cpus, ui
 
     *chosen = 0;
     for (uint32_t i = 0; i < count; i++)
-        *chosen += wanted[i];
+        *chosen += wanted == NULL || wanted[i];
     if (*chosen > LANES_MAX)
         *chosen = LANES_MAX;
     lanes = alloc_zero(*chosen + 1, sizeof(*lanes));
     for (uint32_t i = 0, place = 0; i < count && place < *chosen; i++)
-        if (wanted[i])
+        if (wanted == NULL || wanted[i])
             lanes[place++] = (struct lane){.number = i, .is_cpu = are_cpus};
     return lanes;
 }

@@ -55,7 +55,7 @@ struct lane {
     struct buffer runs; /* struct lane_run */
 };
 
-enum arrow_kind { ARROW_WAKEUP, ARROW_HANDOVER, ARROW_CALL, ARROW_REPLY };
+enum arrow_kind { ARROW_WAKEUP, ARROW_HANDOVER, ARROW_CALL, ARROW_REPLY, ARROW_KINDS };
 
 struct lane_arrow {
     uint64_t begin, end; /* ticks; equal for a wake-up */
@@ -96,7 +96,8 @@ uint32_t lanes_cpu(const struct view *view, uint32_t rank); /* the number of the
 /* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX, MARKED and the
  * numbers of the lanes are set (lanes_ask). False: FAIL. */
 bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail);
-void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads);
+void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus /* NULL: all */,
+               const bool *threads);
 void lanes_free(struct lanes *lanes);
 
 /* The two implementations. */

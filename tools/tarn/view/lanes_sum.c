@@ -19,8 +19,10 @@ struct cpu_pixel {
     uint32_t threads[RIVALS];
 };
 
-struct thread_pixel {
-    float ticks[NODE_KINDS];
+struct thread_row {
+    float (*pixels)[NODE_KINDS]; /* ticks */
+    enum node_kind last;         /* its state ... */
+    uint64_t until;              /* ... since this time, up to which it is counted */
 };
 
 struct accumulator {
@@ -30,13 +32,10 @@ struct accumulator {
     struct walk_range range;
     struct lanes *lanes;
     const struct view *view;
-    double pixel;                  /* ticks */
-    uint32_t *cpu_places;          /* lanes by rank */
-    uint32_t *places, count;       /* lanes by thread; their number */
-    struct cpu_pixel **cpus;       /* by lane: its pixels */
-    struct thread_pixel **threads; /* by lane */
-    uint8_t *last;                 /* by lane: its state ... */
-    uint64_t *until;               /* ... since this time, up to which it is counted */
+    double pixel;            /* ticks */
+    uint32_t *places, count; /* lanes by thread; their number */
+    struct cpu_pixel **cpus; /* by rank: its pixels; NULL: it has no lane */
+    struct thread_row *rows; /* by lane */
 };
 
 /* ---- pixels ---------------------------------------------------------------------------------------- */
@@ -70,10 +69,9 @@ static void add_ran(struct cpu_pixel *pixel, uint32_t thread, float ticks)
 static void add_cpu_ticks(struct accumulator *accumulator, uint32_t rank, const struct spread *spread,
                           enum cpu_kind kind, uint32_t thread, uint64_t ticks)
 {
-    uint32_t lane = accumulator->cpu_places[rank];
-
-    for (uint32_t i = spread->first; lane != UINT32_MAX && ticks != 0 && i <= spread->last; i++) {
-        struct cpu_pixel *pixel = &accumulator->cpus[lane][i];
+    for (uint32_t i = spread->first; accumulator->cpus[rank] != NULL && ticks != 0 && i <= spread->last;
+         i++) {
+        struct cpu_pixel *pixel = &accumulator->cpus[rank][i];
         float part = (float)ticks * (float)spread_share(spread, i);
 
         if (kind < CPU_KINDS)
@@ -83,20 +81,33 @@ static void add_cpu_ticks(struct accumulator *accumulator, uint32_t rank, const 
     }
 }
 
-static void add_thread_ticks(struct accumulator *accumulator, uint32_t lane, const struct spread *spread,
-                             int kind, uint64_t ticks)
+static void add_thread_ticks(struct thread_row *row, const struct spread *spread, int kind, uint64_t ticks)
 {
     for (uint32_t i = spread->first; ticks != 0 && i <= spread->last; i++)
-        accumulator->threads[lane][i].ticks[kind] += (float)ticks * (float)spread_share(spread, i);
+        row->pixels[i][kind] += (float)ticks * (float)spread_share(spread, i);
 }
 
-static void add_thread_time(struct accumulator *accumulator, uint32_t lane, enum node_kind kind,
-                            uint64_t begin, uint64_t end)
+static void add_thread_time(const struct accumulator *accumulator, struct thread_row *row,
+                            enum node_kind kind, uint64_t begin, uint64_t end)
 {
     struct spread spread = spread_of(accumulator, begin, end);
 
     if (kind != NODE_ABSENT && begin < end)
-        add_thread_ticks(accumulator, lane, &spread, kind, end - begin);
+        add_thread_ticks(row, &spread, kind, end - begin);
+}
+
+/* Until END, a thread stayed in its last state. */
+static void add_rest(const struct accumulator *accumulator, struct thread_row *row, uint64_t end)
+{
+    add_thread_time(accumulator, row, row->last, row->until, end);
+}
+
+/* NULL: it has no lane. */
+static struct thread_row *row_of(const struct accumulator *accumulator, uint32_t number)
+{
+    if (number >= accumulator->count || accumulator->places[number] == UINT32_MAX)
+        return NULL;
+    return &accumulator->rows[accumulator->places[number]];
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------------- */
@@ -122,17 +133,16 @@ static void visit_thread(struct node_visitor *visitor, uint32_t number, enum nod
                          enum node_kind last, const uint64_t ticks[NODE_KINDS])
 {
     struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
-    uint32_t lane = number < accumulator->count ? accumulator->places[number] : UINT32_MAX;
+    struct thread_row *row = row_of(accumulator, number);
     struct spread spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
 
-    if (lane == UINT32_MAX)
+    if (row == NULL)
         return;
-    add_thread_time(accumulator, lane, accumulator->last[lane], accumulator->until[lane],
-                    accumulator->cover.begin);
+    add_rest(accumulator, row, accumulator->cover.begin);
     for (int kind = 0; kind < NODE_KINDS; kind++)
-        add_thread_ticks(accumulator, lane, &spread, kind, ticks[kind]);
-    accumulator->until[lane] = accumulator->cover.end;
-    accumulator->last[lane] = (uint8_t)last;
+        add_thread_ticks(row, &spread, kind, ticks[kind]);
+    row->until = accumulator->cover.end;
+    row->last = last;
 }
 
 static void visit_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
@@ -157,11 +167,11 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
 {
     struct accumulator *accumulator = (struct accumulator *)self;
     enum node_kind kind = node_kind(thread);
-    uint32_t lane = thread->number < accumulator->count ? accumulator->places[thread->number] : UINT32_MAX;
+    struct thread_row *row = row_of(accumulator, thread->number);
     struct spread spread = spread_of(accumulator, from, to);
 
-    if (lane != UINT32_MAX)
-        add_thread_time(accumulator, lane, kind, from, to);
+    if (row != NULL)
+        add_thread_time(accumulator, row, kind, from, to);
     if (kind <= NODE_INTERRUPT)
         add_cpu_ticks(accumulator, thread->cpu, &spread, cpu_kind(thread, kind), thread->number, to - from);
 }
@@ -180,13 +190,11 @@ static void note_states(struct walk_range *range, const struct model *model, con
     for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++) {
         uint32_t number = accumulator->lanes->threads[i].number;
         const struct model_thread *thread = number < model->thread_count ? model->threads[number] : NULL;
+        bool is_known = thread != NULL && thread->tid != MODEL_NOBODY &&
+                        (thread->state != MODEL_RUNNING || limits[thread->cpu] >= range->to);
 
-        accumulator->until[i] = range->to;
-        accumulator->last[i] = thread != NULL ? (uint8_t)node_kind(thread) : NODE_ABSENT;
-        if (thread != NULL && thread->tid == MODEL_NOBODY)
-            accumulator->last[i] = NODE_ABSENT;
-        if (thread != NULL && thread->state == MODEL_RUNNING && limits[thread->cpu] < range->to)
-            accumulator->last[i] = NODE_ABSENT;
+        accumulator->rows[i].until = range->to;
+        accumulator->rows[i].last = is_known ? node_kind(thread) : NODE_ABSENT;
     }
 }
 
@@ -194,9 +202,8 @@ static bool walk_part(struct cover_visitor *cover, struct fail *fail)
 {
     struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
 
-    /* The walk reports all segments of its part; until then, threads stayed in their state. */
     for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)
-        add_thread_time(accumulator, i, accumulator->last[i], accumulator->until[i], cover->begin);
+        add_rest(accumulator, &accumulator->rows[i], cover->begin); /* the walk reports all of its part */
     accumulator->range = (struct walk_range){.from = cover->begin,
                                              .to = cover->end,
                                              .observer = &accumulator->observer,
@@ -226,10 +233,10 @@ static void add_run(struct buffer *runs, const struct lane_run *run)
         buffer_add(runs, run, sizeof(*run));
 }
 
-static void make_cpu_runs(const struct accumulator *accumulator, uint32_t lane)
+static void make_cpu_runs(const struct accumulator *accumulator, struct lane *lane)
 {
     for (uint32_t i = 0; i < accumulator->lanes->width; i++) {
-        const struct cpu_pixel *pixel = &accumulator->cpus[lane][i];
+        const struct cpu_pixel *pixel = &accumulator->cpus[lane->number][i];
         struct lane_run run = {.pixels = 1, .what = LANES_NOBODY};
         unsigned most = 0;
 
@@ -239,25 +246,26 @@ static void make_cpu_runs(const struct accumulator *accumulator, uint32_t lane)
             run.what = pixel->threads[most];
         for (int kind = 0; kind < CPU_KINDS; kind++)
             run.shares[kind] = percent(pixel->ticks[kind], accumulator->pixel);
-        add_run(&accumulator->lanes->cpus[lane].runs, &run);
+        add_run(&lane->runs, &run);
     }
 }
 
-static void make_thread_runs(const struct accumulator *accumulator, uint32_t lane)
+static void make_thread_runs(const struct accumulator *accumulator, const struct thread_row *row,
+                             struct lane *lane)
 {
     for (uint32_t i = 0; i < accumulator->lanes->width; i++) {
-        const struct thread_pixel *pixel = &accumulator->threads[lane][i];
+        const float *ticks = row->pixels[i];
         struct lane_run run = {.pixels = 1, .what = MODEL_STATES};
         float most = 0;
 
         for (int kind = NODE_USER; kind <= NODE_READY; kind++)
-            run.shares[kind] = percent(pixel->ticks[kind], accumulator->pixel);
+            run.shares[kind] = percent(ticks[kind], accumulator->pixel);
         for (int kind = NODE_READY + 1; kind < NODE_KINDS; kind++)
-            if (pixel->ticks[kind] > most) {
-                most = pixel->ticks[kind];
+            if (ticks[kind] > most) {
+                most = ticks[kind];
                 run.what = (uint32_t)kind - NODE_READY + MODEL_READY;
             }
-        add_run(&accumulator->lanes->threads[lane].runs, &run);
+        add_run(&lane->runs, &run);
     }
 }
 
@@ -269,35 +277,24 @@ static void open_pixels(struct accumulator *accumulator, const struct view *view
 
     accumulator->count = index_thread_count(&view->index);
     accumulator->places = lanes_places(lanes, accumulator->count);
-    accumulator->cpu_places = alloc_zero(lanes_cpu_count(view) + 1, sizeof(uint32_t));
-    memset(accumulator->cpu_places, 0xff, lanes_cpu_count(view) * sizeof(uint32_t));
-    accumulator->cpus = alloc_zero(lanes->cpu_count + 1, sizeof(accumulator->cpus[0]));
-    accumulator->threads = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->threads[0]));
-    accumulator->last = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->last[0]));
-    accumulator->until = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->until[0]));
-    for (uint32_t i = 0; i < lanes->cpu_count; i++) {
-        accumulator->cpu_places[lanes->cpus[i].number] = i;
-        accumulator->cpus[i] = alloc_zero(lanes->width, sizeof(struct cpu_pixel));
-    }
-    for (uint32_t i = 0; i < lanes->thread_count; i++) {
-        accumulator->last[i] = NODE_ABSENT;
-        accumulator->until[i] = lanes->from;
-        accumulator->threads[i] = alloc_zero(lanes->width, sizeof(struct thread_pixel));
-    }
+    accumulator->cpus = alloc_zero(lanes_cpu_count(view) + 1, sizeof(accumulator->cpus[0]));
+    accumulator->rows = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->rows[0]));
+    for (uint32_t i = 0; i < lanes->cpu_count; i++)
+        accumulator->cpus[lanes->cpus[i].number] = alloc_zero(lanes->width, sizeof(struct cpu_pixel));
+    for (uint32_t i = 0; i < lanes->thread_count; i++)
+        accumulator->rows[i] = (struct thread_row){alloc_zero(lanes->width, sizeof(float[NODE_KINDS])),
+                                                   NODE_ABSENT, lanes->from};
 }
 
 static void close_pixels(struct accumulator *accumulator)
 {
     for (uint32_t i = 0; i < accumulator->lanes->cpu_count; i++)
-        free(accumulator->cpus[i]);
+        free(accumulator->cpus[accumulator->lanes->cpus[i].number]);
     for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)
-        free(accumulator->threads[i]);
+        free(accumulator->rows[i].pixels);
     free(accumulator->cpus);
-    free(accumulator->threads);
-    free(accumulator->last);
-    free(accumulator->until);
+    free(accumulator->rows);
     free(accumulator->places);
-    free(accumulator->cpu_places);
 }
 
 static bool add_all(struct accumulator *accumulator, struct fail *fail)
@@ -325,11 +322,11 @@ bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail)
     open_pixels(&accumulator, view);
     ok = add_all(&accumulator, fail);
     for (uint32_t i = 0; i < lanes->thread_count && ok; i++) {
-        add_thread_time(&accumulator, i, accumulator.last[i], accumulator.until[i], lanes->to);
-        make_thread_runs(&accumulator, i);
+        add_rest(&accumulator, &accumulator.rows[i], lanes->to);
+        make_thread_runs(&accumulator, &accumulator.rows[i], &lanes->threads[i]);
     }
     for (uint32_t i = 0; i < lanes->cpu_count && ok; i++)
-        make_cpu_runs(&accumulator, i);
+        make_cpu_runs(&accumulator, &lanes->cpus[i]);
     close_pixels(&accumulator);
     return ok;
 }

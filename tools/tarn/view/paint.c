@@ -7,6 +7,11 @@
 
 #define CPU_EDGE 3u /* pixels above and below what a CPU's lane contains */
 
+const struct paint_arrow paint_arrows[] = {[ARROW_WAKEUP] = {"wake-up", STYLE_WAKEUP, false},
+                                           [ARROW_HANDOVER] = {"hand-over", STYLE_WAKEUP, true},
+                                           [ARROW_CALL] = {"IPC call", STYLE_CALL, false},
+                                           [ARROW_REPLY] = {"IPC reply", STYLE_CALL, true}};
+
 enum look_kind {
     LOOK_CPU,
     LOOK_STATE,
@@ -326,7 +331,7 @@ static uint32_t find_wait(const struct paint *paint, const struct lane *lane, co
     const struct lane_wait *waits = (const struct lane_wait *)lanes->waits.bytes;
 
     if (box->what != MODEL_BLOCKED_FUTEX ||
-        (box->end - box->begin) * 2 < (lanes->to - lanes->from) / lanes->width * (uint64_t)PAINT_BRIEF)
+        (box->end - box->begin) * 2 < (lanes->to - lanes->from) / lanes->width * PAINT_BRIEF)
         return LANES_NOBODY;
     for (uint32_t i = 0; i < lane_count(&lanes->waits, sizeof(*waits)); i++)
         if (waits[i].thread == lane->number && waits[i].begin <= box->begin && waits[i].end >= box->end)

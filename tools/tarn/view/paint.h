@@ -23,9 +23,20 @@
 #include <tools/tarn/view/styles.h>
 
 enum paint_shape { PAINT_NONE, PAINT_FILL, PAINT_LINE, PAINT_STRIPES };
-#define PAINT_BRIEF 90.0
-#define PAINT_LEAST 14.0
-#define PAINT_WHOLE 40.0
+#define PAINT_BRIEF 90u
+#define PAINT_LEAST 14u
+#define PAINT_WHOLE 40u
+
+/* How arrows are drawn, by enum arrow_kind. More than PAINT_CALM are fainter; more than PAINT_ARROWS would
+ * hide the lanes, and are left out. */
+struct paint_arrow {
+    const char *name;
+    enum style style;
+    bool is_dashed;
+};
+extern const struct paint_arrow paint_arrows[ARROW_KINDS];
+#define PAINT_CALM   60u
+#define PAINT_ARROWS 400u
 
 struct look {
     enum paint_shape shape;

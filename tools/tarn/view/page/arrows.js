@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Arrows between lanes: wake-ups, IPC, and from waits for locks to their holders; drawn as in draw_links.c.
 import {box, line, polygon} from "./canvas.js";
-import {PADDING, STRIP} from "./rows.js";
+import {sizes} from "./rows.js";
 
-export const ARROW_NAMES = ["wake-up", "hand-over", "IPC call", "IPC reply"]; // by the server's numbers
-const CALM = 60; // with more arrows than this, they are fainter
-const MOST = 400; // with more arrows than this, only those of the selected lane are drawn
 const STUB = 12; // length in pixels of an arrow that comes from an interrupt or a timer
 
-const middle = (rows, row) => rows.yOf(row) + PADDING + STRIP / 2;
+const middle = (rows, row) => rows.yOf(row) + sizes.padding + sizes.strip / 2;
 const touches = ({from, to}, lane) => `t${from}` === lane || `t${to}` === lane;
 
-// Returns the arrows to draw, as lines on the canvas: {arrow, x0, y0, x1, y1}; `all` is their total number.
+// Returns the arrows to draw (of many, only those of the selected lane), as lines on the canvas: {arrow, x0, y0, x1, y1}; `all` is their total number.
 export function visibleArrows(set, rows, state, scale) {
   const found = [];
   for (const arrow of state.arrows === "none" ? [] : set?.arrows.values() ?? []) {
@@ -23,19 +20,19 @@ export function visibleArrows(set, rows, state, scale) {
     const y1 = middle(rows, to);
     found.push({arrow, x0: scale.x(arrow.begin), y0: isStub ? y1 - STUB : middle(rows, from), x1: scale.x(arrow.end), y1});
   }
-  const areShown = state.arrows === "all" || found.length <= MOST;
+  const areShown = state.arrows === "all" || found.length <= sizes.arrows;
   return {all: found.length, drawn: areShown ? found : found.filter(({arrow}) => touches(arrow, state.lane))};
 }
 
 // Arrows of the selected lane are emphasised.
 export function drawArrows(context, arrows, colors, lane) {
-  const calm = arrows.length > CALM ? 0.25 + 0.4 * CALM / arrows.length : 0.65;
+  const calm = arrows.length > sizes.calm ? 0.25 + 0.4 * sizes.calm / arrows.length : 0.65;
   for (const {arrow, x0, y0, x1, y1} of arrows) {
-    const angle = Math.atan2(y1 - y0, x1 - x0), kind = ARROW_NAMES[arrow.kind];
+    const angle = Math.atan2(y1 - y0, x1 - x0), look = colors.trace.arrows[arrow.kind];
     const side = (turn) => [x1 - 7 * Math.cos(angle + turn), y1 - 7 * Math.sin(angle + turn)];
     context.globalAlpha = lane?.[0] !== "t" ? calm : touches(arrow, lane) ? 1 : calm / 2;
-    context.strokeStyle = context.fillStyle = kind.startsWith("IPC") ? colors.call : colors.wakeup;
-    line(context, x0, y0, x1, y1, kind === "IPC reply" || kind === "hand-over" ? [4, 3] : []);
+    context.strokeStyle = context.fillStyle = colors.of(look.color);
+    line(context, x0, y0, x1, y1, look.dashed ? [4, 3] : []);
     polygon(context, [x1, y1], side(-0.45), side(0.45));
   }
   context.globalAlpha = 1;
@@ -48,7 +45,7 @@ export function drawWaits(context, set, rows, scale, colors) {
     if (!waiter || wait.end < scale.from || wait.begin > scale.to || !rows.isVisible(waiter))
       continue;
     const x = scale.snap(wait.begin), width = Math.max(2, scale.snap(wait.end) - x);
-    const [y, there] = [waiter, holder].map((row) => row && rows.yOf(row) + PADDING + STRIP - 3);
+    const [y, there] = [waiter, holder].map((row) => row && rows.yOf(row) + sizes.padding + sizes.strip - 3);
     box(context, colors.lock, x, y, width, 3);
     if (!holder || holder === waiter || width < 3)
       continue;

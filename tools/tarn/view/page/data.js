@@ -14,9 +14,8 @@ export const RUN = 6; // pixels, look, four shares in percent
 export const FLAG = 3; // time, event, count
 
 // What the server calls a look; see paint.h.
-const takeLook = (programs) => ([shape, y, height, color, label, brief, tip, bottom, space, user, kernel, over]) =>
-  ({shape, y, height, color: programs[color] ?? color, label, brief, tip, bottom, space,
-    shares: [programs[user], programs[kernel], "interrupt"], over});
+const takeLook = ([shape, y, height, color, label, brief, tip, bottom, space, user, kernel, over]) =>
+  ({shape, y, height, color, label, brief, tip, bottom, space, shares: [user, kernel, "interrupt"], over});
 
 // The runs of a lane as boxes.
 function boxesOf(runs, {from, grain}) {
@@ -28,7 +27,7 @@ function boxesOf(runs, {from, grain}) {
 
 // Adds the lanes of a reply to a set, by key.
 export function takeLanes(reply, set) {
-  const looks = reply.looks.map(takeLook(reply.programs));
+  const looks = reply.looks.map(takeLook);
   for (const [letter, lanes, key] of [["c", reply.cpus, "rank"], ["t", reply.threads, "n"], ["m", reply.marks, "event"]])
     for (const lane of lanes)
       set.lanes.set(letter + lane[key], {...lane, looks, rows: lane.rows ?? [boxesOf(lane.runs, set)]});

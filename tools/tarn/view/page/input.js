@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pointer, wheel and keys of the timeline.
+import {byId} from "./element.js";
 import {RULER_HEIGHT} from "./rows.js";
 
 const LINE = 18, PAGE = 400; // pixels per line and page, units that browsers may use for wheels
 const PAUSE = 200; // ms without an event that separate gestures
 const DECIDED = 6; // pixels after which the direction of a gesture is fixed
 const CLICK = 4; // pixels: more is a drag
+const ARROWS = ["auto", "all", "none"];
 
 export function wheelPixels({deltaX, deltaY, deltaMode}) {
   const unit = deltaMode === 1 ? LINE : deltaMode === 2 ? PAGE : 1;
@@ -143,14 +145,14 @@ export function keyTable(view, page) {
     [["2"], "marks", () => page.panel.open("marks")],
     [["3"], "analyses of the selection", () => page.panel.open("range")],
     [["5"], "about the trace", () => page.panel.open("info")],
-    [["r"], "arrows: automatic, all, none", () => page.nextArrows()],
+    [["r"], "arrows: automatic, all, none", () => state.change({arrows: ARROWS[(ARROWS.indexOf(state.arrows) + 1) % ARROWS.length]})],
     [["x"], "fold or unfold the calls of the lane", () => view.toggleLane("folded")],
     [["X"], "fold or unfold all processes", () => view.rows.foldAll()],
     [["i"], "pin the lane to the top", () => view.toggleLane("pins")],
     [["Backspace"], "back", () => history.back()],
     [["l"], "follow a growing trace, or stop", () => page.toggleFollow()],
     [["\\"], "show or hide the panel", () => state.change({panel: !state.panel})],
-    [["?", "h"], "this help", () => page.showHelp()],
+    [["?", "h"], "this help", () => byId("help").showModal()],
   ];
 }
 

@@ -24,8 +24,6 @@ import {Timeline} from "./timeline.js";
 import {Tooltip} from "./tooltip.js";
 import {Trace} from "./trace.js";
 
-const ARROWS = ["auto", "all", "none"];
-
 class Page {
   #looking = new Latest((wish, signal) => this.#look(wish, signal), (current, {direction, choice}) =>
     JSON.stringify([direction, choice]) !== JSON.stringify([current.direction, current.choice]));
@@ -277,20 +275,12 @@ class Page {
     byId("goto").select();
   }
 
-  showHelp() {
-    byId("help").showModal();
-  }
-
   toggleFollow() {
     const {state} = this;
     if (state.follow)
       state.change({follow: false});
     else
       this.timeline.toEnd();
-  }
-
-  nextArrows() {
-    this.state.change({arrows: ARROWS[(ARROWS.indexOf(this.state.arrows) + 1) % ARROWS.length]});
   }
 
   // ---- appearance

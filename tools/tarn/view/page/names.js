@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The names of the lanes: a tree of elements beside the canvas, accessible to keyboard and screen readers.
 import {formatSpan} from "./time.js";
-import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
+import {RULER_HEIGHT, sizes} from "./rows.js";
 import {element, swatch} from "./element.js";
 
 export class Names {
@@ -46,7 +46,7 @@ export class Names {
   updateMarks() {
     this.marks.replaceChildren(...[...this.state.marks].map(([name, color]) => {
       const count = this.counts.count(name);
-      return element("div", {class: "name-mark", style: `height:${MARK_HEIGHT}px`},
+      return element("div", {class: "name-mark", style: `height:${sizes.mark}px`},
                      swatch(`var(--mark-${color})`), element("span", {class: "label"}, name),
                      element("span", {class: "use"}, count === undefined ? "…" : count.toLocaleString("en")));
     }));

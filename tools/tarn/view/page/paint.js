@@ -3,10 +3,9 @@
 import {FONT, clipped} from "./canvas.js";
 import {BOX, firstAfter} from "./data.js";
 import {Raster} from "./raster.js";
-import {CPU_HEIGHT, PADDING} from "./rows.js";
+import {sizes} from "./rows.js";
 
 const FILL = 1, LINE = 2, STRIPES = 3; // shapes
-const BRIEF = 90, LEAST = 14, WHOLE = 40; // pixels; widths at which labels change
 
 // Plain rectangles go into a raster, where later ones cover earlier ones. end() paints stripes and text over it.
 export class LanePainter {
@@ -47,7 +46,7 @@ export class LanePainter {
       this.#summary(row, pieces, y + 3, row.height - 6);
       return;
     }
-    const factor = row.kind === "cpu" ? row.height / CPU_HEIGHT : 1, top = row.kind === "thread" ? y + PADDING : y;
+    const factor = row.kind === "cpu" ? row.height / sizes.cpu : 1, top = row.kind === "thread" ? y + sizes.padding : y;
     for (const piece of pieces)
       piece.lane.rows.slice(0, 1 + (row.depth ?? 0)).forEach((boxes, depth) => this.#each(boxes, piece, (i, x, width) => {
         const look = piece.lane.looks[boxes[i + 2]];
@@ -89,12 +88,12 @@ export class LanePainter {
     const {shape} = look, y = top + look.y * factor, height = look.height * factor, color = this.colors.of(words);
     if (shape === FILL) {
       this.#raster.rect(x, y, isCall && width > 2 ? width - 1 / this.scale.ratio : width, height, color);
-      if (factor === 1 && width > (look.brief ? LEAST : WHOLE) && look.label)
-        this.#label(width <= BRIEF && look.brief || look.label, x, y + (height + isCall) / 2, width,
+      if (factor === 1 && width > (look.brief ? sizes.least : sizes.whole) && look.label)
+        this.#label(width <= sizes.brief && look.brief || look.label, x, y + (height + isCall) / 2, width,
                     look.color === "interrupt" ? this.colors.background : this.colors.boxText);
     } else if (shape === LINE) {
       this.#raster.rect(x, y, width, look.height, color);
-      if (width > BRIEF && look.label)
+      if (width > sizes.brief && look.label)
         this.#lineLabel(look.label, x, y + 1, width);
     } else if (shape === STRIPES) {
       this.#stripes(x, y, width, height, color);
@@ -186,7 +185,7 @@ export function hit(x, y, scale, rows, data) {
     return {row, t, title: lane.title, shares: run && {look: run.look, parts: lane.runs.slice(run.merged + 2, run.merged + 6), grain}};
   }
   const under = (wait) => wait.thread === row.n && wait.begin - slack <= t && t <= wait.end + slack;
-  const depth = lane.rows.findIndex((boxes) => boxes.length && yIn(lane.looks[boxes[2]], y - rows.yOf(row) - PADDING));
+  const depth = lane.rows.findIndex((boxes) => boxes.length && yIn(lane.looks[boxes[2]], y - rows.yOf(row) - sizes.padding));
   return {row, t, from, to, title: lane.title, depth, waits: [...waits?.values() ?? []].filter(under),
           boxes: lane.rows.map((boxes) => boxAt(boxes, lane.looks, t, slack)).filter(Boolean)};
 }

@@ -2,8 +2,8 @@
 // The lanes, in the server's order, and which part of them is visible. A new order is requested only if the lanes change.
 import {Latest, ask} from "./api.js";
 
-export const MARK_HEIGHT = 15, RULER_HEIGHT = 34;
-export let STRIP, PADDING, CPU_HEIGHT; // from the server
+export const RULER_HEIGHT = 34;
+export const sizes = {}; // pixels and limits, from the server
 const SUMMED = 64; // limit of threads drawn for a folded process
 const KEYS = {cpu: (row) => "c" + row.rank, process: (row) => "p" + row.pid, thread: (row) => "t" + row.n};
 
@@ -28,7 +28,7 @@ export class Rows {
   #asking;
 
   constructor(trace, state) {
-    ({strip: STRIP, padding: PADDING, cpu: CPU_HEIGHT} = trace.sizes);
+    Object.assign(sizes, trace.sizes);
     Object.assign(this, {trace, state, onChange: () => {}});
     this.#asking = new Latest((wish, signal) => this.#load(wish, signal));
     state.on(["pins", "folded", "lane"], () => this.#layOut());
@@ -95,7 +95,7 @@ export class Rows {
 
   // Puts the rows one below the other.
   #stack() {
-    const {cpu, head, strip, call, padding} = this.trace.sizes;
+    const {cpu, head, strip, call, padding} = sizes;
     let y = 0;
     for (const row of this.#all) {
       const depth = row.kind === "thread" ? this.#depths.get(row.n) ?? 0 : 0;
@@ -109,7 +109,7 @@ export class Rows {
   }
 
   get top() { // of the first lane
-    return RULER_HEIGHT + this.state.marks.size * MARK_HEIGHT;
+    return RULER_HEIGHT + this.state.marks.size * sizes.mark;
   }
 
   row(key) {

@@ -6,7 +6,7 @@ import {Scale, box, clipped, contextOf, polygon, resize} from "./canvas.js";
 import {wheelPixels} from "./input.js";
 import {drawFlags, flagAt} from "./flags.js";
 import {LanePainter, hit} from "./paint.js";
-import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
+import {RULER_HEIGHT, sizes} from "./rows.js";
 import {drawGrid, drawLabel, drawRuler, drawSelection} from "./ruler.js";
 import {formatTime} from "./time.js";
 
@@ -109,10 +109,10 @@ export class Timeline {
     let y = RULER_HEIGHT;
     painter.part(y, rows.top);
     for (const [name, color] of state.marks) {
-      box(painter.context, colors.raised, 0, y, rows.width, MARK_HEIGHT);
-      box(painter.context, colors.line, 0, y + MARK_HEIGHT - 1, rows.width, 1);
+      box(painter.context, colors.raised, 0, y, rows.width, sizes.mark);
+      box(painter.context, colors.line, 0, y + sizes.mark - 1, rows.width, 1);
       painter.lane({kind: "mark", color: "mark-" + color}, y, data.pieces("m" + trace.eventNames.get(name)?.index, state.from, state.to));
-      y += MARK_HEIGHT;
+      y += sizes.mark;
     }
   }
 

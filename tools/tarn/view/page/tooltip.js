@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Describes what is under the pointer.
 import {element} from "./element.js";
-import {ARROW_NAMES} from "./arrows.js";
 import {formatSpan, formatTime} from "./time.js";
 
 export class Tooltip {
@@ -81,7 +80,7 @@ export class Tooltip {
   }
 
   #arrow({begin, end, from, to, kind}) {
-    return [[ARROW_NAMES[kind]], ["from", from >= 0 ? this.trace.threadName(from) : "an interrupt or a timer"],
+    return [[this.trace.arrows[kind].name], ["from", from >= 0 ? this.trace.threadName(from) : "an interrupt or a timer"],
             ["to", this.trace.threadName(to)], ["at", formatTime(begin)], ...(end > begin ? [["took", formatSpan(end - begin)]] : [])];
   }
 }
