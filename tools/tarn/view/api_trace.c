@@ -32,18 +32,6 @@ static void add_cpus(const struct view *view, struct json *json)
     json_add(json, "]");
 }
 
-static void add_classes(const struct view *view, struct json *json)
-{
-    json_add(json, "classes:[");
-    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++) {
-        const struct class_table *class = &view->trace.schema.classes[i];
-
-        if (class->count != 0)
-            json_add(json, "{id:%u name:%s}", i, class->name != NULL ? class->name : "");
-    }
-    json_add(json, "]");
-}
-
 static void add_events(const struct view *view, struct json *json)
 {
     const struct schema *schema = &view->trace.schema;
@@ -52,8 +40,9 @@ static void add_events(const struct view *view, struct json *json)
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct event_type *type = schema->events[i];
 
-        json_add(json, "{index:%u name:%s class:%u fields:[", i, type->name,
-                 (unsigned)TRACE_ID_CLASS(type->id));
+        const char *class = schema->classes[TRACE_ID_CLASS(type->id)].name;
+
+        json_add(json, "{index:%u name:%s class:%s fields:[", i, type->name, class != NULL ? class : "");
         for (unsigned field = 0; field < type->field_count; field++)
             json_add(json, "%s", type->fields[field].name);
         json_add(json, "]}");
@@ -140,7 +129,6 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
              view_duration(view), view->index.events, view->generation, view->version, view->is_live,
              view->index.is_partial);
     add_cpus(view, json);
-    add_classes(view, json);
     add_events(view, json);
     add_styles(json);
     add_processes(view, json);

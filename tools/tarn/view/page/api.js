@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Requests to the server; tools/tarn/view/api.h and the files it names describe them.
 
-// Formats sorted numbers as the server expects them: 1,5-7.
-export function ranges(numbers) {
-  const sorted = [...new Set(numbers)].sort((a, b) => a - b), parts = [];
-  for (let i = 0, first = 0; i < sorted.length; i++)
-    if (sorted[i + 1] !== sorted[i] + 1) {
-      parts.push(first === i ? `${sorted[i]}` : `${sorted[first]}-${sorted[i]}`);
-      first = i + 1;
-    }
-  return parts.join(",");
-}
-
 // Omits undefined parameters. Throws the server's message, or AbortError.
 export const ask = (name, parameters = {}, signal = undefined) => request("GET", name, parameters, signal);
 // The same for requests with a side effect (POST).

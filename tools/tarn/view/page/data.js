@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Caches the contents of lanes for ranges of time. While data for a new range is being loaded, existing data is drawn scaled:
 // the finest that fits, and coarser data beside it.
-import {Latest, ask, ranges} from "./api.js";
+import {Latest, ask} from "./api.js";
 
 const SETS = 10;
 const MARGIN = 0.3; // fetched on either side of the view, as a fraction of it
@@ -106,10 +106,9 @@ export class LaneData {
   }
 
   async #load(wish, signal) {
-    const numbers = (letter) => wish.keys.filter((key) => key[0] === letter).map((key) => Number(key.slice(1)));
+    const numbers = (letter) => wish.keys.filter((key) => key[0] === letter).map((key) => key.slice(1)).join() || "none";
     const {from, to, width, events} = wish;
-    const reply = await ask("lanes", {from, to, width, events, cpus: ranges(numbers("c")) || "none",
-                                      threads: ranges(numbers("t")) || "none"}, signal);
+    const reply = await ask("lanes", {from, to, width, events, cpus: numbers("c"), threads: numbers("t")}, signal);
     const set = wish.into ?? {...newSet(reply), events, asked: new Set(), arrows: new Map(), waits: new Map()};
     wish.keys.forEach((key) => set.asked.add(key)); // the server omits lanes that the trace does not have
     takeLanes(reply, set);

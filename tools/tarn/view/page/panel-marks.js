@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tab of event types with their counts in the view; selected ones are marked with a colour.
 import {MARK_COLORS} from "./colors.js";
-import {checkbox, element, swatch} from "./element.js";
+import {checkbox, element} from "./element.js";
+import {makeTable} from "./table.js";
+
+const TABLE = {heading: "event", help: "the name of the event", columns: [
+  {key: "class", kind: "text", heading: "class", help: "the event's class"},
+  {key: "events", kind: "count", heading: "events", help: "how many are in the view"}]};
 
 export class MarksPanel {
   title = "Marks";
+  #sorting = {most: Infinity};
 
   constructor(parts) {
     Object.assign(this, parts); // trace, state, counts
@@ -12,23 +18,20 @@ export class MarksPanel {
   }
 
   build() {
-    this.text = element("input", {type: "search", placeholder: "Find events to mark", "aria-label": "find events to mark",
-                                  input: () => this.#fill()});
-    this.list = element("div", {class: "kinds"});
+    this.text = element("input", {type: "search", placeholder: "Find events to mark", "aria-label": "find events to mark"});
     this.present = checkbox("in the view");
     this.present.title = "only events in the view";
-    this.present.addEventListener("change", ({target}) => this.list.classList.toggle("present", target.checked));
-    this.node.append(element("div", {class: "tools"}, this.text, this.present,
+    this.list = element("div");
+    this.node.append(element("div", {class: "tools", input: () => this.update()}, this.text, this.present,
                              element("button", {click: () => this.state.change({marks: new Map()})}, "Clear")),
                      this.list);
-    this.list.addEventListener("change", (event) => this.toggle(event.target.value));
   }
 
   show() {
     if (this.node.hidden || !this.state.panel)
       return;
     this.counts.follow(true);
-    this.#fill();
+    this.update();
   }
 
   toggle(name) {
@@ -40,35 +43,14 @@ export class MarksPanel {
     this.state.change({marks});
   }
 
-  // Shows new counts without rebuilding the list under the pointer.
+  // Shows new counts, but not under a pressed pointer, whose click would be lost.
   update() {
-    if (this.node.hidden)
+    if (this.node.hidden || this.list.matches(":active"))
       return;
-    for (const node of this.list.querySelectorAll("[data-event]")) {
-      const count = this.counts.count(node.dataset.event);
-      node.querySelector(".use").textContent = count === undefined ? "…" : count.toLocaleString("en");
-      node.classList.toggle("none", count === 0);
-    }
-    for (const kind of this.list.children)
-      kind.classList.toggle("none", kind.querySelector("label:not(.none)") === null);
-  }
-
-  #fill() {
-    const wanted = this.text.value.trim().toLowerCase(), byClass = new Map();
-    for (const event of this.trace.events) {
-      const kind = this.trace.classNames.get(event.class) ?? "";
-      if (`${kind} ${event.name}`.toLowerCase().includes(wanted))
-        byClass.set(kind, [...byClass.get(kind) ?? [], event]);
-    }
-    this.list.replaceChildren(...[...byClass].map(([kind, events]) =>
-      element("fieldset", {}, element("legend", {}, kind), ...events.map((event) => this.#kind(event)))));
-    this.update();
-  }
-
-  #kind(event) {
-    const color = this.state.marks.get(event.name), isMarked = color !== undefined;
-    return element("label", {"data-event": event.name, title: event.fields.join(", ")},
-                   element("input", {type: "checkbox", value: event.name, checked: isMarked}), swatch(isMarked ? `var(--mark-${color})` : "none"),
-                   element("span", {class: "label"}, event.name), element("span", {class: "use"}, "…"));
+    const wanted = this.text.value.trim().toLowerCase(), {marks} = this.state, isPresent = this.present.firstChild.checked;
+    const rows = this.trace.events.map((event) => ({...event, events: this.counts.count(event.name),
+                                                    color: marks.has(event.name) && `var(--mark-${marks.get(event.name)})`}))
+      .filter((row) => `${row.class} ${row.name}`.toLowerCase().includes(wanted) && (row.events || !isPresent));
+    this.list.replaceChildren(makeTable(TABLE, rows, {title: "mark or unmark", act: ({name}) => this.toggle(name)}, this.#sorting));
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A table of an analysis, as `tarn NAME --json` prints it, with columns as /api/analyses declares them.
-import {element} from "./element.js";
+import {element, swatch} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const FEW = 25; // rows shown at first
@@ -23,28 +23,30 @@ export function momentOf({columns}, row) {
 }
 
 // Takes {heading, help, columns: [{key, kind, heading, help}]}, as from /api/analyses, and the action of a row: {title, act(row)},
-// or null.
-export function makeTable({heading, help, columns}, rows, link = null) {
+// or null. A row may have the colour of a sample before its name. The user's sorting stays in the last argument.
+export function makeTable({heading, help, columns}, rows, link = null, sorting = {}) {
   const shown = [{key: "name", kind: "text", heading, help}, ...columns], box = element("div", {class: "analysis-table"});
   const alignment = ({kind}) => (kind === "text" || kind === "hex" ? "text" : "number");
-  let sort = null, isUp = false, most = FEW;
+  sorting.most ??= FEW;
   const fill = () => {
+    const {sort = null, isUp, most} = sorting;
     const sorted = sort === null ? rows : [...rows].sort((a, b) => compare(a[sort], b[sort]) * (isUp ? 1 : -1));
     const head = element("tr", {}, ...shown.map((column) =>
       element("th", {scope: "col", class: alignment(column), "aria-sort": column.key !== sort ? "none" : isUp ? "ascending" : "descending"},
               element("button", {click: () => choose(column.key), title: column.help}, column.heading))));
-    const body = sorted.slice(0, most).map((row) => element("tr", link ? linkOf(row, link) : {},
-      ...shown.map((column) => element("td", {class: alignment(column)}, formatValue(column, row[column.key])))));
+    const body = sorted.slice(0, most).map((row) => element("tr", {"data-name": row.name, ...(link && linkOf(row, link))},
+      ...shown.map((column) => element("td", {class: alignment(column)}, column === shown[0] && row.color ? swatch(row.color) : null,
+                                       formatValue(column, row[column.key])))));
     box.replaceChildren(element("div", {class: "wide"}, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
     if (rows.length > most)
       box.append(element("button", {class: "more", click: () => {
-        most *= 4;
+        sorting.most *= 4;
         fill();
       }}, `${(rows.length - most).toLocaleString("en")} more`));
   };
   const choose = (key) => {
-    isUp = sort === key ? !isUp : key === "name";
-    sort = key;
+    sorting.isUp = sorting.sort === key ? !sorting.isUp : key === "name";
+    sorting.sort = key;
     fill();
   };
   fill();

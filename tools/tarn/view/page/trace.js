@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The server's information on the whole trace, and names.
-import {ask, ranges} from "./api.js";
+import {ask} from "./api.js";
 
 export class Trace {
   constructor(info) {
@@ -19,7 +19,6 @@ export class Trace {
     this.processes = new Map((info.processes ?? []).map((process) => [process.pid, process]));
     this.cpusInOrder = [...info.cpus].sort((a, b) => a.cpu - b.cpu); // `cpus` is in the order of files
     this.eventNames = new Map(info.events.map((event) => [event.name, event]));
-    this.classNames = new Map(info.classes.map((kind) => [kind.id, kind.name]));
     this.byTid = new Map();
     for (const thread of this.threads)
       if (!thread.idle)
@@ -64,7 +63,7 @@ export class Trace {
 
   // The events with these names, as the server expects them.
   eventIndexes(names) {
-    return ranges([...names].map((name) => this.eventNames.get(name)?.index).filter((index) => index !== undefined));
+    return [...names].map((name) => this.eventNames.get(name)?.index).filter((index) => index !== undefined).sort((a, b) => a - b).join();
   }
 
   processName(pid) {
