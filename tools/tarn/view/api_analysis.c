@@ -34,7 +34,8 @@ struct asker {
     struct view *view;
     const struct request *request;
     struct trace trace;
-    bool is_behind; /* the view: its files are newer */
+    bool is_behind;  /* the view: its files are newer */
+    bool is_picture; /* is asked for */
     struct filter filter;
     struct symbols *symbols;
     struct analysis *analysis;
@@ -62,18 +63,18 @@ static void set_filter(struct filter *filter, const struct request *request)
     filter->subtract_cost = request_text(request, "subtract-cost") != NULL;
 }
 
-static bool set_options(struct analysis *analysis, const struct request *request, struct fail *fail)
+static bool set_options(struct asker *asker, struct fail *fail)
 {
-    for (const struct command_option *option = analysis->kind->options;
+    for (const struct command_option *option = asker->analysis->kind->options;
          option != NULL && option->name != NULL; option++) {
-        const char *value = request_text(request, option->name);
+        const char *value = request_text(asker->request, option->name);
+        bool is_flame = strcmp(option->name, "flame") == 0;
 
-        if (value != NULL && option->is_extra && strcmp(option->name, "flame") != 0)
-            return fail_set(fail, "--%s prints something else than tables", option->name);
-        if (value != NULL && !analysis_set(analysis, option->name, option->is_extra ? "-" : value, fail))
+        if (value != NULL && !analysis_set(asker->analysis, option->name, is_flame ? "-" : value, fail))
             return false;
+        asker->is_picture |= value != NULL && is_flame;
     }
-    return analysis_choose_tables(analysis, request_text(request, "by"), fail);
+    return analysis_choose_tables(asker->analysis, request_text(asker->request, "by"), fail);
 }
 
 /* Called before the walk, too, to report an unknown column early; rows are sorted after it. */
@@ -178,23 +179,24 @@ static bool run_walk(struct asker *asker, struct fail *fail)
 }
 
 /* Prints the result: as JSON, or as a picture, which replaces the open object. */
-static bool print(struct analysis *analysis, const struct losses *losses, uint64_t top, bool is_picture,
-                  struct json *json, struct fail *fail)
+static bool print(const struct asker *asker, uint64_t top, struct json *json, struct fail *fail)
 {
+    struct analysis *analysis = asker->analysis;
     char *text = NULL;
     size_t size = 0;
     bool is_all, ok = true;
     FILE *stream;
 
-    if (is_picture && analysis->note[0] != '\0')
+    if (asker->is_picture && analysis->note[0] != '\0')
         return fail_set(fail, "%s", analysis->note);
     stream = open_memstream(&text, &size);
-    if (is_picture)
+    if (asker->is_picture)
         ok = analysis->kind->print(analysis, stream, &is_all, fail);
     else
-        analysis_print(stream, analysis, &(struct table_options){.format = TABLES_JSON, .top = top}, losses);
+        analysis_print(stream, analysis, &(struct table_options){.format = TABLES_JSON, .top = top},
+                       &asker->losses);
     fclose(stream);
-    if (ok && is_picture) {
+    if (ok && asker->is_picture) {
         json->text.used = 0;
         buffer_add(&json->text, text, size);
     } else if (ok) {
@@ -219,7 +221,7 @@ static bool run(struct view *view, const struct request *request, struct analysi
     uint64_t top = ROWS_DEFAULT;
     bool ok;
 
-    if (!request_number(request, "top", &top, UINT32_MAX, fail) || !set_options(analysis, request, fail) ||
+    if (!request_number(request, "top", &top, UINT32_MAX, fail) || !set_options(&asker, fail) ||
         !sort(analysis, request, fail))
         return false;
     view_read_lock(view);
@@ -229,8 +231,7 @@ static bool run(struct view *view, const struct request *request, struct analysi
         return false;
     if (analysis->kind->uses_symbols)
         asker.symbols = symbols_open(view->options.directory, view->options.symbols);
-    ok = run_walk(&asker, fail) && print(analysis, &asker.losses, top != 0 ? top : UINT64_MAX,
-                                         request_text(request, "flame") != NULL, json, fail);
+    ok = run_walk(&asker, fail) && print(&asker, top != 0 ? top : UINT64_MAX, json, fail);
     symbols_close(asker.symbols);
     trace_close(&asker.trace);
     return ok;

@@ -83,14 +83,15 @@ static void add_threads(const struct view *view, struct json *json)
 
 static void add_processes(const struct view *view, struct json *json)
 {
-    char colours[STYLE_COLOURS];
+    const struct model *model = view->index.model;
+    char colours[STYLE_COLOURS], text[VIEW_NAME_BYTES];
 
     json_add(json, "processes:[");
-    for (size_t i = 0; i < index_process_count(&view->index); i++) {
-        const struct index_process *process = index_process(&view->index, i);
+    for (size_t i = 0; model != NULL && i < model->processes.count; i++) {
+        uint32_t pid = ((const struct model_process *)map_value(&model->processes, i))->pid;
 
-        style_colours(STYLE_PROGRAM, process->name, colours);
-        json_add(json, "{pid:%u name:%s color:%s}", process->pid, process->name, colours);
+        style_colours(STYLE_PROGRAM, paint_program(view, pid), colours);
+        json_add(json, "{pid:%u name:%s color:%s}", pid, view_process_name(view, pid, text), colours);
     }
     json_add(json, "]");
     style_colours(STYLE_PROGRAM, "kernel", colours);

@@ -50,7 +50,7 @@ struct index_losses {
     bool before;      /* some were lost before the trace begins */
 };
 
-/* Facts about threads and processes of the whole trace. Threads have the model's numbers. */
+/* Facts about threads of the whole trace, which have the model's numbers. */
 struct index_thread {
     uint64_t begin;    /* ticks */
     uint32_t tid, pid; /* MODEL_NOBODY: the record for unknown threads */
@@ -59,23 +59,15 @@ struct index_thread {
     char name[TRACE_NAME_BYTES + 1];
 };
 
-struct index_process {
-    uint32_t pid;
-    char name[32];
-};
-
-#define INDEX_PARTS (12u + 2u * INDEX_LEVELS)
+#define INDEX_PARTS (10u + 2u * INDEX_LEVELS)
 
 struct index {
     union {
         struct {
             struct buffer blocks;    /* struct index_block */
             struct buffer threads;   /* struct index_thread */
-            struct buffer processes; /* struct index_process, in the order in which they became known */
-            /* these two are valid when the index is complete */
-            struct buffer irqs;         /* struct model_irq */
-            struct buffer lock_classes; /* struct model_lock_class, by number */
-            struct buffer beginning;    /* long-lived facts from before all events: model_learn_beginning */
+            struct buffer beginning; /* long-lived facts from before all events: model_learn_beginning */
+            struct buffer ending;    /* and those since the last checkpoint, if the index is complete */
             struct blob_array checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
             struct blob_array snapshots; /* number k: long-lived facts from between checkpoints k - 1 and k */
             struct blob_array reports;   /* texts of the first INDEX_REPORTS reports of losses and damage */
@@ -83,7 +75,7 @@ struct index {
         };
         struct buffer parts[INDEX_PARTS]; /* all of these; of a blob array, its bytes and then its ends */
     };
-    struct model *model; /* used while the index is made */
+    struct model *model; /* with the facts so far about processes, interrupts and locks; NULL: no index yet */
     bool has_beginning;  /* it is final, even if the trace grows */
     uint64_t events;
     uint64_t begin, end; /* ticks; all events are before end */
@@ -130,16 +122,6 @@ static inline struct index_thread *index_thread(const struct index *index, uint3
     return (struct index_thread *)index->threads.bytes + number;
 }
 
-static inline size_t index_process_count(const struct index *index)
-{
-    return index->processes.used / sizeof(struct index_process);
-}
-
-static inline struct index_process *index_process(const struct index *index, size_t number)
-{
-    return (struct index_process *)index->processes.bytes + number;
-}
-
 /* Returns the block of a time: the last one that begins at or before it, or 0. */
 size_t index_find_time(const struct index *index, uint64_t ticks);
 size_t index_find_event(const struct index *index, uint64_t number);
@@ -152,6 +134,8 @@ void blob_array_cut(struct blob_array *array, size_t count); /* keeps the first 
 
 void index_free(struct index *index);
 
+/* Opens the model anew, with the facts known at a checkpoint. */
+bool index_open_model(struct index *index, const struct trace *trace, size_t strides, struct fail *fail);
 /* Gives a new model the long-lived facts (processes, names, executables) of the first STRIDES strides and
  * from before the trace; or only the names of locks. */
 bool index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks,

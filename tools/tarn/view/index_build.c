@@ -5,7 +5,6 @@
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/view/index_walk.h>
 
-#define NOTES_PART 32u
 #define LONGEST_NS (1ll << 53) /* the largest integers that are exact in JSON */
 
 struct builder {
@@ -17,13 +16,11 @@ struct builder {
     struct losses losses;
     struct report_keeper keeper;
     struct position *positions;
-    struct map places;                  /* of uint32_t, by pid: index in the list of processes + 1 */
     uint64_t *limits;                   /* by rank, at the end of a block */
     struct tally tallies[INDEX_LEVELS]; /* of the open nodes */
     uint64_t number;                    /* of the open block's first event */
     uint64_t in_block;                  /* events in the open block */
     uint64_t latest;                    /* ticks, of all events so far */
-    uint64_t processes_noted;           /* event number when processes were last copied to the index */
     uint64_t sparse_until;              /* from then on, a block with few events may end */
 };
 
@@ -91,8 +88,6 @@ static void note_losses(struct builder *builder)
     new->quiet = true;
 }
 
-/* ---- threads and processes ------------------------------------------------------------------------- */
-
 static void note_thread(struct builder *builder, const struct model_thread *thread)
 {
     struct buffer *threads = &builder->index->threads;
@@ -110,41 +105,6 @@ static void note_thread(struct builder *builder, const struct model_thread *thre
     memcpy(record->name, thread->comm, sizeof(record->name));
     if (record->name[0] == '\0')
         snprintf(record->name, sizeof(record->name), "%s", model_thread_name(builder->index->model, thread));
-}
-
-static void open_places(struct builder *builder)
-{
-    map_open(&builder->places, sizeof(uint32_t));
-    for (uint32_t i = 0; i < index_process_count(builder->index); i++)
-        *(uint32_t *)map_at(&builder->places, index_process(builder->index, i)->pid, 0, 0) = i + 1;
-}
-
-static struct index_process *find_process(struct builder *builder, uint32_t pid)
-{
-    struct index *index = builder->index;
-    uint32_t *place = map_at(&builder->places, pid, 0, 0);
-
-    if (*place == 0) {
-        buffer_add(&index->processes, &(struct index_process){.pid = pid}, sizeof(struct index_process));
-        *place = (uint32_t)index_process_count(index);
-    }
-    return index_process(index, *place - 1);
-}
-
-static void note_processes(struct builder *builder)
-{
-    const struct model *model = builder->index->model;
-
-    for (size_t i = 0; i < model->processes.count; i++) {
-        const struct model_process *process = map_value(&model->processes, i);
-        struct index_process *record;
-        const char *name;
-
-        record = find_process(builder, process->pid);
-        name = names_find(&model->names, process->pid);
-        if (name != NULL)
-            snprintf(record->name, sizeof(record->name), "%s", name);
-    }
 }
 
 /* ---- blocks and nodes ------------------------------------------------------------------------------ */
@@ -235,11 +195,6 @@ static bool next_block(struct builder *builder, uint64_t ticks)
     open_block(builder, begin);
     if (index_block_count(builder->index) % INDEX_STRIDE != 0)
         return true;
-    /* This reads all processes, so do it only when the trace has grown by 1 / NOTES_PART. */
-    if (builder->number - builder->processes_noted >= builder->number / NOTES_PART) {
-        note_processes(builder);
-        builder->processes_noted = builder->number;
-    }
     save_checkpoint(builder);
     return builder->yield == NULL || builder->yield->yield(builder->yield);
 }
@@ -282,16 +237,6 @@ static uint64_t find_end(const struct builder *builder)
     return schema_ticks(schema, (end < most ? end : most) + 1);
 }
 
-static void note_names(struct index *index)
-{
-    const struct model *model = index->model;
-
-    index->irqs.used = index->lock_classes.used = 0;
-    for (uint32_t i = 0; i < model->irq_count; i++)
-        buffer_add(&index->irqs, &model->irqs[i], sizeof(model->irqs[i]));
-    buffer_add(&index->lock_classes, model->lock_classes, sizeof(model->lock_classes));
-}
-
 /* ---- the walk -------------------------------------------------------------------------------------- */
 
 static bool begin_walk(struct builder *builder, size_t strides, struct fail *fail)
@@ -332,8 +277,8 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
     index->is_partial = !take_events(builder);
     if (!index->is_partial) {
         close_block(builder, find_end(builder));
-        note_processes(builder);
-        note_names(index);
+        index->ending.used = 0;
+        model_save_snapshot(index->model, &index->ending);
     }
     merge_close(&builder->merge);
     return true;
@@ -358,8 +303,7 @@ static bool learn_beginning(struct index *index, const struct trace *trace, bool
     return !is_same;
 }
 
-/* Opens a model with the facts known at a checkpoint. */
-static bool open_model(struct index *index, const struct trace *trace, size_t strides, struct fail *fail)
+bool index_open_model(struct index *index, const struct trace *trace, size_t strides, struct fail *fail)
 {
     if (index->model != NULL)
         model_close(index->model);
@@ -384,12 +328,10 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
         tally_open(&builder.tallies[level], trace);
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
-    open_places(&builder);
-    ok = open_model(index, trace, strides, fail) && build(&builder, strides, fail);
+    ok = index_open_model(index, trace, strides, fail) && build(&builder, strides, fail);
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_close(&builder.tallies[level]);
     free(builder.positions);
-    map_close(&builder.places);
     free(builder.limits);
     return ok;
 }

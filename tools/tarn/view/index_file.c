@@ -12,11 +12,11 @@
 
 /* FORMAT changes with the index; BUILD depends on
  * everything else that determines the meaning of the bytes. */
-#define FORMAT 13u
-#define BUILD                                                                                                \
-    (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
-     sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \
-     (size_t)INDEX_STRIDE << 48 ^ (size_t)INDEX_FANOUT << 56)
+#define FORMAT 14u
+#define BUILD                                                                                            \
+    (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct model_thread) << 24 ^ \
+     sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ (size_t)INDEX_STRIDE << 48 ^    \
+     (size_t)INDEX_FANOUT << 56)
 
 struct head {
     char magic[8];
@@ -157,7 +157,7 @@ static bool is_bool(const bool *value)
 
 static bool check_records(const struct index *index, const struct trace *trace)
 {
-    if (index_thread_count(index) > NODE_THREADS_MAX || index_process_count(index) > MODEL_PROCESSES_MAX + 1)
+    if (index_thread_count(index) > NODE_THREADS_MAX)
         return false;
     for (uint32_t i = 0; i < index_thread_count(index); i++) {
         const struct index_thread *thread = index_thread(index, i);
@@ -166,9 +166,6 @@ static bool check_records(const struct index *index, const struct trace *trace)
             memchr(thread->name, 0, sizeof(thread->name)) == NULL)
             return false;
     }
-    for (size_t i = 0; i < index_process_count(index); i++)
-        if (memchr(index_process(index, i)->name, 0, sizeof(index_process(index, i)->name)) == NULL)
-            return false;
     for (size_t i = 0; i < index_block_count(index); i++)
         if (index_begin(index, i) > index_begin(index, i + 1) ||
             index_first(index, i) > index_first(index, i + 1))
@@ -184,9 +181,7 @@ static bool check_records(const struct index *index, const struct trace *trace)
 }
 
 /* Bytes of an element of each part; 0: of a blob array. */
-static const size_t units[INDEX_PARTS] = {sizeof(struct index_block),      sizeof(struct index_thread),
-                                          sizeof(struct index_process),    sizeof(struct model_irq),
-                                          sizeof(struct model_lock_class), 1};
+static const size_t units[INDEX_PARTS] = {sizeof(struct index_block), sizeof(struct index_thread), 1, 1};
 
 _Static_assert(sizeof(((struct index *)0)->parts) == offsetof(struct index, model),
                "the parts are all arrays");
@@ -194,6 +189,7 @@ _Static_assert(sizeof(((struct index *)0)->parts) == offsetof(struct index, mode
 static bool read_index(struct index *index, const struct trace *trace, struct buffer_reader *reader)
 {
     uint64_t numbers[4];
+    struct fail fail;
     bool ok;
 
     buffer_get(reader, numbers, sizeof(numbers));
@@ -205,7 +201,9 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
     ok = !reader->failed;
     for (unsigned i = 0; i < INDEX_PARTS && ok; i++)
         ok = read_part(&index->parts[i], reader, units[i] != 0 ? units[i] : i % 2 != 0 ? 8 : 1);
-    return ok && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
+    return ok && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace) &&
+           index_open_model(index, trace, blob_array_count(&index->snapshots), &fail) &&
+           model_restore_snapshot(index->model, index->ending.bytes, index->ending.used, false, &fail);
 }
 
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out)

@@ -14,12 +14,13 @@ struct layout_thread {
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
-/* Returns the name of the last process with this pid. */
 const char *view_process_name(const struct view *view, uint32_t pid, char text[VIEW_NAME_BYTES])
 {
-    for (size_t i = index_process_count(&view->index); i > 0; i--)
-        if (index_process(&view->index, i - 1)->pid == pid)
-            return index_process(&view->index, i - 1)->name;
+    const struct model *model = view->index.model;
+    const char *name = model != NULL ? names_find(&model->names, pid) : NULL;
+
+    if (name != NULL)
+        return name;
     snprintf(text, VIEW_NAME_BYTES, pid == MODEL_NOBODY ? "unknown" : "process %u", pid);
     return text;
 }

@@ -99,11 +99,11 @@ const char *paint_title(struct paint *paint, const struct lane *lane)
 static const char *detail_name(const struct view *view, uint32_t kind, uint32_t detail)
 {
     const struct field *field = model_detail_field(&view->trace.schema, kind);
-    const struct model_irq *irqs = (const struct model_irq *)view->index.irqs.bytes;
+    const struct model *model = view->index.model;
 
-    for (size_t i = 0; kind == ACTIVITY_IRQ && i < view->index.irqs.used / sizeof(*irqs); i++)
-        if (irqs[i].number == detail)
-            return irqs[i].name;
+    for (uint32_t i = 0; kind == ACTIVITY_IRQ && i < model->irq_count; i++)
+        if (model->irqs[i].number == detail)
+            return model->irqs[i].name;
     for (const struct tsdl_label *label = field != NULL ? field->labels : NULL; label != NULL;
          label = label->next)
         if (label->low == detail)
@@ -128,10 +128,7 @@ static const char *name_activity(struct paint *paint, const struct lane_box *box
 /* NULL: the trace does not declare it. */
 static const struct model_lock_class *class_of(const struct view *view, const struct lane_wait *wait)
 {
-    const struct buffer *classes = &view->index.lock_classes;
-    const struct model_lock_class *class = (const struct model_lock_class *)classes->bytes;
-
-    return wait->lock_class < classes->used / sizeof(*class) ? &class[wait->lock_class] : NULL;
+    return wait->lock_class < MODEL_LOCK_CLASSES ? &view->index.model->lock_classes[wait->lock_class] : NULL;
 }
 
 /* Kernel lock "run queue", or user mutex "stack of items". */
