@@ -13,7 +13,7 @@
  * (match.h), and stops when it has enough or its time is over.
  */
 #include <stdlib.h>
-#include <time.h>
+#include <tools/tarn/source/source.h>
 #include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/match.h>
 
@@ -29,16 +29,8 @@ struct list {
     uint64_t start;          /* number of the first event at or after the time */
     uint64_t before, after;  /* rows asked for, earlier than the start and from there on ... */
     uint64_t earlier, later; /* ... and added */
-    uint64_t deadline;       /* ns, on the monotonic clock */
+    double deadline;         /* now_seconds() */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- one row --------------------------------------------------------------------------------------- */
 
@@ -80,7 +72,7 @@ static uint64_t stride_first(const struct list *list, size_t stride)
 
 static bool is_late(const struct list *list)
 {
-    return now_ns() > list->deadline;
+    return now_seconds() > list->deadline;
 }
 
 /* Adds the rows of a walk up to event END. Returns the number of the first event not checked. */
@@ -203,7 +195,7 @@ bool api_list(struct view *view, const struct request *request, struct json *jso
     struct list list = {.view = view, .start = UINT64_MAX, .after = 50};
     uint64_t at = 0, first, from, to;
 
-    list.deadline = now_ns() + SEARCH_MS * 1000000ull;
+    list.deadline = now_seconds() + SEARCH_MS / 1000.0;
     if (!request_number(request, "n", &list.start, UINT64_MAX, fail) ||
         !request_number(request, "at", &at, INT64_MAX / 2, fail) ||
         !request_number(request, "before", &list.before, ROWS_MAX, fail) ||

@@ -124,8 +124,9 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
 
     *put_signed(begin, schema_ns(&view->trace.schema, view->index.begin)) = '\0';
     index_find_busy(&view->index, &from, &to);
-    json_add(json, "name:%s arch:%s begin_clock_ns:%s busy:{from:%lu to:%lu}", view_name(view),
-             environment(view, "architecture"), begin, view_ns(view, from), view_ns(view, to));
+    json_add(json, "name:%s title:%s arch:%s begin_clock_ns:%s busy:{from:%lu to:%lu}", view_name(view),
+             view_title(view), environment(view, "architecture"), begin, view_ns(view, from),
+             view_ns(view, to));
     json_add(json, "duration:%lu events_total:%lu generation:%lu version:%lu live:%d indexing:%d",
              view_duration(view), view->index.events, view->generation, view->version, view->is_live,
              view->index.is_partial);

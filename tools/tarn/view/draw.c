@@ -10,7 +10,6 @@
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/draw_parts.h>
-#include <tools/tarn/view/puller.h>
 
 #define LEFT            200.0
 #define ARROWS_MAX      2000u
@@ -192,17 +191,6 @@ static bool choose_marks(struct draw *draw, bool *marked, struct fail *fail)
 
 /* ---- the picture ----------------------------------------------------------------------------------- */
 
-/* Returns the most specific end of the trace's path; for a source, the whole name. */
-static const char *short_name(const char *name)
-{
-    size_t slashes = is_source(name) ? 2 : 0;
-
-    for (const char *at = name + strlen(name); at > name && slashes < 2; at--)
-        if (at[-1] == '/' && at[0] != '\0' && ++slashes == 2)
-            return at;
-    return name;
-}
-
 static void draw_title(struct draw *draw)
 {
     const struct view *view = draw->view;
@@ -211,7 +199,7 @@ static void draw_title(struct draw *draw)
 
     draw_box(draw, 0, 0, draw->options->width, DRAW_TITLE, STYLE_RAISED, NULL);
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
-    draw_text(draw, 10, 20, LEFT - 20, 13, STYLE_TEXT, short_name(view_name(view)));
+    draw_text(draw, 10, 20, LEFT - 20, 13, STYLE_TEXT, view_title(view));
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     draw_format_time(to - from, (to - from) / 1000, length);
     snprintf(text, sizeof(text), "%.9f s to %.9f s, %s, %llu events", from * 1e-9, to * 1e-9, length,

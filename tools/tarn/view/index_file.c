@@ -277,15 +277,11 @@ static bool path_in_cache(const struct trace *trace, bool make, char path[PATH_M
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool has_cache = cache != NULL && *cache == '/';
-    int length = snprintf(path, PATH_MAX, "%s%s",
-                          has_cache      ? cache
-                          : home != NULL ? home
-                                         : "",
-                          has_cache ? "" : "/.cache");
     char real[PATH_MAX];
+    int length = has_cache ? snprintf(path, PATH_MAX, "%s", cache)
+                           : snprintf(path, PATH_MAX, "%s/.cache", home != NULL ? home : ".");
 
-    if (realpath(trace->directory, real) == NULL || (!has_cache && (home == NULL || *home != '/')) ||
-        length < 0 || length > PATH_MAX - 64)
+    if (realpath(trace->directory, real) == NULL || *path != '/' || length > PATH_MAX - 64)
         return false;
     if (make)
         mkdir(path, 0700);

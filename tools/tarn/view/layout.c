@@ -6,6 +6,7 @@
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/layout.h>
+#include <tools/tarn/view/puller.h>
 
 struct layout_thread {
     uint32_t number, pid, tid;
@@ -13,6 +14,17 @@ struct layout_thread {
 };
 
 /* ---- names ----------------------------------------------------------------------------------------- */
+
+const char *view_title(const struct view *view)
+{
+    const char *name = view_name(view);
+    size_t slashes = is_source(name) ? 2 : 0;
+
+    for (const char *at = name + strlen(name); at > name && slashes < 2; at--)
+        if (at[-1] == '/' && at[0] != '\0' && ++slashes == 2)
+            return at;
+    return name;
+}
 
 const char *view_process_name(const struct view *view, uint32_t pid, char text[VIEW_NAME_BYTES])
 {

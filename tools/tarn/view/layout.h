@@ -76,6 +76,8 @@ static inline size_t layout_count(const struct layout *layout)
     return layout->rows.used / sizeof(struct layout_row);
 }
 
+/* The most specific end of the trace's path; of a source, the whole name. */
+const char *view_title(const struct view *view);
 /* Names as they are shown. TEXT is used if there is none. */
 #define VIEW_NAME_BYTES 48u
 const char *view_process_name(const struct view *view, uint32_t pid, char text[VIEW_NAME_BYTES]);

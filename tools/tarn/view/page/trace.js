@@ -30,11 +30,6 @@ export class Trace {
     return !this.indexing && this.events_total > 0;
   }
 
-  // The last part of a path, or the full name of a source such as tcp:127.0.0.1:7000.
-  get title() {
-    return /^[a-z]+:/.test(this.name) ? this.name : this.name.split("/").filter(Boolean).slice(-2).join("/");
-  }
-
   thread(n) {
     return this.byNumber.get(n) ?? {n, tid: -1, pid: -1, name: `thread ${n}`, begin: 0, end: this.duration, idle: false};
   }
