@@ -293,7 +293,6 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
     }
     paint_close(&draw.paint);
     free(marked);
-    free(draw.tops);
     layout_close(&draw.layout);
     lanes_free(&draw.lanes);
     return ok;

@@ -124,13 +124,10 @@ static void name_thread(const struct draw *draw, uint32_t number)
 
 void draw_lanes(struct draw *draw)
 {
-    uint32_t count = index_thread_count(&draw->view->index), *places = lanes_places(&draw->lanes, count);
+    uint32_t *places = lanes_places(&draw->lanes, index_thread_count(&draw->view->index));
     double top = draw->top, bottom = top;
     char text[16];
 
-    draw->tops = alloc_zero(count + 1, sizeof(draw->tops[0]));
-    for (uint32_t i = 0; i < count; i++)
-        draw->tops[i] = -1;
     for (size_t i = 0; i < layout_count(&draw->layout); i++) {
         const struct layout_row *row = layout_row(&draw->layout, i);
         bool is_cpu = row->kind == LAYOUT_OF_CPU;
@@ -144,7 +141,6 @@ void draw_lanes(struct draw *draw)
             label_lane(draw, LAYOUT_CPU, text, "");
         } else {
             draw->top += DRAW_PADDING;
-            draw->tops[row->number] = draw->top;
             name_thread(draw, row->number);
         }
         draw_lane(draw, is_cpu ? &draw->lanes.cpus[place] : &draw->lanes.threads[place]);

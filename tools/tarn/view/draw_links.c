@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* draw_links.c - connections between lanes of the PNG: wake-ups, IPC, and waits for locks to their holders;
- * drawn as in page/arrows.js. */
+ * drawn as in page/links.js. */
 #include <math.h>
 #include <tools/tarn/view/draw_parts.h>
 
+/* Of a thread's strip; -1: it is not drawn. */
 static double middle_of(const struct draw *draw, uint32_t thread)
 {
-    bool is_drawn = thread < index_thread_count(&draw->view->index) && draw->tops[thread] >= 0;
+    for (size_t i = 0; i < layout_count(&draw->layout); i++) {
+        const struct layout_row *row = layout_row(&draw->layout, i);
 
-    return is_drawn ? draw->tops[thread] + LAYOUT_STRIP / 2 : -1;
+        if (row->kind == LAYOUT_OF_THREAD && row->number == thread && row->height != 0)
+            return draw_above(draw) + row->y + DRAW_PADDING + LAYOUT_STRIP / 2;
+    }
+    return -1;
 }
 
 /* Draws a line, dashed if DASH is not 0. */

@@ -19,8 +19,7 @@ struct draw {
     struct paint paint;
     double left, top, right, bottom; /* of the lanes, in pixels; top moves down while they are drawn */
     double legend;                   /* its height */
-    double *tops;                    /* of each thread's strip, by number; negative: it is not drawn */
-    uint32_t marks[STYLE_MARKS]; /* event types */
+    uint32_t marks[STYLE_MARKS];     /* event types */
     uint32_t mark_count;
     bool is_drawn[STYLES]; /* for the legend */
 };

@@ -2,18 +2,16 @@
 // Connects the parts of the page: the trace, the state, and everything that shows them.
 import {Latest, onFailure} from "./api.js";
 import {Colors, IS_DARK} from "./colors.js";
-import {Counts} from "./counts.js";
 import {LaneData} from "./data.js";
 import {byId, element} from "./element.js";
 import {EventMenu} from "./event-menu.js";
-import {findEvent, laneChoice, searchPlace} from "./events.js";
 import {Pointer, keyTable, listenToKeys} from "./input.js";
 import {Live} from "./live.js";
 import {Names} from "./names.js";
 import {Overview} from "./overview.js";
 import {AboutPanel, makeHelp} from "./panel-about.js";
-import {ListPanel} from "./panel-list.js";
-import {MarksPanel} from "./panel-marks.js";
+import {ListPanel, findEvent, laneChoice, searchPlace} from "./panel-list.js";
+import {Counts, MarksPanel} from "./panel-marks.js";
 import {RangePanel} from "./panel-range.js";
 import {Panel} from "./panel.js";
 import {Rows} from "./rows.js";
@@ -47,7 +45,7 @@ class Page {
     this.#connect();
     this.#buttons();
     const keys = keyTable(this.timeline, this);
-    makeHelp(byId("help"), keys, trace);
+    makeHelp(byId("help"), keys);
     listenToKeys(keys);
     new Pointer(byId("overlay"), this.timeline);
   }

@@ -37,12 +37,11 @@ const POINTER = [["wheel", "zoom at the pointer"], ["⇧ wheel", "pan; also two 
                  ["double click", "fit this box into the view"], ["right click", "on an event in a list: open the machine at that moment"],
                  ["overview", "drag the view or its edges; drag beside it to select another view"]];
 
-export function makeHelp(dialog, table, trace) {
+export function makeHelp(dialog, table) {
   const line = (keys, what) => element("div", {}, element("span", {}, ...keys.flatMap((key) => [element("kbd", {}, SHOWN[key] ?? key), " "])), what);
   dialog.append(element("form", {method: "dialog"}, element("h2", {id: "help-title"}, "Keys and pointer"),
                         element("button", {autofocus: true, "aria-label": "close"}, "✕")),
                 element("div", {class: "keys"}, ...POINTER.map(([key, what]) => line([key], what)),
-                        ...table.map(([keys, what]) => line(keys.filter((key) => key !== "="), what))),
-                element("h2", {}, "Colours and shapes"), legend(trace));
+                        ...table.map(([keys, what]) => line(keys.filter((key) => key !== "="), what))));
   closing(dialog);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tab of event types with their counts in the view; selected ones are marked with a colour.
+import {Latest, ask} from "./api.js";
 import {MARK_COLORS} from "./colors.js";
 import {checkbox, element} from "./element.js";
 import {makeTable} from "./table.js";
@@ -7,6 +8,32 @@ import {makeTable} from "./table.js";
 const TABLE = {heading: "event", help: "the name of the event", columns: [
   {key: "class", kind: "text", heading: "class", help: "the event's class"},
   {key: "events", kind: "count", heading: "events", help: "how many are in the view"}]};
+
+// How many events of each type are in the view.
+export class Counts {
+  #counts = []; // by the type's index
+  #asking = new Latest((wish, signal) => this.#load(wish, signal));
+
+  constructor(trace, state) {
+    Object.assign(this, {trace, state, onChange: () => {}});
+  }
+
+  // isNeeded: although nothing is marked.
+  follow(isNeeded) {
+    const {from, to, marks} = this.state;
+    if (marks.size || isNeeded)
+      this.#asking.want({from, to, limit: 0});
+  }
+
+  async #load(wish, signal) {
+    this.#counts = (await ask("rows", wish, signal)).counts;
+    this.onChange();
+  }
+
+  count(name) {
+    return this.#counts[this.trace.eventNames.get(name)?.index];
+  }
+}
 
 export class MarksPanel {
   title = "Marks";

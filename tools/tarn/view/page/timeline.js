@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The timeline: two canvases, one for the view and one for what follows the pointer, and the names beside them. Each animation
 // frame draws all changes at once.
-import {drawArrows, drawWaits, visibleArrows} from "./arrows.js";
 import {Scale, box, clipped, contextOf, polygon, resize} from "./canvas.js";
 import {wheelPixels} from "./input.js";
-import {drawFlags, flagAt} from "./flags.js";
+import {drawArrows, drawFlags, drawWaits, flagAt, visibleArrows} from "./links.js";
 import {LanePainter, hit} from "./paint.js";
 import {RULER_HEIGHT, sizes} from "./rows.js";
 import {drawGrid, drawLabel, drawRuler, drawSelection} from "./ruler.js";
