@@ -153,7 +153,7 @@ def check_lanes(page):
     page.key("X")
     settle(page)
     folded = page.value("""(() => { const rows = tarnView.rows.moving.filter(r => r.kind === 'process');
-        return [rows.length, rows.every(r => r.folded), rows[0].key, tarnView.trace.processName(rows[0].pid)]; })()""")
+        return [rows.length, rows.every(r => r.folded), rows[0].key]; })()""")
     column = page.value(f"""(() => {{ const v = tarnView, row = v.rows.row('{folded[2]}'), c = v.timeline.scene;
         const data = c.getContext('2d').getImageData(0, Math.round(v.rows.yOf(row) + row.height - 5), c.width, 1).data;
         const ground = [0, 1, 2].map(i => parseInt(v.colors.background.slice(1 + i * 2, 3 + i * 2), 16));
@@ -223,12 +223,12 @@ def draw(name, begin, end, *options):
 def check_png(page, view, duration):
     """`tarn view --png` draws the same picture: in the page's colours, with arrows and waits."""
     change(page, "pins: new Set()")
-    programs = page.value("[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread').map(r => r.pid))].slice(0, 5)")
+    programs = page.value("[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread').map(r => r.color))].slice(0, 5)")
     for name, is_dark in ("dark", True), ("light", False):
         page.dark(is_dark)
         settle(page)
         found = draw(name, 0, 0, "--size", "900x700", *(["--dark"] if is_dark else []))
-        expected = page.value(f"{json.dumps(programs)}.map(pid => tarnView.colors.process(pid))") + page.value(
+        expected = page.value(f"{json.dumps(programs)}.map(words => tarnView.colors.of(words))") + page.value(
             "[tarnView.colors.background, tarnView.colors.interrupt, tarnView.colors.text]")
         shown = page.value(CPU_COLOURS)
         e2e.check(len(programs) > 3 and len(set(shown).intersection(expected[:len(programs)])) > 3,

@@ -2,8 +2,9 @@
 /*
  * api_list.c - /api/list?at=TIME (or n=) &before=N&after=N: events around a time, oldest first.
  *
- * {rows: [{n, t, cpu (rank), pid, tid, comm, event, name, fields: {name: text}}], before, start, from, to,
- * total, walked}. The first `before` rows are earlier; start is the first event that is not. All events from
+ * {rows: [{n, t, cpu (rank), pid, tid, comm, event, name, color, fields: {name: text}}], before, start, from,
+ * to, total, walked}. The first `before` rows are earlier; start is the first event that is not. All events
+ * from
  * <= n < to were checked, `walked` of them one by one. It ends after about 60 ms: continue with n=from or
  * n=to, as a search does, which asks for one row. At most 2000 rows in either direction (after: 50). Selected
  * by events=, cpus=, tids= (of the running thread); text=, a part of the event's name, of the thread's or of
@@ -16,6 +17,7 @@
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/match.h>
+#include <tools/tarn/view/paint.h>
 
 #define ROWS_MAX     2000u
 #define SEARCH_MS    60    /* then the page continues with another request */
@@ -38,14 +40,17 @@ static void add_row(const struct list *list, const struct cursor *cursor, uint64
 {
     const struct running *running = cursor_running(cursor);
     const struct event *event = &cursor->event;
+    bool has_thread = running->is_known && running->tid != 0;
     struct buffer text = {0};
+    char colours[STYLE_COLOURS];
 
+    style_colours(STYLE_PROGRAM, has_thread ? paint_program(list->view, running->pid) : "kernel", colours);
     json_add(json, "{n:%lu t:%lu cpu:%u", number, view_ns(list->view, cursor->ticks), cursor->stream->rank);
     if (running->is_known) {
         json_add(json, "pid:%u tid:%u comm:", running->pid, running->tid);
         json_text(json, running->comm, running->comm_length);
     }
-    json_add(json, "event:%u name:%s fields:{", event->type->index, event->type->name);
+    json_add(json, "event:%u name:%s color:%s fields:{", event->type->index, event->type->name, colours);
     for (unsigned i = 0; i < event->type->field_count; i++) {
         const struct field *field = &event->type->fields[i];
 

@@ -5,13 +5,14 @@
  * CPUs, pinned threads, then threads that were active in the range, by process; times are exact. A process
  * that shows several threads (members) has a row above them; they are `inner`. The `limit` threads that ran
  * longest have rows (400); hidden is the number of the others. counts: of the events of each type in the
- * range.
+ * range. color: "#LIGHT #DARK", of the program.
  *
  * filter=TEXT: part of a thread's name, process or ID. pins=NUMBERS in this order, chosen=NUMBER: have rows
  * anyway. folded=NUMBERS, folded_pids=PIDS.
  */
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>
+#include <tools/tarn/view/paint.h>
 
 #define THREADS_DEFAULT 400u
 
@@ -28,17 +29,18 @@ static void add_cpu(const struct layout *layout, const struct layout_row *row, s
 static void add_row(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
     bool is_thread = row->kind == LAYOUT_OF_THREAD;
-    char text[VIEW_NAME_BYTES];
+    char text[VIEW_NAME_BYTES], colours[STYLE_COLOURS];
 
     if (row->kind == LAYOUT_OF_CPU) {
         add_cpu(layout, row, json);
         return;
     }
-    json_add(json, "{kind:%s label:%s pid:%ld ran:%lu folded:%d", is_thread ? "thread" : "process",
+    style_colours(STYLE_PROGRAM, paint_program(layout->view, row->pid), colours);
+    json_add(json, "{kind:%s label:%s pid:%ld ran:%lu folded:%d color:%s", is_thread ? "thread" : "process",
              is_thread ? view_thread_name(layout->view, row->number, text)
                        : view_process_name(layout->view, row->pid, text),
              row->pid == MODEL_NOBODY ? -1 : (long)row->pid, view_span(layout->view, row->ran),
-             row->is_folded);
+             row->is_folded, colours);
     if (is_thread) {
         json_add(json, "n:%u pinned:%d inner:%d}", row->number, row->is_pinned, row->is_inner);
         return;

@@ -5,11 +5,10 @@
  * begin_clock_ns: a text, because it exceeds the exact integers of JavaScript. busy: the shortest range with
  * 98 % of the events, plus a margin; the whole trace if that is hardly longer. live: it grows; indexing: the
  * index is being made, and duration and events_total are those so far. styles: the legend. sizes: pixels and
- * limits (layout.h, paint.h). color:
- * "#LIGHT #DARK", of a process's program, of the kernel, or of a program without a known name. threads: pid
- * -1: unknown; cpu: the rank where it last ran; begin: when it is first known. lost: the number of reports
- * of losses and damage, and the first of them, as `tarn check` prints them. link is that of /api/changes.
- * goto: {directory, opens}: the directory for `tarn goto`, and whether /api/goto may run it; or {why} not.
+ * limits (layout.h, paint.h). threads: pid -1: unknown; cpu: the rank where it last ran; begin: when it is
+ * first known. lost: the number of reports of losses and damage, and the first of them, as `tarn check`
+ * prints them. link is that of /api/changes. goto: {directory, opens}: the directory for `tarn goto`, and
+ * whether /api/goto may run it; or {why} not.
  */
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>
@@ -69,35 +68,19 @@ static void add_styles(struct json *json)
 
 static void add_threads(const struct view *view, struct json *json)
 {
-    json_add(json, "threads:[");
+    const struct model *model = view->index.model;
+    char text[VIEW_NAME_BYTES];
+
+    json_add(json, "process_count:%lu threads:[", model != NULL ? model->processes.count : 0);
     for (uint32_t i = 0; i < index_thread_count(&view->index); i++) {
         const struct index_thread *thread = index_thread(&view->index, i);
 
         if (thread->tid != MODEL_NOBODY)
             json_add(json, "{n:%u tid:%u pid:%ld cpu:%u name:%s idle:%d begin:%lu}", i, thread->tid,
-                     thread->pid == MODEL_NOBODY ? -1 : (long)thread->pid, thread->cpu, thread->name,
-                     thread->is_idle, view_ns(view, thread->begin));
+                     thread->pid == MODEL_NOBODY ? -1 : (long)thread->pid, thread->cpu,
+                     view_thread_name(view, i, text), thread->is_idle, view_ns(view, thread->begin));
     }
     json_add(json, "]");
-}
-
-static void add_processes(const struct view *view, struct json *json)
-{
-    const struct model *model = view->index.model;
-    char colours[STYLE_COLOURS], text[VIEW_NAME_BYTES];
-
-    json_add(json, "processes:[");
-    for (size_t i = 0; model != NULL && i < model->processes.count; i++) {
-        uint32_t pid = ((const struct model_process *)map_value(&model->processes, i))->pid;
-
-        style_colours(STYLE_PROGRAM, paint_program(view, pid), colours);
-        json_add(json, "{pid:%u name:%s color:%s}", pid, view_process_name(view, pid, text), colours);
-    }
-    json_add(json, "]");
-    style_colours(STYLE_PROGRAM, "kernel", colours);
-    json_add(json, "kernel:%s", colours);
-    style_colours(STYLE_PROGRAM, "unknown", colours);
-    json_add(json, "unknown:%s", colours);
 }
 
 static void add_texts(const struct blob_array *texts, struct json *json)
@@ -133,7 +116,6 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
     add_cpus(view, json);
     add_events(view, json);
     add_styles(json);
-    add_processes(view, json);
     add_threads(view, json);
     add_losses(view, json);
     api_add_link(view, json);

@@ -8,9 +8,14 @@
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/puller.h>
 
+struct times {
+    uint64_t ran, busy; /* busy: with the time in which it was ready */
+};
+
 struct layout_thread {
     uint32_t number, pid, tid;
-    uint64_t ran, busy, process_ran, process_busy; /* busy: with the time in which it was ready */
+    struct times times;
+    const struct times *process;
 };
 
 /* ---- names ----------------------------------------------------------------------------------------- */
@@ -89,8 +94,7 @@ static void add_thread(struct layout *layout, uint32_t number)
             (struct layout_thread){.number = number,
                                    .pid = thread->pid,
                                    .tid = thread->tid,
-                                   .ran = ran,
-                                   .busy = ran + times_of(layout, number)[NODE_READY]};
+                                   .times = {ran, ran + times_of(layout, number)[NODE_READY]}};
 }
 
 static int compare(uint64_t a, uint64_t b)
@@ -102,7 +106,7 @@ static int by_time(const void *left, const void *right)
 {
     const struct layout_thread *a = left, *b = right;
 
-    return a->ran != b->ran ? compare(b->ran, a->ran) : compare(a->number, b->number);
+    return a->times.ran != b->times.ran ? compare(b->times.ran, a->times.ran) : compare(a->number, b->number);
 }
 
 static void add_active(struct layout *layout)
@@ -146,29 +150,16 @@ static bool choose_threads(struct layout *layout, struct fail *fail)
 
 /* ---- order ----------------------------------------------------------------------------------------- */
 
-static int by_pid(const void *left, const void *right)
-{
-    const struct layout_thread *a = left, *b = right;
-
-    return compare(a->pid, b->pid);
-}
-
 static void sum_processes(struct layout *layout)
 {
-    struct layout_thread *threads = layout->threads;
+    map_open(&layout->processes, sizeof(struct times));
+    for (uint32_t i = 0; i < layout->thread_count; i++) {
+        struct layout_thread *thread = &layout->threads[i];
+        struct times *process = map_at(&layout->processes, thread->pid, 0, 0);
 
-    qsort(threads, layout->thread_count, sizeof(*threads), by_pid);
-    for (uint32_t first = 0, end; first < layout->thread_count; first = end) {
-        uint64_t ran = 0, busy = 0;
-
-        for (end = first; end < layout->thread_count && threads[end].pid == threads[first].pid; end++) {
-            ran += threads[end].ran;
-            busy += threads[end].busy;
-        }
-        for (uint32_t i = first; i < end; i++) {
-            threads[i].process_ran = ran;
-            threads[i].process_busy = busy;
-        }
+        process->ran += thread->times.ran;
+        process->busy += thread->times.busy;
+        thread->process = process;
     }
 }
 
@@ -176,14 +167,14 @@ static void sum_processes(struct layout *layout)
 static int by_process(const void *left, const void *right)
 {
     const struct layout_thread *a = left, *b = right;
-    int order = compare(b->process_busy > 0, a->process_busy > 0);
+    int order = compare(b->process->busy > 0, a->process->busy > 0);
 
     if (order == 0)
-        order = compare(b->process_ran, a->process_ran);
+        order = compare(b->process->ran, a->process->ran);
     if (order == 0)
         order = compare(a->pid, b->pid);
     if (order == 0)
-        order = compare(b->ran, a->ran);
+        order = compare(b->times.ran, a->times.ran);
     return order != 0 ? order : compare(a->tid, b->tid);
 }
 
@@ -247,7 +238,7 @@ static void add_process(struct layout *layout, uint32_t first, uint32_t count)
                                              .pid = members->pid,
                                              .first = first,
                                              .count = count,
-                                             .ran = members->process_ran,
+                                             .ran = members->process->ran,
                                              .is_folded = is_folded});
     for (uint32_t i = 0; i < count && !is_folded; i++)
         if (!list_has(layout->options.pins, members[i].number))
@@ -270,7 +261,7 @@ bool layout_open(struct layout *layout, const struct view *view, const struct la
     add_pins(layout);
     for (uint32_t first = 0, end; first < layout->thread_count; first = end) {
         for (end = first;
-             end < layout->thread_count && by_pid(&layout->threads[end], &layout->threads[first]) == 0;)
+             end < layout->thread_count && layout->threads[end].process == layout->threads[first].process;)
             end++;
         add_process(layout, first, end - first);
     }
@@ -303,6 +294,7 @@ uint32_t layout_member(const struct layout *layout, uint32_t number)
 void layout_close(struct layout *layout)
 {
     tally_close(&layout->tally);
+    map_close(&layout->processes);
     free(layout->threads);
     free(layout->rows.bytes);
 }

@@ -9,6 +9,7 @@
 #ifndef TARN_LAYOUT_H
 #define TARN_LAYOUT_H
 
+#include <tools/tarn/map.h>
 #include <tools/tarn/view/lanes.h>
 
 /* Heights in pixels. A thread's row is its strip and a line for each depth of its calls, with padding. */
@@ -16,7 +17,7 @@
 #define LAYOUT_HEAD    20u /* of a process */
 #define LAYOUT_STRIP   14u
 #define LAYOUT_CALL    14u
-#define LAYOUT_PADDING 5u /* of the page */
+#define LAYOUT_PADDING 5u  /* of the page */
 #define LAYOUT_MARK    15u /* of a marked event type */
 
 struct layout_options {
@@ -53,6 +54,7 @@ struct layout {
     const struct view *view;
     struct tally tally;            /* times in the range */
     struct layout_thread *threads; /* by process */
+    struct map processes;          /* their times, by pid */
     uint32_t thread_count, hidden; /* hidden: those beyond the limit */
     struct buffer rows;            /* struct layout_row */
 };

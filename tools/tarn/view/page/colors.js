@@ -21,11 +21,6 @@ export class Colors {
     this.marks = Array.from({length: MARK_COLORS}, (_, i) => this.of("mark-" + i));
   }
 
-  // Of a process's program.
-  process(pid) {
-    return this.of(this.trace.processes.get(pid)?.color ?? this.trace.unknown);
-  }
-
   // A colour as the server names it: a property of the style sheet, or "#LIGHT #DARK".
   of(words) {
     let color = this.known.get(words);

@@ -83,7 +83,7 @@ export class Names {
     if (row.kind === "process")
       return [row.label, `${row.pid} ×${row.members.length}`, `process ${row.pid}, ${row.label}: ${row.members.length} threads`];
     const {tid} = trace.thread(row.n);
-    return [row.label, `${tid}`, `thread ${tid}, ${row.label}, of process ${row.pid}, ${trace.processName(row.pid)}`];
+    return [row.label, `${tid}`, `thread ${tid}, ${row.label}, of process ${row.pid}`];
   }
 
   #useOf(row) {
@@ -98,7 +98,7 @@ export class Names {
     return [
       row.canFold ? element("button", {class: "fold", "data-fold": row.key, tabindex: -1, "aria-label": row.folded ? "unfold" : "fold"},
                             row.folded ? "▸" : "▾") : span("fold", ""),
-      row.kind === "cpu" ? null : swatch(this.colors.process(row.pid)), span("label", label, title), span("number", number),
+      row.kind === "cpu" ? null : swatch(this.colors.of(row.color)), span("label", label, title), span("number", number),
       span("use", use, row.kind === "cpu" ? "busy in the view, share of the known time" : "ran in the view"),
       row.kind === "thread" ? element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.pinned),
                                                  title: row.pinned ? "unpin (i)" : "pin to the top (i)", "aria-label": "pin"}, "◆") : span("pin", "")

@@ -50,7 +50,7 @@ export class LanePainter {
     for (const piece of pieces)
       piece.lane.rows.slice(0, 1 + (row.depth ?? 0)).forEach((boxes, depth) => this.#each(boxes, piece, (i, x, width) => {
         const look = piece.lane.looks[boxes[i + 2]];
-        this.#shape(look, row.color ?? look.color, x, top, width, factor, depth > 0);
+        this.#shape(look, row.mark ?? look.color, x, top, width, factor, depth > 0);
         if (piece.lane.runs && look.space)
           this.#shares(look, piece.lane.runs, boxes[i + 3], x, top, width, factor);
       }));
@@ -58,7 +58,7 @@ export class LanePainter {
 
   // A folded process shows where any of its threads runs, one drawn over the other.
   #summary(row, pieces, y, space) {
-    const raster = this.#raster, color = this.colors.process(row.pid);
+    const raster = this.#raster, color = this.colors.of(row.color);
     for (const piece of pieces) {
       const {looks, runs, rows: [boxes]} = piece.lane;
       this.#each(boxes, piece, (i, x, width) => {

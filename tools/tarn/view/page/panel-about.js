@@ -21,7 +21,7 @@ export class AboutPanel {
     const facts = [["Trace", trace.name], ["Machine", `${trace.arch}, ${trace.cpus.length} CPUs`],
                    ["Begin", isNaN(begin) ? trace.begin_clock_ns : begin.toISOString().replace("T", " ").replace("Z", " UTC")],
                    ["Length", formatSpan(state.duration)], ["Events", count(trace.events_total)],
-                   ["Processes", count(trace.processes.size)], ["Threads", count(trace.threads.filter((t) => !t.idle).length)],
+                   ["Processes", count(trace.process_count)], ["Threads", count(trace.threads.filter((t) => !t.idle).length)],
                    ["State", trace.indexing ? "building its index" : trace.live ? "still growing"
                              : trace.lost.reports ? "ended; what is missing or damaged is above the lanes" : "complete"]];
     this.node.replaceChildren(

@@ -16,7 +16,7 @@ function eventRow(event, before, {trace, colors, state}) {
   const {n, t, tid, comm, name} = event, mark = state.marks.get(name), span = (kind, ...content) => element("span", {class: kind}, ...content);
   const node = element("div", {class: "event", role: "row", "data-n": n, "data-t": t},
     span("time", formatTime(t)), span("delta", before === null ? "" : `+${formatSpan(t - before)}`), span("cpu", `cpu ${trace.cpu(event.cpu)}`),
-    span("who", swatch(tid ? colors.process(event.pid) : colors.of(trace.kernel)), tid ? `${comm} (${tid})` : comm || "idle"),
+    span("who", swatch(colors.of(event.color)), tid ? `${comm} (${tid})` : comm || "idle"),
     element("div", {class: "what"}, mark === undefined ? null : swatch(`var(--mark-${mark})`), element("strong", {}, name), " ",
             ...fieldsOf(event).map(([field, value]) => span("field", element("b", {}, field), " " + value))));
   node.event = event;

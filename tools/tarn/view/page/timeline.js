@@ -110,7 +110,7 @@ export class Timeline {
     for (const [name, color] of state.marks) {
       box(painter.context, colors.raised, 0, y, rows.width, sizes.mark);
       box(painter.context, colors.line, 0, y + sizes.mark - 1, rows.width, 1);
-      painter.lane({kind: "mark", color: "mark-" + color}, y, data.pieces("m" + trace.eventNames.get(name)?.index, state.from, state.to));
+      painter.lane({kind: "mark", mark: "mark-" + color}, y, data.pieces("m" + trace.eventNames.get(name)?.index, state.from, state.to));
       y += sizes.mark;
     }
   }

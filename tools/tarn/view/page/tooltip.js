@@ -55,7 +55,7 @@ export class Tooltip {
   #lines(found) {
     const {row, boxes, shares} = found, title = found.title?.split("\n").map((line) => line.split("\t")) ?? [];
     if (row.kind === "process")
-      return [[this.trace.processName(row.pid)], ["process", row.pid], ["threads", row.members.length]];
+      return [[row.label], ["process", row.pid], ["threads", row.members.length]];
     if (shares)
       return [...title, ...this.#shares(row, shares)];
     if (!boxes?.length)

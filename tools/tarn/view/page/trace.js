@@ -16,7 +16,6 @@ export class Trace {
     Object.assign(this, info);
     this.threads = info.threads ?? [];
     this.byNumber = new Map(this.threads.map((thread) => [thread.n, thread])); // numbers may have gaps
-    this.processes = new Map((info.processes ?? []).map((process) => [process.pid, process]));
     this.cpusInOrder = [...info.cpus].sort((a, b) => a.cpu - b.cpu); // `cpus` is in the order of files
     this.eventNames = new Map(info.events.map((event) => [event.name, event]));
     this.byTid = new Map();
@@ -61,13 +60,9 @@ export class Trace {
     return [...names].map((name) => this.eventNames.get(name)?.index).filter((index) => index !== undefined).sort((a, b) => a - b).join();
   }
 
-  processName(pid) {
-    return this.processes.get(pid)?.name ?? (pid >= 0 ? `process ${pid}` : "unknown");
-  }
-
   threadName(n) {
     const thread = this.thread(n);
-    return thread.idle ? `idle` : `${thread.name || this.processName(thread.pid)} (${thread.tid})`;
+    return thread.idle ? `idle` : `${thread.name} (${thread.tid})`;
   }
 
   cpu(rank) {
