@@ -9,6 +9,7 @@
 #include <tools/tarn/read/tsdl.h>
 #include <tools/tarn/source/source.h>
 #include <trace/print/words.h>
+#include <unistd.h>
 
 static const struct source_class *const classes[] = {&source_tcp, &source_serial, &source_core, &source_gdb,
                                                      &source_ram};
@@ -20,14 +21,27 @@ double now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static const struct source_class *find_class(const char *name)
+{
+    size_t length = strcspn(name, ":");
+
+    for (size_t i = 0; name[length] == ':' && i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (strlen(classes[i]->scheme) == length && strncmp(name, classes[i]->scheme, length) == 0)
+            return classes[i];
+    return NULL;
+}
+
+bool is_source(const char *name)
+{
+    return find_class(name) != NULL && access(name, F_OK) != 0;
+}
+
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail)
 {
-    const char *colon = strchr(name, ':');
+    const struct source_class *class = find_class(name);
 
-    for (size_t i = 0; colon && i < sizeof(classes) / sizeof(classes[0]); i++)
-        if (strlen(classes[i]->scheme) == (size_t)(colon - name) &&
-            strncmp(name, classes[i]->scheme, (size_t)(colon - name)) == 0)
-            return classes[i]->open(classes[i], colon + 1, wait_seconds, fail);
+    if (class != NULL)
+        return class->open(class, strchr(name, ':') + 1, wait_seconds, fail);
     fail_set(fail,
              "'%s' is not a source; use tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, gdb:PATH or "
              "ram:FILE",

@@ -84,6 +84,8 @@ static inline bool hello_is_native(const struct wire_hello *hello)
 bool check_hello(const struct wire_hello *hello, struct fail *fail);
 /* The text must be CTF 1.8 and have the UUID of the packets. */
 bool check_metadata(const struct wire_hello *hello, const void *text, size_t size, struct fail *fail);
+/* Whether NAME is a source (tcp:..., serial:..., ...) rather than a directory. */
+bool is_source(const char *name);
 double now_seconds(void); /* monotonic */
 
 /* TEXT: trace/print/words.h. */

@@ -16,6 +16,9 @@
  * connects again), restarted (the guest was reset; the view goes on with its next boot). boots: how many it
  * went on with. With --output DIR their traces are in DIR.2, DIR.3, ...
  *
+ * /api/goto?n=NUMBER, by POST: runs `tarn goto` at an event in the terminal of `tarn view --goto`. {event};
+ * 400 while another one runs.
+ *
  * Independent of HTTP. Any number of threads may make requests at once. Every request takes a bounded time,
  * except those that walk a range for an analysis: these do not hold the lock, and stop when nobody waits for
  * the reply.

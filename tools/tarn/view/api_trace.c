@@ -38,13 +38,9 @@ static void add_events(const struct view *view, struct json *json)
     json_add(json, "events:[");
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct event_type *type = schema->events[i];
-
         const char *class = schema->classes[TRACE_ID_CLASS(type->id)].name;
 
-        json_add(json, "{index:%u name:%s class:%s fields:[", i, type->name, class != NULL ? class : "");
-        for (unsigned field = 0; field < type->field_count; field++)
-            json_add(json, "%s", type->fields[field].name);
-        json_add(json, "]}");
+        json_add(json, "{index:%u name:%s class:%s}", i, type->name, class != NULL ? class : "");
     }
     json_add(json, "]");
 }

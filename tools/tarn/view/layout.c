@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <tools/tarn/read/filter.h>
+#include <tools/tarn/source/source.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/layout.h>
-#include <tools/tarn/view/puller.h>
 
 struct times {
     uint64_t ran, busy; /* busy: with the time in which it was ready */

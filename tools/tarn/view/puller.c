@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* puller.c - pulls while a trace is viewed; see puller.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/source.h>
@@ -18,34 +16,6 @@
 
 #define WAIT_SECONDS "10" /* for a guest that is just booting */
 #define NEXT_SECONDS "1000000000"
-
-bool is_source(const char *name)
-{
-    static const struct source_class *const classes[] = {&source_tcp, &source_serial, &source_core,
-                                                         &source_gdb, &source_ram};
-    const char *colon = strchr(name, ':');
-    struct stat status;
-
-    for (size_t i = 0; colon != NULL && i < sizeof(classes) / sizeof(classes[0]); i++)
-        if (strlen(classes[i]->scheme) == (size_t)(colon - name) &&
-            memcmp(classes[i]->scheme, name, (size_t)(colon - name)) == 0)
-            return stat(name, &status) != 0;
-    return false;
-}
-
-static void remove_directory(const char *path)
-{
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-
-    if (directory == NULL)
-        return;
-    while ((entry = readdir(directory)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
-    rmdir(path);
-}
 
 struct made {
     int error; /* 0: the directory exists */
@@ -67,7 +37,7 @@ static void keep_directory(const char *pattern, int life)
         while (read(life, &none, 1) < 0 && errno == EINTR)
             continue;
     if (made.error == 0)
-        remove_directory(made.directory);
+        execlp("rm", "rm", "-rf", "--", made.directory, NULL);
     _exit(0);
 }
 

@@ -7,7 +7,7 @@
 #define TARN_PULLER_H
 
 #include <sys/types.h>
-#include <tools/tarn/tarn.h>
+#include <tools/tarn/source/source.h>
 
 struct puller {
     pid_t pid;       /* 0: none, or it has ended */
@@ -20,8 +20,6 @@ struct puller {
     int life;      /* while any copy of this descriptor is open, the directory is kept */
 };
 
-/* Whether NAME is a source (tcp:..., serial:..., ...) rather than a directory. */
-bool is_source(const char *name);
 /* Starts the pull and waits until the trace can be opened. Call it before creating threads. OUTPUT is the
  * directory; NULL: a temporary one, which is removed however the program ends, even by SIGKILL. */
 bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail);
