@@ -7,16 +7,16 @@ $(GEN)/tarn/page_files.c: $(sort $(wildcard tools/tarn/view/page/*))
 $(GEN)/tarn/manual_files.c: $(TARN_MANUAL)
 $(GEN)/tarn/study_files.c: $(sort $(wildcard trace/studies/*.study))
 $(GEN)/tarn/sql_files.c: $(sort $(wildcard tools/tarn/analysis/*.sql))
-# As C, of which the assembler includes the bytes, with a NUL behind each file (page.h).
+# As C arrays, with a NUL behind each file (page.h).
 $(GEN)/tarn/%_files.c:
 	@mkdir -p $(@D); echo "  EMBED   $@"
 	@{ echo '#include <tools/tarn/view/page.h>'; \
 	   for file in $^; do number=$$((number + 1)); \
-	       printf 'extern const unsigned char $*_%s[];\n' $$number; \
-	       printf '__asm__(".section .rodata\\n$*_%s: .incbin \\"%s\\"\\n.byte 0\\n.text");\n' $$number $$file; done; \
+	       echo "static const unsigned char file$$number[] = {"; od -An -v -tu1 $$file | sed 's/[0-9][0-9]*/&,/g'; \
+	       echo '0};'; done; \
 	   echo 'const struct page_file $*_files[] = {'; number=0; \
 	   for file in $^; do number=$$((number + 1)); \
-	       printf '{"%s", $*_%s, %s},\n' $${file##*/} $$number $$(wc -c <$$file); done; \
+	       echo "{\"$${file##*/}\", file$$number, sizeof(file$$number) - 1},"; done; \
 	   echo '{NULL, NULL, 0}};'; } >$@
 
 $(eval $(call host_library,tarn,$(filter-out %/main.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/top/*.c tools/tarn/tables/*.c)) \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* page.h - files that the build embeds in the program (tools/tarn/build.mk): the page, and the prose of the manual. */
+/* page.h - files that the build embeds in the program (tools/tarn/build.mk): the page, and the prose of the
+ * manual. */
 #ifndef TARN_PAGE_H
 #define TARN_PAGE_H
 
