@@ -62,7 +62,7 @@ export class LaneData {
   #sets = []; // used last first
   #whole = null; // the whole trace, so that there is always something to show
   #asking;
-  #wish = null;
+  #asked = ""; // the last request
   isExact = true; // the data of the view shows single events
 
   constructor(trace, state, rows) {
@@ -96,13 +96,11 @@ export class LaneData {
     const begin = fits ? fits.from : Math.max(0, Math.floor(from - span * MARGIN));
     const end = fits ? fits.to : Math.min(this.state.duration, Math.ceil(to + span * MARGIN));
     const width = fits ? fits.width : Math.min(WIDEST, Math.round((end - begin) / grain));
-    const wish = {from: begin, to: end, width, events, keys: missing.slice(0, MOST), into: fits, view: {from, to}};
-    const same = this.#wish && this.#wish.from === begin && this.#wish.to === end && this.#wish.events === events &&
-                 this.#wish.keys.join() === wish.keys.join();
-    if (same && this.isBusy)
+    const wish = {from: begin, to: end, width, events, keys: missing.slice(0, MOST)}, asked = JSON.stringify(wish);
+    if (this.isBusy && asked === this.#asked)
       return;
-    this.#wish = wish;
-    this.#asking.want(wish);
+    this.#asked = asked;
+    this.#asking.want({...wish, into: fits, view: {from, to}});
   }
 
   async #load(wish, signal) {
@@ -115,7 +113,7 @@ export class LaneData {
     takeLinks(reply, set);
     if (!wish.into)
       this.#keep(set);
-    this.#wish = null;
+    this.#asked = "";
     this.rows.takeDepths(this.depths, set.isExact);
     this.onChange();
   }

@@ -106,7 +106,6 @@ class Page {
     byId("name").title = trace.name;
     this.#theme();
     this.timeline.start(); // first, so that the first requests fit the window
-    this.timeline.onResize = () => this.rows.place();
     const hasRange = /[#&](from|to)=/.test(location.hash);
     state.usual = trace.isReady && !trace.live ? trace.busy : null;
     state.start(Math.max(trace.duration, 1), (key) => trace.hasLane(key));

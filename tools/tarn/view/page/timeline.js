@@ -23,7 +23,6 @@ export class Timeline {
       event.preventDefault();
       this.scrollBy(wheelPixels(event).dy);
     }, {passive: false});
-    this.onResize = () => {};
     this.onArrows = () => {}; // gets the number of arrows not drawn
   }
 
@@ -42,7 +41,7 @@ export class Timeline {
     this.rows.width = width;
     this.rows.height = height;
     this.overview.resize();
-    this.onResize();
+    this.rows.place();
     this.#paintScene(); // at once, because a resized canvas is empty
   }
 
