@@ -10,7 +10,6 @@
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
  * files and model, only opening them needs the lock, and it stops when the connection is closed.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/analysis/analysis.h>
