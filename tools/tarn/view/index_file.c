@@ -310,43 +310,23 @@ static bool write_file(const char *path, const struct buffer *bytes)
     return ok;
 }
 
-static bool read_file(const char *path, const struct trace *trace, struct buffer *bytes)
-{
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    uint64_t most = 64u << 20;
-    struct stat status;
-    bool ok;
-
-    for (unsigned i = 0; i < trace->stream_count; i++)
-        most += trace->streams[i].size;
-    ok = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (uint64_t)status.st_size <= most;
-    if (ok) {
-        bytes->size = (size_t)status.st_size;
-        bytes->bytes = alloc_zero(bytes->size, 1);
-        for (ssize_t got = 1; got > 0 && bytes->used < bytes->size;
-             bytes->used += (size_t)(got > 0 ? got : 0))
-            got = read(fd, bytes->bytes + bytes->used, bytes->size - bytes->used);
-        ok = bytes->used == bytes->size;
-    }
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
 enum index_state index_load(struct index *index, const struct trace *trace, uint64_t *from)
 {
     enum index_state state = INDEX_NONE;
     char paths[2][PATH_MAX];
     unsigned count = 1;
+    size_t most = 64u << 20, size;
 
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        most += trace->streams[i].size;
     path_beside(trace, paths[0]);
     count += path_in_cache(trace, false, paths[1]);
     for (unsigned i = 0; i < count && state == INDEX_NONE; i++) {
-        struct buffer bytes = {0};
+        char *bytes = file_read(AT_FDCWD, paths[i], most, &size);
 
-        if (read_file(paths[i], trace, &bytes))
-            state = index_read(index, trace, bytes.bytes, bytes.used, from);
-        free(bytes.bytes);
+        if (bytes != NULL)
+            state = index_read(index, trace, (const uint8_t *)bytes, size, from);
+        free(bytes);
     }
     return state;
 }
