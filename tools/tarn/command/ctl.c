@@ -96,21 +96,17 @@ static void print_statistics_json(const struct statistics *statistics)
 {
     const struct wire_hello *hello = &statistics->hello;
     const char *comma = "";
-    char machine[2 * sizeof(hello->machine)] = "";
 
-    for (size_t i = 0, to = 0; i < sizeof(hello->machine) && hello->machine[i]; i++)
-        if (hello->machine[i] >= ' ' && hello->machine[i] < 127 && !strchr("\"\\", hello->machine[i]))
-            machine[to++] = hello->machine[i];
-    printf(
-        "{\"machine\": \"%s\", \"cpus\": %u, \"byte_order\": \"%s\", \"clock_hz\": %llu, \"mode\": \"%s\", "
-        "\"pulling\": %s, \"low_water\": %u, \"buffer_bytes\": %llu, \"buffer_count\": %llu, \"mask\": "
-        "\"0x%016llx\", "
-        "\"switches\": {",
-        machine, hello->cpu_count, hello->byte_order == 1 ? "little" : "big",
-        (unsigned long long)hello->clock_hz, trace_mode_name(hello->mode),
-        hello->flags & WIRE_HELLO_PULLING ? "true" : "false", statistics->low_water,
-        (unsigned long long)hello->buffer_bytes, (unsigned long long)hello->buffer_count,
-        (unsigned long long)hello->mask);
+    printf("{\"machine\": ");
+    print_json_string(stdout, hello->machine);
+    printf(", \"cpus\": %u, \"byte_order\": \"%s\", \"clock_hz\": %llu, \"mode\": \"%s\", "
+           "\"pulling\": %s, \"low_water\": %u, \"buffer_bytes\": %llu, \"buffer_count\": %llu, \"mask\": "
+           "\"0x%016llx\", "
+           "\"switches\": {",
+           hello->cpu_count, hello->byte_order == 1 ? "little" : "big", (unsigned long long)hello->clock_hz,
+           trace_mode_name(hello->mode), hello->flags & WIRE_HELLO_PULLING ? "true" : "false",
+           statistics->low_water, (unsigned long long)hello->buffer_bytes,
+           (unsigned long long)hello->buffer_count, (unsigned long long)hello->mask);
     for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
         if (trace_class_table[class].name) {
             printf("%s\"%s\": \"0x%016llx\"", comma, trace_class_table[class].name,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/diff.h>
-#include <tools/tarn/print/print_sides.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/lockstep.h>
 

@@ -98,13 +98,8 @@ static bool add_setting(struct diff *diff, const char *name, const char *value, 
     return true;
 }
 
-static bool pass_filter(void *context, const struct command_option *option, const char *value,
-                        struct fail *fail)
-{
-    return add_setting(context, option->name, value, fail);
-}
-
-/* Passes the option to every analysis that has it. */
+/* Passes the option on to all runs, and checks it with every analysis that has it; a filter's is checked
+ * later. */
 static bool pass_on(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
     struct diff *diff = context;
@@ -160,7 +155,7 @@ static bool find_analyses(struct diff *diff, int argc, char **argv, struct fail 
         return false;
     for (unsigned i = 0; i < FILTER_OPTIONS; i++)
         diff->filters[i] = (struct command_option){
-            CALL(filter_options[i].name, filter_options[i].argument, pass_filter, filter_options[i].text)};
+            CALL(filter_options[i].name, filter_options[i].argument, pass_on, filter_options[i].text)};
     for (unsigned i = 0; i < diff->count; i++)
         for (const struct command_option *option = diff->analyses[i]->kind->options;
              option != NULL && option->name != NULL; option++)

@@ -326,24 +326,22 @@ static bool write_losses(struct pull *pull, bool ok, struct fail *fail)
 
 static const char *end_text(const struct pull *pull)
 {
-    switch (pull->end.reason) {
-    case WIRE_ENDED_ASKED:
-        return "as requested";
-    case WIRE_ENDED_STOPPED:
-        return "tracing was stopped in the guest";
-    case WIRE_ENDED_SNAPSHOT:
-        return pull->previous         ? "the previous trace is complete"
-               : pull->writer.missing ? "snapshot, but packets were overwritten first"
-                                      : "snapshot complete";
-    case WIRE_ENDED_CHANGED:
-        return "the guest's buffers were cleared";
-    case WIRE_ENDED_BUSY:
-        return "another pull from this guest is running (--wait waits until it ends)";
-    case WIRE_ENDED_GUEST:
-        return "the guest ended";
-    default:
-        return "the guest could not continue";
-    }
+    static const char *const texts[] = {
+        [WIRE_ENDED_ASKED] = "as requested",
+        [WIRE_ENDED_STOPPED] = "tracing was stopped in the guest",
+        [WIRE_ENDED_SNAPSHOT] = "snapshot complete",
+        [WIRE_ENDED_CHANGED] = "the guest's buffers were cleared",
+        [WIRE_ENDED_BUSY] = "another pull from this guest is running (--wait waits until it ends)",
+        [WIRE_ENDED_GUEST] = "the guest ended"};
+    const uint32_t reason = pull->end.reason;
+
+    if (reason == WIRE_ENDED_SNAPSHOT && pull->previous)
+        return "the previous trace is complete";
+    if (reason == WIRE_ENDED_SNAPSHOT && pull->writer.missing)
+        return "snapshot, but packets were overwritten first";
+    return reason < sizeof(texts) / sizeof(texts[0]) && texts[reason] != NULL
+               ? texts[reason]
+               : "the guest could not continue";
 }
 
 static int summarize(struct pull *pull, bool ok)

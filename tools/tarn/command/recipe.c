@@ -54,22 +54,18 @@ static bool take_values(struct recipe *recipe, sqlite3 *database, const char *js
                             " ?1->>'$.kernel.sha256', ?1->>'$.archive.path', ?1->>'$.archive.sha256',"
                             " ?1->>'$.library.path', ?1->>'$.library.sha256'",
                             json);
+    const char **const texts[] = {&recipe->arch,          &recipe->memory,         &recipe->options,
+                                  &recipe->emulator,      &recipe->kernel.path,    &recipe->kernel.sha256,
+                                  &recipe->archive.path,  &recipe->archive.sha256, &recipe->library.path,
+                                  &recipe->library.sha256};
     bool ok = row != NULL;
 
     if (ok) {
         recipe->version = take_number(row, 0, &ok);
         recipe->seed = take_number(row, 1, &ok);
         recipe->processors = take_number(row, 2, &ok);
-        recipe->arch = take_text(recipe, row, 3, &ok);
-        recipe->memory = take_text(recipe, row, 4, &ok);
-        recipe->options = take_text(recipe, row, 5, &ok);
-        recipe->emulator = take_text(recipe, row, 6, &ok);
-        recipe->kernel.path = take_text(recipe, row, 7, &ok);
-        recipe->kernel.sha256 = take_text(recipe, row, 8, &ok);
-        recipe->archive.path = take_text(recipe, row, 9, &ok);
-        recipe->archive.sha256 = take_text(recipe, row, 10, &ok);
-        recipe->library.path = take_text(recipe, row, 11, &ok);
-        recipe->library.sha256 = take_text(recipe, row, 12, &ok);
+        for (int i = 0; i < (int)(sizeof(texts) / sizeof(texts[0])); i++)
+            *texts[i] = take_text(recipe, row, 3 + i, &ok);
     }
     sqlite3_finalize(row);
     return ok && recipe->version == VERSION;

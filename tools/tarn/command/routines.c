@@ -3,15 +3,15 @@
  * routines.c - `tarn routines SOURCE|FILE`: how often and how long each thread was in each routine of kernel
  * and programs.
  *
- * tables/routines.h copies the tables, tables/recorded.h has files of them; routines_table.h and
- * routines_export.h print them.
+ * tables/routines.h copies the tables, tables/recorded.h has files of them; routines_table.c and
+ * routines_export.c print them.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/command/routines_table.h>
+#include <tools/tarn/command/routines.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/tables/recorded.h>
 #include <tools/tarn/view/puller.h>

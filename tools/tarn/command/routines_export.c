@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* routines_export.c - tables for flame graphs and TAU; see routines_export.h. */
+/* routines_export.c - tables for flame graphs and TAU; see routines.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tools/tarn/command/routines_export.h>
+#include <tools/tarn/command/routines.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <trace/events.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* routines_table.c - the table that `tarn routines` prints; see routines_table.h. */
+/* routines_table.c - the table that `tarn routines` prints; see routines.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <tools/tarn/command/routines_table.h>
+#include <tools/tarn/command/routines.h>
 #include <trace/ring/routine_copy.h>
 #include <trace/ring/table_derive.h>
 

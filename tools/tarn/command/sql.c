@@ -70,16 +70,14 @@ static void limit_query(double seconds)
 
 /* ---- results ---- */
 
-static void print_csv_row(struct answer *answer)
+static void print_csv_row(struct answer *answer, bool is_heading)
 {
     for (unsigned c = 0; c < answer->columns; c++) {
         bool is_number;
-        const char *text = answer->text(answer, c, &is_number);
+        const char *text = is_heading ? answer->name(answer, c) : answer->text(answer, c, &is_number);
 
-        if (c > 0)
-            putchar(',');
-        if (text != NULL)
-            print_csv_string(stdout, text);
+        fputs(c > 0 ? "," : "", stdout);
+        print_csv_string(stdout, text != NULL ? text : "");
     }
     putchar('\n');
 }
@@ -167,13 +165,9 @@ static void print_text(struct answer *answer)
 
 static void print_csv(struct answer *answer)
 {
-    for (unsigned c = 0; c < answer->columns; c++) {
-        fputs(c > 0 ? "," : "", stdout);
-        print_csv_string(stdout, answer->name(answer, c));
-    }
-    putchar('\n');
+    print_csv_row(answer, true);
     while (answer->next(answer))
-        print_csv_row(answer);
+        print_csv_row(answer, false);
 }
 
 static void print_json(struct answer *answer)

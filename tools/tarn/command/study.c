@@ -7,12 +7,13 @@
  * subcommand that it names.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/help.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/view/page.h>
 #include <trace/print/commands.h>
 
@@ -33,23 +34,17 @@ struct study {
 
 static char *read_file(const char *path, struct fail *fail)
 {
-    FILE *file = fopen(path, "r");
-    char *text = file != NULL ? alloc_zero(1, BYTES_MAX + 1) : NULL;
-    size_t size = file != NULL ? fread(text, 1, BYTES_MAX + 1, file) : 0;
-    bool ok = file != NULL && !ferror(file);
+    size_t size;
+    char *text = file_read(AT_FDCWD, path, BYTES_MAX, &size);
 
-    if (!ok)
+    if (text != NULL && memchr(text, '\0', size) == NULL)
+        return text;
+    if (text != NULL || errno == EFBIG)
+        fail_set(fail, "%s is no study: it is too large, or no text", path);
+    else
         fail_set(fail, "cannot read the study %s: %s", path, strerror(errno));
-    else if (size > BYTES_MAX || memchr(text, '\0', size) != NULL)
-        ok = fail_set(fail, "%s is no study: it is too large, or no text", path);
-    if (file != NULL)
-        fclose(file);
-    if (!ok) {
-        free(text);
-        return NULL;
-    }
-    text[size] = '\0';
-    return text;
+    free(text);
+    return NULL;
 }
 
 static bool is_named(const struct page_file *file, const char *name)

@@ -92,22 +92,14 @@ static bool save(const char *directory, const char *path, const char *id, struct
     return copy_file(path, to, fail);
 }
 
-static bool is_known(const char *id, char **known, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(known[i], id) == 0)
-            return true;
-    return false;
-}
-
 /* Lists each program once, and copies its file to SAVE_TO if that is not NULL. */
 static bool show(const struct model *model, struct symbols *symbols, const char *save_to, struct fail *fail)
 {
-    char **known = NULL, id[2 * sizeof(((struct executable *)0)->build_id) + 1];
-    struct arena arena = {NULL};
-    size_t count = 0;
-    bool ok = true;
+    char id[2 * sizeof(((struct executable *)0)->build_id) + 1];
+    struct map known; /* by build-id */
+    bool is_new, ok = true;
 
+    map_open(&known, 1);
     printf("%-32s  %-20s  %s\n", "build-id begins with", "program", "file");
     for (const struct executable *executable = model->executables.oldest; executable != NULL && ok;
          executable = executable->later) {
@@ -115,16 +107,14 @@ static bool show(const struct model *model, struct symbols *symbols, const char 
 
         for (unsigned b = 0; b < sizeof(executable->build_id); b++)
             snprintf(id + 2 * b, 3, "%02x", executable->build_id[b]);
-        if (is_known(id, known, count))
+        map_add(&known, hash_text(HASH_SEED, id), hash_text(HASH_OTHER_SEED, id), 0, &is_new);
+        if (!is_new)
             continue;
-        known = alloc_more(known, count + 1, sizeof(known[0]));
-        known[count++] = arena_string(&arena, id, strlen(id));
         printf("%s  %-20s  %s\n", id, executable_name(executable), path != NULL ? path : "(none)");
         if (save_to != NULL && path != NULL)
             ok = save(save_to, path, id, fail);
     }
-    free(known);
-    arena_free(&arena);
+    map_close(&known);
     return ok;
 }
 

@@ -43,21 +43,3 @@ void export_close_file(struct export *export, struct out *out, const char *path)
     if (path != NULL && !(is_written && is_there))
         export_fail(export, "cannot write '%s': %s", path, strerror(is_written ? errno : error));
 }
-
-void activity_names_open(struct activity_names *names, const struct analysis *analysis)
-{
-    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
-        names->labels[kind] = model_detail_field(&analysis->trace->schema, kind);
-}
-
-const char *activity_name(const struct activity_names *names, const struct model_frame *frame,
-                          char text[ANALYSIS_NAME_BYTES])
-{
-    char number[ANALYSIS_NAME_BYTES];
-
-    if (frame->detail == UINT32_MAX) /* a fault that has not ended */
-        return model_activity_names[frame->kind];
-    snprintf(text, ANALYSIS_NAME_BYTES, "%.20s %.40s", model_activity_names[frame->kind],
-             label_of(names->labels[frame->kind], frame->detail, number));
-    return text;
-}

@@ -44,12 +44,4 @@ void export_close_file(struct export *export, struct out *out, const char *path)
 /* Keeps only the first failure. */
 void export_fail(struct export *export, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Names of activities, such as "syscall ipc_call"; names of kinds are in model_activity_names. */
-struct activity_names {
-    const struct field *labels[ACTIVITIES];
-};
-void activity_names_open(struct activity_names *names, const struct analysis *analysis);
-const char *activity_name(const struct activity_names *names, const struct model_frame *frame,
-                          char text[ANALYSIS_NAME_BYTES]);
-
 #endif

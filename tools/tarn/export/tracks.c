@@ -37,6 +37,11 @@ static bool goes_on(const struct tracks *tracks)
     return !tracks->export.has_failed && !tracks->out.failed;
 }
 
+static bool shows(struct tracks *tracks, const struct model_thread *thread)
+{
+    return analysis_wants(&tracks->export.analysis, thread) && goes_on(tracks);
+}
+
 static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
@@ -64,11 +69,24 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
         thread_states_add(&tracks->states, thread, from, to);
 }
 
+/* Such as "syscall ipc_call". */
+static const char *activity_name(const struct tracks *tracks, const struct model_frame *frame,
+                                 char text[ANALYSIS_NAME_BYTES])
+{
+    char number[ANALYSIS_NAME_BYTES];
+
+    if (frame->detail == UINT32_MAX) /* a fault that has not ended */
+        return model_activity_names[frame->kind];
+    snprintf(text, ANALYSIS_NAME_BYTES, "%.20s %.40s", model_activity_names[frame->kind],
+             label_of(tracks->labels[frame->kind], frame->detail, number));
+    return text;
+}
+
 static void enter(struct tracks *tracks, const struct model_thread *thread, const struct model_frame *frame)
 {
     char name[ANALYSIS_NAME_BYTES];
 
-    tracks->writer->enter(tracks, thread, frame, activity_name(&tracks->names, frame, name));
+    tracks->writer->enter(tracks, thread, frame, activity_name(tracks, frame, name));
 }
 
 /* Enters what the thread was inside of when the range began: its outermost DEPTH activities. */
@@ -93,8 +111,7 @@ static void on_enter(struct model_observer *self, const struct model_thread *thr
 {
     struct tracks *tracks = OF(self);
 
-    if (tracks->writer->enter == NULL || !analysis_wants(&tracks->export.analysis, thread) ||
-        !goes_on(tracks))
+    if (tracks->writer->enter == NULL || !shows(tracks, thread))
         return;
     enter_begun(tracks, thread, thread->depth - 1);
     enter(tracks, thread, frame);
@@ -117,11 +134,11 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     struct tracks *tracks = OF(self);
     char name[ANALYSIS_NAME_BYTES];
 
-    if (!analysis_wants(&tracks->export.analysis, thread) || !goes_on(tracks))
+    if (!shows(tracks, thread))
         return;
     if (tracks->writer->enter != NULL)
         enter_late(tracks, thread, frame);
-    tracks->writer->leave(tracks, thread, frame, activity_name(&tracks->names, frame, name), end);
+    tracks->writer->leave(tracks, thread, frame, activity_name(tracks, frame, name), end);
 }
 
 static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
@@ -129,8 +146,7 @@ static void on_thread(struct model_observer *self, const struct model_thread *th
 {
     struct tracks *tracks = OF(self);
 
-    if (has_ended && tracks->writer->died != NULL && analysis_wants(&tracks->export.analysis, thread) &&
-        goes_on(tracks))
+    if (has_ended && tracks->writer->died != NULL && shows(tracks, thread))
         tracks->writer->died(tracks, thread, ticks);
 }
 
@@ -151,8 +167,7 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
     else if (call->called == ticks && !has_ended)
         flow = (struct track_flow){call, "ipc call", false, false};
     thread = flow.is_reply == flow.is_end ? call->client : call->server;
-    if (flow.name == NULL || thread == NULL || !analysis_wants(&tracks->export.analysis, thread) ||
-        !goes_on(tracks))
+    if (flow.name == NULL || thread == NULL || !shows(tracks, thread))
         return;
     tracks->writer->flow(tracks, thread, &flow, ticks);
 }
@@ -174,7 +189,8 @@ bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struc
     thread_states_open(&tracks->states, analysis, write_state);
     tracks->list_text = arena_alloc(&analysis->arena, value_list_bytes(&analysis->trace->schema));
     analysis->observer.segment = on_segment;
-    activity_names_open(&tracks->names, analysis);
+    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
+        tracks->labels[kind] = model_detail_field(&analysis->trace->schema, kind);
     note_shown(tracks);
     analysis_slots(analysis, &tracks->begun, sizeof(bool));
     tracks->writer = writer;

@@ -46,7 +46,7 @@ struct track_writer {
 struct tracks {
     struct export export;
     const struct track_writer *writer;
-    struct activity_names names;
+    const struct field *labels[ACTIVITIES]; /* of details of activities */
     struct thread_states states;
     char *list_text; /* buffer for an event's list as text */
     struct out out;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/goto/verify.h>
-#include <tools/tarn/print/print_sides.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/source/guest.h>
 

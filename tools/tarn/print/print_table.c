@@ -146,35 +146,33 @@ static struct unit unit_of(uint64_t largest)
     return (struct unit){" s", 1e9};
 }
 
-/* Formats a cell that is not text; a number always fits. */
+/* Formats the value as it is; a number always fits. */
+static void format_number(const struct table_column *column, union table_cell cell, int decimals,
+                          char text[400])
+{
+    if (column->kind == COLUMN_REAL)
+        snprintf(text, 400, "%.*f", decimals, cell.real);
+    else if (column->kind == COLUMN_SIGNED || column->kind == COLUMN_CHANGE)
+        snprintf(text, 400, "%" PRId64, cell.number);
+    else
+        snprintf(text, 400, column->kind == COLUMN_HEX ? "0x%" PRIx64 : "%" PRIu64, cell.count);
+}
+
+/* Formats a cell that is not text for people. */
 static void format_cell(const struct table_column *column, union table_cell cell, struct unit unit,
                         char text[400])
 {
     *text = '\0';
     if (!table_cell_is_known(column, cell))
         return;
-    switch (column->kind) {
-    case COLUMN_REAL:
-        snprintf(text, 400, "%.*f", column->decimals, cell.real);
-        break;
-    case COLUMN_TIME:
+    if (column->kind == COLUMN_TIME)
         snprintf(text, 400, "%.3f", (double)cell.count / unit.ns);
-        break;
-    case COLUMN_CHANGE:
+    else if (column->kind == COLUMN_CHANGE)
         snprintf(text, 400, "%+.3f", (double)cell.number / unit.ns);
-        break;
-    case COLUMN_WHEN:
+    else if (column->kind == COLUMN_WHEN)
         snprintf(text, 400, "%" PRIu64 ".%09" PRIu64, cell.count / 1000000000, cell.count % 1000000000);
-        break;
-    case COLUMN_SIGNED:
-        snprintf(text, 400, "%" PRId64, cell.number);
-        break;
-    case COLUMN_HEX:
-        snprintf(text, 400, "0x%" PRIx64, cell.count);
-        break;
-    default:
-        snprintf(text, 400, "%" PRIu64, cell.count);
-    }
+    else
+        format_number(column, cell, column->decimals, text);
 }
 
 static void print_bar(FILE *to, uint64_t count, uint64_t largest)
@@ -447,20 +445,11 @@ void print_csv_string(FILE *to, const char *text)
 static void print_number(FILE *to, const struct table_column *column, union table_cell cell,
                          const char *quote)
 {
-    switch (column->kind) {
-    case COLUMN_REAL:
-        fprintf(to, "%.*f", column->decimals + 3, cell.real);
-        break;
-    case COLUMN_SIGNED:
-    case COLUMN_CHANGE:
-        fprintf(to, "%" PRId64, cell.number);
-        break;
-    case COLUMN_HEX:
-        fprintf(to, "%s0x%" PRIx64 "%s", quote, cell.count, quote);
-        break;
-    default:
-        fprintf(to, "%" PRIu64, cell.count);
-    }
+    char text[400];
+
+    format_number(column, cell, column->decimals + 3, text);
+    quote = column->kind == COLUMN_HEX ? quote : "";
+    fprintf(to, "%s%s%s", quote, text, quote);
 }
 
 void table_print_members(FILE *to, const struct table *table, const struct table_row *row)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* routines_export.h - names of routines, and tables for other tools: flame graphs, TAU. */
-#ifndef TARN_COMMAND_ROUTINES_EXPORT_H
-#define TARN_COMMAND_ROUTINES_EXPORT_H
+/* routines.h - what `tarn routines` prints: a table, names of routines, and files for flame graphs and TAU.
+ */
+#ifndef TARN_COMMAND_ROUTINES_H
+#define TARN_COMMAND_ROUTINES_H
 
+#include <tools/tarn/command/row_options.h>
 #include <tools/tarn/tables/routines.h>
 #include <trace/print/routines.h>
 
@@ -28,5 +30,16 @@ void routines_print_flame(const struct routines *routines, const struct routine_
 /* Makes the directory if there is none, and writes a file for each table. False: FAIL. */
 bool routines_write_tau(const struct routines *routines, const struct routine_names *names,
                         const char *directory, struct fail *fail);
+
+struct routines_view {
+    const struct table_options *output;
+    bool by_thread;      /* rows for each table, instead of sums */
+    double seconds;      /* between two moments; 0: there is one */
+    uint64_t unfinished; /* rows that were being updated */
+};
+
+/* False: FAIL. */
+bool routines_print_table(const struct routines_view *options, const struct routines *routines,
+                          const struct routine_names *names, struct fail *fail);
 
 #endif
