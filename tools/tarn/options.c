@@ -84,11 +84,9 @@ static void complain_of_option(const struct parser *parser, const char *word, in
     unsigned count;
 
     if (strncmp(word, "--", 2) != 0) {
-        if (what == ':') {
-            complain("%s: -%c requires a value; see `tarn %s --help`", name, optopt, name);
-            return;
-        }
-        complain("%s: no option -%c; see `tarn %s --help`", name, optopt, name);
+        complain(what == ':' ? "%s: -%c requires a value; see `tarn %s --help`"
+                             : "%s: no option -%c; see `tarn %s --help`",
+                 name, optopt, name);
         return;
     }
     count = list_options(parser->known, word + 2, length - 2, list, sizeof(list));

@@ -12,20 +12,16 @@
 #include <tools/tarn/read/order.h>
 #include <unistd.h>
 
-#define FORMAT(name, style_, text)                     \
-    {                                                  \
-        CHOICE(name, struct list, style, style_, text) \
-    }
-
 static const struct command_option options[] = {
     {COUNT("limit", "N", struct list, limit, 0, COUNT_MAX, "print at most the first N of these events")},
     {COUNT("tail", "N", struct list, tail, 0, COUNT_MAX, "print only the last N of these events")},
-    FORMAT("json", PRINT_JSON,
-           "print JSON lines\nMembers are ns (since the clock's origin), cycles, cpu, pid, tid, comm, event, "
-           "fields. Enumerations appear as labels, or as numbers if they have none"),
-    FORMAT("csv", PRINT_CSV, "print comma-separated values with a heading"),
-    FORMAT("babeltrace", PRINT_BABELTRACE,
-           "print like `babeltrace2 --clock-cycles --no-delta --names=all`, including its warnings"),
+    {CHOICE(
+        "json", struct list, style, PRINT_JSON,
+        "print JSON lines\nMembers are ns (since the clock's origin), cycles, cpu, pid, tid, comm, event, "
+        "fields. Enumerations appear as labels, or as numbers if they have none")},
+    {CHOICE("csv", struct list, style, PRINT_CSV, "print comma-separated values with a heading")},
+    {CHOICE("babeltrace", struct list, style, PRINT_BABELTRACE,
+            "print like `babeltrace2 --clock-cycles --no-delta --names=all`, including its warnings")},
     {CHOICE("clock", struct list, time, PRINT_TIME_CLOCK,
             "print times since the clock's origin instead of the trace's start")},
     {CHOICE("cycles", struct list, time, PRINT_TIME_CYCLES, "print times in clock ticks")},
