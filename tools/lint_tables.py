@@ -25,6 +25,7 @@ SHARED = {
     "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
     "kernel/diagnosis/routines.h": "the tests whether they are counted",
     "kernel/diagnosis/span.h": "the same: where the kernel's spans begin and end",
+    "kernel/diagnosis/span.c": "what is done there",
     "kernel/diagnosis/routines.c": "routines are counted where they begin and end",
     "kernel/diagnosis/routines_call.c": "the same",
     "kernel/diagnosis/routines_end.c": "threads and spaces hand on their routines when they end",

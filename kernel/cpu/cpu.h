@@ -44,9 +44,9 @@ struct cpu {
     uint32_t fault_access;
     bool copies_present_only; /* arch_copy_* brings no pages in now (profile.c) */
     struct frame_cache frame_cache;
-    struct run_queue run_queue;         /* own lock */
-    struct timer_queue timer_queue;     /* own lock */
-    uint64_t switched_at;               /* ticks: start of current's run */
+    struct run_queue run_queue;     /* own lock */
+    struct timer_queue timer_queue; /* own lock */
+    uint64_t switched_at;           /* ticks: start of current's run */
     uint64_t
         switch_logged_at;  /* switched_at when the last switch was logged; equal until that switch is done */
     uint64_t next_call_id; /* call ids of IPC: CPU in the top byte, then a count */

@@ -123,18 +123,6 @@ void routines_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t
     end_innermost(self, now);
 }
 
-void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged)
-{
-    if (ROUTINES_ON())
-        routines_begin(this_cpu()->current, false, kind, argument, routines_time(logged));
-}
-
-void span_ended(uint64_t logged)
-{
-    if (ROUTINES_ON())
-        routines_end(this_cpu()->current, routines_time(logged));
-}
-
 /* ---- The switch ---- */
 
 static void begin_idle_out(struct thread *idle)

@@ -174,13 +174,13 @@ static inline uint64_t routines_time(uint64_t logged)
 /* routines_call.c; routines are counted */
 /* A system call that is traced, too. */
 void routines_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
-void routines_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now);
-/* It blocks, and will begin once more: what has begun is counted as ended. */
-void routines_restart_syscall(struct thread *self, uint64_t now);
+/* `waited`: it blocked, and the thread runs again. */
+void routines_leave_syscall(struct thread *thread, uint32_t number, int64_t result, bool waited,
+                            uint64_t now);
 /* At cpu->switched_at. */
 void routines_switched(struct cpu *cpu, struct thread *prev, struct thread *next);
-/* The thread runs again, so what it blocked in ends; `traced`: thread->traced. */
-void routines_resume(struct thread *thread, uint32_t traced, uint64_t now);
+/* The thread runs again, so the fault or exception that it waited in ends; `counted`: TRACED_FAULT. */
+void routines_resume_fault(struct thread *thread, bool counted, uint64_t now);
 
 /* routines_end.c */
 void routines_end_thread(struct thread *thread); /* it will not run again */

@@ -46,18 +46,6 @@ static inline __attribute__((always_inline)) void enter_message(struct thread *s
         end_serving(self, table, number, now);
 }
 
-/* It did not block. A call that was not sent is only a system call. */
-static __attribute__((noinline)) void leave_message(struct thread *self, uint32_t number, int64_t result,
-                                                    uint64_t now)
-{
-    struct routine_table *table = self->routine_table;
-    self->routines.at[0].key = number;
-    if (!table || !self->routines.depth)
-        return;
-    routine_end(self, &table->rows, &self->routines, 0, now);
-    begin_serving(self, table, number, result, now);
-}
-
 /* ---- System calls ---- */
 
 /* The key of a system call is its number. */
@@ -70,40 +58,27 @@ void routines_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
         enter_message(self, number, now);
 }
 
-void routines_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now)
+/* A call that was not sent is only a system call. */
+void routines_leave_syscall(struct thread *thread, uint32_t number, int64_t result, bool waited, uint64_t now)
 {
-    if (syscall_is_message(number))
-        leave_message(self, number, result, now);
-    else if (self->routine_table && self->routines.depth)
-        routine_end(self, &self->routine_table->rows, &self->routines, 0, now);
-}
-
-void routines_restart_syscall(struct thread *self, uint64_t now)
-{
-    self->routines.at[0].key = self->traced & TRACED_NUMBER;
-    routines_end(self, now);
+    struct routine_table *table = thread->routine_table;
+    if (!waited)
+        thread->routines.at[0].key = number;
+    if (!table || !thread->routines.depth)
+        return;
+    routine_end(thread, &table->rows, &thread->routines, 0, now);
+    begin_serving(thread, table, number, result, now);
 }
 
 /* Only at its end is it known which kind of fault it was. */
-static __attribute__((noinline)) void resume_fault(struct thread *thread, struct routine_table *table,
-                                                   uint32_t traced, uint64_t now)
-{
-    uint64_t *key = &thread->routines.at[0].key;
-    if (traced & TRACED_FAULT && trace_routine_kind(*key) == TRACE_ROUTINE_FAULT)
-        *key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
-    routine_end(thread, &table->rows, &thread->routines, 0, now);
-}
-
-void routines_resume(struct thread *thread, uint32_t traced, uint64_t now)
+void routines_resume_fault(struct thread *thread, bool counted, uint64_t now)
 {
     struct routine_table *table = thread->routine_table;
-    if (!thread->routines.depth || !table)
+    uint64_t *key = &thread->routines.at[0].key;
+    if (!table || !thread->routines.depth)
         return;
-    if (!(traced & TRACED_SYSCALL)) {
-        resume_fault(thread, table, traced, now);
-        return;
-    }
-    begin_serving(thread, table, traced & TRACED_NUMBER, frame_result(&thread->frame), now);
+    if (counted && trace_routine_kind(*key) == TRACE_ROUTINE_FAULT)
+        *key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
     routine_end(thread, &table->rows, &thread->routines, 0, now);
 }
 

@@ -51,4 +51,26 @@ static inline __attribute__((always_inline)) bool SPAN_COUNTED(void)
 void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged);
 void span_ended(uint64_t logged);
 
+/* A system call that is traced blocks, and will begin once more: ends it. */
+void span_restart_syscall(struct thread *self);
+
+/* Behind SPAN_ON of their class. A fault from the kernel is that of a copy, whose window is its system
+ * call's. */
+struct fault_request;
+void fault_begun(struct thread *self, const struct fault_request *request, uint64_t ip, bool from_kernel);
+void fault_ended(struct thread *self, const struct fault_request *request, uint32_t kind, uint64_t since,
+                 bool from_kernel);
+void exception_begun(struct thread *self, uint32_t vector, uint64_t code, uint64_t ip);
+/* It ends when the thread runs again, unless nobody handles it. */
+void fault_waits(struct thread *self);
+
+/* A switch that follows, behind SPAN_ON(TRACE_CLASS_SCHED): logs it, and returns its time, that of the event,
+ * so that accounts agree with the trace. This CPU logs nothing else until `current` has changed: a packet
+ * that began in between would have a context that names `prev`. */
+uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct thread *next);
+/* A switch at cpu->switched_at, behind SPAN_COUNTED(). */
+void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
+/* The thread runs again: what it blocked in (thread->traced) ends. */
+void thread_trace_resumed(struct thread *thread);
+
 #endif

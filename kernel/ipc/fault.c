@@ -10,7 +10,6 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
@@ -89,61 +88,31 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool d
     return sent;
 }
 
-/* ---- The span of a fault ---- */
-
-static __attribute__((noinline, cold)) void fault_begun(struct thread *self,
-                                                        const struct fault_request *request, uint64_t ip,
-                                                        bool from_kernel)
-{
-    const uint64_t logged = trace_fault_entry(request->address, ip, self->tid, request->access);
-    if (ROUTINES_ON())
-        routines_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, routines_time(logged));
-    if (profile_period && !from_kernel)
-        profile_open_window();
-}
-
-/* The window of a copy is its system call's. */
-static __attribute__((noinline, cold)) void fault_ended(struct thread *self,
-                                                        const struct fault_request *request, uint32_t kind,
-                                                        uint64_t since, bool from_kernel)
-{
-    if (!from_kernel)
-        profile_close_window();
-    const uint64_t logged = trace_fault_exit(request->address, arch_clock() - since, kind, self->tid);
-    if (ROUTINES_ON())
-        routines_end_as(self, TRACE_ROUTINE_FAULT, kind, routines_time(logged));
-}
-
-/* It ends when the thread runs again (thread_trace_resumed), unless nobody handles it. */
-static __attribute__((noinline, cold)) void fault_waits(struct thread *self)
-{
-    profile_close_window();
-    self->fault_kind = TRACE_FAULT_BAD;
-    if (ROUTINES_ON())
-        self->traced |= TRACED_FAULT;
-}
-
 /* ---- Entries ---- */
 
-/* The kernel alone could not do it. */
-static void hand_on(struct thread *self, struct fault_request *request, enum fault_result result, uint64_t ip,
-                    uint64_t since)
+/* Whether the thread waits now for a pager, for memory, or for its space's handler. */
+static bool wait_for_help(struct thread *self, const struct fault_request *request, enum fault_result result,
+                          uint64_t ip, uint64_t since)
 {
-    if (SPAN_ON(TRACE_CLASS_FAULT))
-        fault_waits(self);
-    if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true)) {
-        arch_switched();
-        return;
-    }
+    if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true))
+        return true;
     if (result == FAULT_NO_MEMORY && scarce_wait(self)) {
         trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
-        arch_switched();
-        return;
+        return true;
     }
     self->fault_kind = TRACE_FAULT_HANDLER;
     self->fault_since = since;
     self->fault_address = request->address;
-    if (ask_handler(self, FAULT_PAGE, request->address, ip, request->access)) {
+    return ask_handler(self, FAULT_PAGE, request->address, ip, request->access);
+}
+
+/* The kernel alone could not do it. */
+static void hand_on(struct thread *self, const struct fault_request *request, enum fault_result result,
+                    uint64_t ip, uint64_t since)
+{
+    if (SPAN_ON(TRACE_CLASS_FAULT))
+        fault_waits(self);
+    if (wait_for_help(self, request, result, ip, since)) {
         arch_switched();
         return;
     }
@@ -173,13 +142,6 @@ bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from
         fault_ended(self, &request, result == FAULT_RESOLVED ? request.kind : TRACE_FAULT_BAD, since,
                     from_kernel);
     return result == FAULT_RESOLVED;
-}
-
-static __attribute__((noinline, cold)) void exception_begun(struct thread *self, uint32_t vector,
-                                                            uint64_t code, uint64_t ip)
-{
-    span_begun(TRACE_ROUTINE_EXCEPTION, vector, trace_exception_entry(vector, self->tid, ip, code));
-    fault_waits(self);
 }
 
 void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip)

@@ -14,8 +14,8 @@
 #include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/sched/thread.h>
-#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
+#include <trace/sched.h>
 
 /* Accounting and registers. The next thread's space is active already. */
 static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, struct thread *prev,

@@ -3,19 +3,8 @@
 #ifndef KERNEL_TRACED_STATE_H
 #define KERNEL_TRACED_STATE_H
 
-#include <arch/clock.h>
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
-
-/* Logs the end of what the thread blocked in (thread->traced): it runs again. */
-void thread_trace_resumed(struct thread *thread);
-
-/* A switch that follows, behind SPAN_ON(TRACE_CLASS_SCHED): logs it, and returns its time, that of the event,
- * so that accounts agree with the trace. This CPU logs nothing else until `current` has changed: a packet
- * that began in between would have a context that names `prev`. */
-uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct thread *next);
-/* A switch at cpu->switched_at, behind SPAN_COUNTED(). */
-void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
 
 /* States of an idle CPU, as in Linux's cpu_idle event. */
 enum { TRACED_WAKE = ~0u, TRACED_SLEEP = 1 };

@@ -9,7 +9,7 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/routines.h>
+#include <kernel/diagnosis/span.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/fault.h>
 #include <kernel/kernel.h>
@@ -21,8 +21,6 @@
 #include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
-#include <trace/counter.h>
-#include <trace/syscall.h>
 
 static bool is_user_range(const void *user, uint64_t size)
 {
@@ -32,14 +30,8 @@ static bool is_user_range(const void *user, uint64_t size)
 
 static void restart_call(struct thread *self)
 {
-    if (self->traced & TRACED_SYSCALL) {
-        if (TRACE_ON_COUNTER_SYSCALL())
-            counters_leave(self, self->traced & TRACED_NUMBER);
-        const uint64_t logged = trace_syscall_exit(self->traced & TRACED_NUMBER, self->tid, -E_AGAIN);
-        if (ROUTINES_ON())
-            routines_restart_syscall(self, routines_time(logged));
-        self->traced &= ~(TRACED_SYSCALL | TRACED_NUMBER);
-    }
+    if (self->traced & TRACED_SYSCALL)
+        span_restart_syscall(self);
     frame_restart_syscall(&self->frame);
 }
 

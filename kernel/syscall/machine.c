@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* machine.c - system calls on the machine object and on devices: raw console, PCI configuration, power. */
+/* machine.c - system calls on the machine object and on devices: raw console, PCI configuration, power; and
+ * those without an object. */
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <arch/machine.h>
@@ -158,16 +159,27 @@ int64_t sys_machine_console_read(cap_t machine, char *user_buffer, uint64_t size
     return error ? error : (int64_t)count;
 }
 
-int64_t sys_machine_console_write(cap_t machine, const char *user_text, uint64_t size)
+int64_t sys_null(void)
+{
+    return 0;
+}
+
+int64_t sys_debug_write(const char *user_text, uint64_t size)
 {
     char text[CHUNK];
     if (size > sizeof text)
         size = sizeof text;
-    int64_t error = machine_check(machine, RIGHT_WRITE);
-    if (error || (error = user_read(text, user_text, size)))
+    int64_t error = user_read(text, user_text, size);
+    if (error)
         return error;
     console_write(text, size);
     return (int64_t)size;
+}
+
+int64_t sys_machine_console_write(cap_t machine, const char *user_text, uint64_t size)
+{
+    int64_t error = machine_check(machine, RIGHT_WRITE);
+    return error ? error : sys_debug_write(user_text, size);
 }
 
 int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
