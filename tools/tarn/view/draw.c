@@ -133,16 +133,27 @@ static void ask_for_lanes(struct draw *draw)
     free(threads);
 }
 
+/* Rows that end below the bottom get no height. */
 static void place_rows(struct draw *draw)
 {
     const struct lanes *lanes = &draw->lanes;
-    uint8_t *depths = alloc_zero(index_thread_count(&draw->view->index) + 1, 1);
+    uint32_t y = 0, bottom = (uint32_t)fmax(0, draw->bottom - draw_above(draw));
 
-    for (uint32_t i = 0; i < lanes->thread_count; i++)
-        depths[lanes->threads[i].number] =
-            (uint8_t)(lanes->threads[i].depth < DRAW_DEPTH_MAX ? lanes->threads[i].depth : DRAW_DEPTH_MAX);
-    layout_place(&draw->layout, depths, (uint32_t)fmax(0, draw->bottom - draw_above(draw)));
-    free(depths);
+    draw->places = lanes_places(lanes, index_thread_count(&draw->view->index));
+    for (size_t i = 0; i < layout_count(&draw->layout); i++) {
+        struct layout_row *row = layout_row(&draw->layout, i);
+        uint32_t height = LAYOUT_CPU, place, depth;
+
+        if (row->kind == LAYOUT_OF_THREAD) {
+            place = draw->places[row->number];
+            depth = place < lanes->thread_count ? lanes->threads[place].depth : 0;
+            height = LAYOUT_STRIP + 2 * DRAW_PADDING +
+                     LAYOUT_CALL * (depth < DRAW_DEPTH_MAX ? depth : DRAW_DEPTH_MAX);
+        }
+        row->y = y;
+        row->height = y + height <= bottom ? height : 0;
+        y += row->height;
+    }
 }
 
 static bool choose_lanes(struct draw *draw, struct fail *fail)
@@ -156,7 +167,6 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
         .chosen = LANES_NOBODY,
         .most = most < draw->options->threads ? most : (uint32_t)draw->options->threads,
         .only_ran = true,
-        .padding = DRAW_PADDING,
     };
 
     if (!layout_open(&draw->layout, draw->view, &options, fail))
@@ -292,6 +302,7 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
         close_picture(&draw);
     }
     paint_close(&draw.paint);
+    free(draw.places);
     free(marked);
     layout_close(&draw.layout);
     lanes_free(&draw.lanes);

@@ -2,7 +2,6 @@
 /* draw_lanes.c - executes the drawing commands of lanes (paint.h) for the PNG and the SVG; see draw.h. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <tools/tarn/view/draw_parts.h>
 
 struct executor {
@@ -124,14 +123,13 @@ static void name_thread(const struct draw *draw, uint32_t number)
 
 void draw_lanes(struct draw *draw)
 {
-    uint32_t *places = lanes_places(&draw->lanes, index_thread_count(&draw->view->index));
     double top = draw->top, bottom = top;
     char text[16];
 
     for (size_t i = 0; i < layout_count(&draw->layout); i++) {
         const struct layout_row *row = layout_row(&draw->layout, i);
         bool is_cpu = row->kind == LAYOUT_OF_CPU;
-        uint32_t place = is_cpu ? row->number : places[row->number];
+        uint32_t place = is_cpu ? row->number : draw->places[row->number];
 
         if (row->height == 0 || place >= (is_cpu ? draw->lanes.cpu_count : draw->lanes.thread_count))
             continue;
@@ -149,5 +147,4 @@ void draw_lanes(struct draw *draw)
             draw_box(draw, 0, bottom - 1, draw->right, 1, STYLE_LINE, NULL);
     }
     draw->top = bottom;
-    free(places);
 }

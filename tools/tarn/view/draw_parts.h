@@ -17,6 +17,7 @@ struct draw {
     struct lanes lanes;
     struct layout layout;
     struct paint paint;
+    uint32_t *places;                /* the lane of each thread */
     double left, top, right, bottom; /* of the lanes, in pixels; top moves down while they are drawn */
     double legend;                   /* its height */
     uint32_t marks[STYLE_MARKS];     /* event types */

@@ -50,41 +50,26 @@ static void report_again(const struct walk *walk, struct reporter *reporter)
         cursor_report_packet(&walk->merge.cursors[i], reporter);
 }
 
-static bool restore_names(const struct walk_range *range, struct model *model, const struct index *index,
-                          size_t strides)
-{
-    struct fail fail;
-
-    return range->knows == WALK_KNOWS_NOTHING ||
-           index_restore(index, model, strides, range->knows == WALK_KNOWS_LOCKS, &fail);
-}
-
-static bool restore(const struct walk_range *range, struct model *model, const struct index *index,
-                    size_t stride, const struct buffer_reader *checkpoint)
-{
-    struct fail fail;
-
-    return restore_names(range, model, index, stride) &&
-           model_restore(model, checkpoint->at, checkpoint->left, &fail);
-}
-
 void range_walk_open(struct range_walk *walk, struct model *model, const struct walk_range *range,
                      const struct trace *trace, const struct index *index)
 {
     size_t stride = index_find_time(index, range->from) / INDEX_STRIDE;
     struct buffer_reader rest;
+    struct fail fail;
+    bool ok;
 
     walk->model = model;
-    model_open(model, trace, range->from, range->to);
-    open_at(&walk->walk, trace, index, stride, &rest);
-    if (walk->walk.next > 0 && !restore(range, model, index, stride, &rest)) {
+    for (;; stride = 0) { /* a damaged checkpoint is not used */
+        open_at(&walk->walk, trace, index, stride, &rest);
+        model_open(model, trace, range->from, range->to);
+        ok = range->knows == WALK_KNOWS_NOTHING ||
+             index_restore(index, model, walk->walk.next > 0 ? stride : 0, range->knows == WALK_KNOWS_LOCKS,
+                           &fail);
+        if (walk->walk.next == 0 || (ok && model_restore(model, rest.at, rest.left, &fail)))
+            break;
         walk_close(&walk->walk);
         model_close(model);
-        open_at(&walk->walk, trace, index, 0, &rest);
-        model_open(model, trace, range->from, range->to);
     }
-    if (walk->walk.next == 0)
-        restore_names(range, model, index, 0);
     report_again(&walk->walk, range->reporter);
     for (unsigned i = 0; i < trace->stream_count; i++)
         walk->walk.merge.cursors[i].reporter = range->reporter;

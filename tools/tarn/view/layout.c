@@ -268,24 +268,6 @@ bool layout_open(struct layout *layout, const struct view *view, const struct la
     return true;
 }
 
-void layout_place(struct layout *layout, const uint8_t *depths, uint32_t bottom)
-{
-    uint32_t y = 0, end;
-
-    for (size_t i = 0; i < layout_count(layout); i++) {
-        struct layout_row *row = layout_row(layout, i);
-
-        row->depth = row->kind != LAYOUT_OF_THREAD || row->is_folded ? 0 : depths[row->number];
-        end = y + (row->kind == LAYOUT_OF_CPU ? LAYOUT_CPU
-                   : row->kind == LAYOUT_OF_PROCESS
-                       ? LAYOUT_HEAD
-                       : LAYOUT_STRIP + 2 * layout->options.padding + row->depth * LAYOUT_CALL);
-        row->y = y;
-        row->height = end <= bottom ? end - y : 0;
-        y += row->height;
-    }
-}
-
 uint32_t layout_member(const struct layout *layout, uint32_t number)
 {
     return layout->threads[number].number;

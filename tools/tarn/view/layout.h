@@ -31,7 +31,6 @@ struct layout_options {
     uint32_t most;       /* threads */
     bool has_heads;      /* processes of several threads have a row of their own */
     bool only_ran;       /* leave out threads that were active, but did not run */
-    uint32_t padding;    /* of a picture: pixels above and below a thread's strip and calls */
 };
 
 enum layout_kind { LAYOUT_OF_CPU, LAYOUT_OF_PROCESS, LAYOUT_OF_THREAD };
@@ -44,8 +43,8 @@ struct layout_row {
     uint32_t pid;
     uint32_t first, count; /* of a process: its members */
     bool is_folded, is_pinned, is_inner /* below its process */;
-    uint64_t ran;              /* ticks */
-    uint32_t depth, y, height; /* by layout_place */
+    uint64_t ran;       /* ticks */
+    uint32_t y, height; /* set by the picture: height 0: there is no space */
 };
 
 struct layout_thread;
@@ -62,8 +61,6 @@ struct layout {
 /* Chooses the rows. The view's lock is held. False: FAIL. */
 bool layout_open(struct layout *layout, const struct view *view, const struct layout_options *options,
                  struct fail *fail);
-/* Sets the positions. DEPTHS: of calls, by the thread's number. Rows that end below BOTTOM get no height. */
-void layout_place(struct layout *layout, const uint8_t *depths, uint32_t bottom);
 void layout_close(struct layout *layout);
 
 uint32_t layout_member(const struct layout *layout, uint32_t number); /* the number of a process's thread */
