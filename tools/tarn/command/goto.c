@@ -8,7 +8,6 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/journey.h>
-#include <tools/tarn/goto/recipe_check.h>
 #include <tools/tarn/goto/session.h>
 #include <tools/tarn/goto/verify.h>
 #include <unistd.h>
@@ -221,7 +220,7 @@ static int run_goto(int argc, char **argv)
     status = EXIT_USAGE;
     if (read_recipe(&recipe, &trace, &fail) &&
         (!visit.has_event ||
-         (recipe_check(&recipe, &fail) &&
+         (emulator_check_recipe(&recipe, &fail) &&
           (options.prepares ? aim_last(&aim, &trace, &fail) : aim_find(&aim, &trace, event, &fail))))) {
         status = run_visit(&visit, &aim);
     } else {

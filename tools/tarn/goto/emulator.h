@@ -42,6 +42,9 @@ enum emulator_got {
     EMULATOR_FAILED, /* FAIL */
 };
 
+/* Whether a run can be repeated: kernel, archive and emulator are unchanged. False: FAIL says what differs,
+ * and what to do. */
+bool emulator_check_recipe(const struct recipe *recipe, struct fail *fail);
 /* Creates the directories. Close it in either case. */
 bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struct fail *fail);
 /* Makes a stopped runner from the last copy before a guest time, instead of an earlier one. */

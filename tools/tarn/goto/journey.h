@@ -2,9 +2,9 @@
 /*
  * tools/tarn/goto/journey.h - runs a guest again up to an event.
  *
- *   1. It starts from the last copy before the event (emulator.h). It must know where the rings will be
- *      (places.h). Without a copy that has rings, the guest runs until they are in memory, and starts again.
- *   2. The runner stops right after the store that commits the event (places.h). On its way it makes
+ *   1. It starts from the last copy before the event (emulator.h). It must know where the rings will be.
+ *      Without a copy that has rings, the guest runs until they are in memory, and starts again.
+ *   2. The runner stops right after the store that commits the event. On its way it makes
  *      copies, which part the trace's events equally (aim_parts).
  *   3. The machine stops at the next branch, and gdb's server starts. No other CPU has a turn meanwhile.
  */

@@ -123,7 +123,7 @@ static void compare_stream(struct difference *difference, struct sides *sides, c
             continue;
         is_shared = true;
         uint64_t bits =
-            guest_packet_64(sides->ring.guest, sides->copy, offsetof(struct trace_packet, content_size));
+            load64(sides->copy + offsetof(struct trace_packet, content_size), sides->trace->schema.swap);
         uint64_t offset = compare_packet(sides, bits / 8, &difference->compared);
         if (offset != 0) {
             take_difference(difference, sides, stream, offset);
