@@ -78,7 +78,6 @@ CIRCLES = [
     ("servers/proc/*", "a dead process is reaped, and the reaper reports to the process table"),
     ("tools/tarn/model/*", "one state machine in several files"),
     ("tools/tarn/analysis/*", "analyses.c lists all analyses, which use its helpers"),
-    ("tools/tarn/source/link*|tools/tarn/source/source.c", "source.c lists all sources, which use its helpers"),
     ("tools/tarn/source/guest*", "the store and the rings in guest memory"),
     ("tools/tarn/command/diff*", "one subcommand in several files"),
     ("tools/tarn/command/list*", "one subcommand in several files"),

@@ -2,18 +2,7 @@
 /*
  * tarn.h - what every part of the host tool shares: subcommands, errors, memory.
  *
- * The tool works in stages, each with one interface. Read them in this order:
- *   read/tsdl.h      metadata text  -> declared types
- *   read/schema.h    declared types -> event layouts
- *   read/read.h      files          -> packets
- *   read/decode.h    packet         -> typed events
- *   read/order.h     all CPUs       -> one sequence of events
- *   model/model.h    events         -> states: what each thread did, when, and what it waited for
- *   analysis/analysis.h  states         -> analyses: tables (table.h)
- *   print/print.h    event          -> text, JSON, CSV; print/print_table.h: tables
- *
- * Live guests are read through source/source.h (where packets come from), source/link.h (frames over a
- * connection) and source/pull_writer.h (packets to a trace directory).
+ * README.md lists the stages of the tool, each with one interface.
  *
  * A subcommand is one file with one struct command (options.h), listed in command/commands.c.
  *

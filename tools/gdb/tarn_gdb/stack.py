@@ -9,25 +9,12 @@ import gdb
 
 from tarn_gdb.port import CHAIN_MAX
 
-NOTE_SECTION, GNU_BUILD_ID = 7, 3
-
-
-def build_id(path):
-    """Build-id of an ELF file of either byte order; None: it has none, or is not an ELF file."""
+def has_build_id(path, wanted):
+    """Whether an ELF file of either byte order has a GNU build-id that begins so."""
     with open(path, "rb") as file:
         data = file.read()
-    if data[:5] != b"\x7fELF\x02":
-        return None
-    order = "<" if data[5] == 1 else ">"
-    table, = struct.unpack_from(order + "Q", data, 40)
-    size, count = struct.unpack_from(order + "HH", data, 58)
-    for i in range(count):
-        _, kind, _, _, offset = struct.unpack_from(order + "IIQQQ", data, table + i * size)
-        if kind == NOTE_SECTION:
-            name, length, note = struct.unpack_from(order + "III", data, offset)
-            if note == GNU_BUILD_ID:
-                return data[offset + 12 + name:offset + 12 + name + length]
-    return None
+    notes = (struct.pack(order + "III", len(b"GNU\0"), 20, 3) + b"GNU\0" for order in "<>")
+    return any(note + wanted in data for note in notes)
 
 
 def find_program(folders, space):
@@ -35,10 +22,8 @@ def find_program(folders, space):
     wanted = struct.pack(">QQ", *(int(space["build_id"][i]) for i in range(2)))
     if not any(wanted):
         return None
-    for path in (path for folder in folders for path in sorted(glob.glob(os.path.join(folder, "*")))):
-        if os.path.isfile(path) and (build_id(path) or b"")[:16] == wanted:
-            return path
-    return None
+    paths = (path for folder in folders for path in sorted(glob.glob(os.path.join(folder, "*"))))
+    return next((path for path in paths if os.path.isfile(path) and has_build_id(path, wanted)), None)
 
 
 @contextlib.contextmanager

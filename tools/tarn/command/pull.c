@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
+#include <tools/tarn/command/recipe.h>
 #include <tools/tarn/keep/recorder.h>
 #include <tools/tarn/source/probe.h>
 #include <tools/tarn/source/pull_writer.h>
-#include <tools/tarn/source/recipe_copy.h>
 #include <trace/events.h>
 #include <trace/format/store.h>
 #include <unistd.h>
@@ -156,7 +156,7 @@ static void take_recipe(struct pull *pull)
 {
     struct fail fail;
 
-    if (!pull->previous && !copy_recipe(pull->name, pull->writer.directory_fd, &fail))
+    if (!pull->previous && !recipe_copy(pull->name, pull->writer.directory_fd, &fail))
         complain("%s", fail.text);
 }
 

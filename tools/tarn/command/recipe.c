@@ -159,3 +159,34 @@ enum recipe_state recipe_judge(const char *directory, const struct schema *schem
     recipe_free(&recipe);
     return ok ? RECIPE_AGREES : RECIPE_DIFFERS;
 }
+
+/* ---- copying ----------------------------------------------------------------------------------------- */
+
+/* NULL: SOURCE names no file. */
+static const char *file_of(const char *source)
+{
+    static const char *const schemes[] = {"ram:", "core:"};
+
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+        if (strncmp(source, schemes[i], strlen(schemes[i])) == 0)
+            return source + strlen(schemes[i]);
+    return NULL;
+}
+
+bool recipe_copy(const char *source, int directory_fd, struct fail *fail)
+{
+    char path[4096], *text;
+    const char *file = file_of(source);
+    size_t size;
+
+    if (file == NULL)
+        return true;
+    snprintf(path, sizeof(path), "%s.recipe", file);
+    text = file_read(AT_FDCWD, path, TRACE_RECIPE_BYTES_MAX, &size);
+    if (text == NULL)
+        return errno == ENOENT || fail_set(fail, "%s: %s", path, strerror(errno));
+    bool ok = output_write_file(directory_fd, TRACE_RECIPE_NAME, text, size) ||
+              fail_set(fail, "cannot copy %s into the trace: %s", path, strerror(errno));
+    free(text);
+    return ok;
+}

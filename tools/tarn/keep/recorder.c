@@ -32,16 +32,10 @@ static bool add_trigger(void *context, const struct command_option *option, cons
     return triggers_add(&((struct recorder *)context)->triggers, value, fail);
 }
 
-static bool choose_before(void *context, const struct command_option *option, const char *value,
-                          struct fail *fail)
+static bool choose_duration(void *context, const struct command_option *option, const char *value,
+                            struct fail *fail)
 {
-    return parse_duration(value, &((struct recorder *)context)->before, fail);
-}
-
-static bool choose_after(void *context, const struct command_option *option, const char *value,
-                         struct fail *fail)
-{
-    return parse_duration(value, &((struct recorder *)context)->after, fail);
+    return parse_duration(value, (double *)((char *)context + option->place), fail);
 }
 
 const struct command_option recorder_options[RECORDER_OPTIONS + 1] = {
@@ -53,9 +47,10 @@ const struct command_option recorder_options[RECORDER_OPTIONS + 1] = {
           "save the part of the trace around each TRIGGER: events (user_mark) or a latency beyond a bound "
           "(syscall > "
           "5ms); may be repeated")},
-    {CALL("save-before", "TIME", choose_before, "save this much before what triggers (1s)"),
-     .need = "save-on"},
-    {CALL("save-after", "TIME", choose_after, "and this much after it (1s)"), .need = "save-on"},
+    {CALL("save-before", "TIME", choose_duration, "save this much before what triggers (1s)"),
+     .place = offsetof(struct recorder, before), .need = "save-on"},
+    {CALL("save-after", "TIME", choose_duration, "and this much after it (1s)"),
+     .place = offsetof(struct recorder, after), .need = "save-on"},
     {COUNT("save-most", "N", struct recorder, most, 1, COUNT_MAX,
            "save at most N parts (100); later triggers are only counted"),
      .need = "save-on"},

@@ -85,16 +85,6 @@ static bool take_bound(struct trigger *trigger, struct fail *fail)
     return parse_duration(text, &trigger->seconds, fail);
 }
 
-static bool check_lists(const struct filter *filter, struct fail *fail)
-{
-    const char *const lists[] = {filter->cpus, filter->pids, filter->tids};
-
-    for (unsigned i = 0; i < 3; i++)
-        if (lists[i] != NULL && !list_is_valid(lists[i]))
-            return fail_set(fail, "'%.60s' is not a list of numbers such as 0,2,4-7", lists[i]);
-    return true;
-}
-
 static bool check_parts(const struct trigger *trigger, struct fail *fail)
 {
     const struct filter *filter = &trigger->filter;
@@ -112,7 +102,7 @@ static bool check_parts(const struct trigger *trigger, struct fail *fail)
                         trigger->text);
     if (!trigger->is_latency && filter->events == NULL && filter->classes == NULL)
         return fail_set(fail, "the trigger '%.80s' would fire at every event; name events", trigger->text);
-    return check_lists(filter, fail);
+    return filter_check_lists(filter, fail);
 }
 
 static bool parse_words(struct trigger *trigger, struct fail *fail)

@@ -159,14 +159,19 @@ static bool resolve_types(struct filter *filter, const struct schema *schema, st
                filter->classes != NULL ? " of class " : "", filter->classes != NULL ? filter->classes : "");
 }
 
-bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail)
+bool filter_check_lists(const struct filter *filter, struct fail *fail)
 {
-    const char *lists[] = {filter->cpus, filter->pids, filter->tids};
+    const char *const lists[] = {filter->cpus, filter->pids, filter->tids};
 
     for (int i = 0; i < 3; i++)
         if (lists[i] != NULL && !list_is_valid(lists[i]))
-            return fail_set(fail, "'%s' is not a list of numbers such as 0,2,4-7", lists[i]);
-    if (!resolve_times(filter, trace, fail) ||
+            return fail_set(fail, "'%.60s' is not a list of numbers such as 0,2,4-7", lists[i]);
+    return true;
+}
+
+bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail)
+{
+    if (!filter_check_lists(filter, fail) || !resolve_times(filter, trace, fail) ||
         (filter->cpus != NULL && !resolve_streams(filter, trace, fail)) ||
         ((filter->events != NULL || filter->classes != NULL) && !resolve_types(filter, &trace->schema, fail)))
         return false;

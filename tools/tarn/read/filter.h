@@ -31,6 +31,7 @@ extern const struct command_option filter_options[FILTER_OPTIONS + 1];
 
 /* Parses a time as --from takes it. */
 bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail);
+bool filter_check_lists(const struct filter *filter, struct fail *fail);
 bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail);
 void filter_free(struct filter *filter);
 bool filter_running(const struct filter *filter, const struct running *running, const struct names *names);

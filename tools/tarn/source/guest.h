@@ -99,9 +99,8 @@ uint64_t guest_ring_oldest(struct guest_ring *ring);
 uint64_t guest_ring_kept(struct guest_ring *ring);
 /* Returns the number of the oldest packet that may still be there, even if it was consumed. */
 uint64_t guest_ring_tail(struct guest_ring *ring);
-uint64_t guest_ring_discarded(struct guest_ring *ring);
-uint64_t guest_ring_discarded_at(struct guest_ring *ring); /* trace_reader_discarded_at() */
-uint64_t guest_ring_torn(struct guest_ring *ring);
+/* Returns a word of the control page: TRACE_CONTROL_AT(discarded), for example. */
+uint64_t guest_ring_control(struct guest_ring *ring, uint64_t at);
 uint64_t guest_ring_events_before(struct guest_ring *ring,
                                   uint64_t number); /* trace_reader_events_before() */
 /* Whether a packet lies where `index` says. */
@@ -114,17 +113,6 @@ uint64_t guest_ring_tables_bytes(const struct guest_ring *ring);
 /* Copies the first BYTES of them, in the guest's byte order. Live memory: in the order in which rows are read
  * (wire.h, WIRE_OP_TABLES). */
 void guest_ring_copy_tables(struct guest_ring *ring, void *to, uint64_t bytes);
-
-/* Returns a field of a packet's copy: OFFSET in struct trace_packet. */
-static inline uint32_t guest_packet_32(const struct guest *guest, const void *copy, size_t offset)
-{
-    return guest_32(guest, *(const uint32_t *)((const char *)copy + offset));
-}
-
-static inline uint64_t guest_packet_64(const struct guest *guest, const void *copy, size_t offset)
-{
-    return guest_64(guest, *(const uint64_t *)((const char *)copy + offset));
-}
 
 /* Copy a packet, at most TRACE_BUFFER_BYTES_MAX, in the guest's byte order; see trace_packet_copy,
  * trace_packet_cut, trace_packet_snapshot and, for memory that is not live, trace_packet_salvage in

@@ -340,19 +340,9 @@ uint64_t guest_ring_tail(struct guest_ring *ring)
     return tail;
 }
 
-uint64_t guest_ring_discarded(struct guest_ring *ring)
+uint64_t guest_ring_control(struct guest_ring *ring, uint64_t at)
 {
-    return ring_load(ring, TRACE_CONTROL_AT(discarded));
-}
-
-uint64_t guest_ring_discarded_at(struct guest_ring *ring)
-{
-    return ring_load(ring, TRACE_CONTROL_AT(discarded_at));
-}
-
-uint64_t guest_ring_torn(struct guest_ring *ring)
-{
-    return ring_load(ring, TRACE_CONTROL_AT(torn));
+    return ring_load(ring, at);
 }
 
 uint64_t guest_ring_events_before(struct guest_ring *ring, uint64_t number)

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 #include <time.h>
+#include <tools/tarn/read/read.h>
 #include <tools/tarn/source/guest_source.h>
 
 #define STATUS_SECONDS 0.5
@@ -73,19 +74,18 @@ static void hold_packet(struct guest_source *guest, uint32_t cpu, uint64_t numbe
 {
     struct drain *drain = &guest->drain[cpu];
     uint64_t due = drain->sent_end > 0 ? drain->sent_end : drain->count_from;
-    uint64_t content =
-        guest_packet_64(&guest->guest, guest->copy, offsetof(struct trace_packet, content_size));
-    uint32_t flags = guest_packet_32(&guest->guest, guest->copy, offsetof(struct trace_packet, flags));
-    uint64_t buffer =
-        guest_packet_64(&guest->guest, guest->copy, offsetof(struct trace_packet, packet_size)) / 8;
-    uint64_t size = content / 8 + 8;
+    struct trace_packet header;
 
+    memcpy(&header, guest->copy, sizeof(header));
+    if (guest->guest.swap)
+        packet_header_swap(&header);
+    uint64_t buffer = header.packet_size / 8, size = header.content_size / 8 + 8;
     if (number > due)
         drain->lost += number - due;
-    drain->cut += (flags & TRACE_PACKET_CUT) != 0;
+    drain->cut += (header.flags & TRACE_PACKET_CUT) != 0;
     drain->next = drain->sent_end = number + 1;
     drain->waiting_since = 0;
-    guest->held = (struct wire_packet){cpu, flags, number};
+    guest->held = (struct wire_packet){cpu, header.flags, number};
     guest->held_size =
         size < buffer ? size : buffer; /* up to the end of the content and the filler's header */
 }
@@ -274,8 +274,9 @@ void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *statu
         return;
     status->head = drain->done ? drain->end : guest_ring_head(&drain->ring);
     /* if the index is implausible, nothing in the control page is trusted */
-    status->discarded = drain->ring.index_is_good ? guest_ring_discarded(&drain->ring) : 0;
-    status->torn = guest_ring_torn(&drain->ring);
+    status->discarded =
+        drain->ring.index_is_good ? guest_ring_control(&drain->ring, TRACE_CONTROL_AT(discarded)) : 0;
+    status->torn = guest_ring_control(&drain->ring, TRACE_CONTROL_AT(torn));
     status->events = guest_ring_events_before(&drain->ring, status->head);
 }
 
@@ -286,7 +287,9 @@ static void give_status(struct guest_source *guest, struct source_item *item)
     item->status = (struct wire_status){.count = guest->source.hello.cpu_count};
     for (uint32_t cpu = 0; cpu < item->status.count; cpu++) {
         guest_fill_status(guest, &item->cpu[cpu], cpu);
-        uint64_t time = item->cpu[cpu].discarded ? guest_ring_discarded_at(&guest->drain[cpu].ring) : 0;
+        uint64_t time = item->cpu[cpu].discarded
+                            ? guest_ring_control(&guest->drain[cpu].ring, TRACE_CONTROL_AT(discarded_at))
+                            : 0;
         item->status.time = time > item->status.time ? time : item->status.time;
     }
 }

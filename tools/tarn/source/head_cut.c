@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/head_cut.h>
 #include <trace/format/format.h>
 #include <unistd.h>
-
-#define PIECE_BYTES (64u << 10)
 
 /* ---- packets in the files ---- */
 
@@ -68,36 +67,17 @@ uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time)
     return bytes;
 }
 
-/* copy_file_range is not available between all file systems. */
-static bool copy_by_hand(int from_fd, off_t from, int to_fd, off_t to, uint64_t size)
-{
-    uint8_t *bytes = alloc_zero(1, PIECE_BYTES);
-    ssize_t got = 1;
-
-    while (size > 0 && got > 0) {
-        got = pread(from_fd, bytes, size < PIECE_BYTES ? size : PIECE_BYTES, from);
-        errno = got == 0 ? EIO : errno;
-        if (got > 0)
-            got = pwrite(to_fd, bytes, (size_t)got, to);
-        if (got > 0)
-            from += got, to += got, size -= (uint64_t)got;
-    }
-    free(bytes);
-    return size == 0;
-}
-
 static bool copy_bytes(int from_fd, off_t from, int to_fd, off_t to, uint64_t size)
 {
+    if (lseek(to_fd, to, SEEK_SET) < 0)
+        return false;
     while (size > 0) {
-        off_t at = from;
-        ssize_t got = copy_file_range(from_fd, &at, to_fd, &(off_t){to}, size, 0);
+        ssize_t got = sendfile(to_fd, from_fd, &from, size);
 
-        if (got < 0 && (errno == EXDEV || errno == ENOSYS || errno == EINVAL || errno == EOPNOTSUPP))
-            return copy_by_hand(from_fd, from, to_fd, to, size);
         errno = got == 0 ? EIO : errno;
         if (got <= 0)
             return false;
-        from += got, to += got, size -= (uint64_t)got;
+        size -= (uint64_t)got;
     }
     return true;
 }

@@ -43,29 +43,11 @@ int send_all(int fd, const void *bytes, size_t size, double until);
 /* Return a non-blocking descriptor; -1: FAIL, and errno, which is EINVAL for a wrong address. */
 int connect_tcp(const char *address, struct fail *fail); /* HOST:PORT */
 int connect_socket(const char *path, struct fail *fail); /* the path of a socket */
+int connect_serial(const char *path, struct fail *fail); /* the same, for QEMU's virtual serial port */
 
 struct link_class {
     int (*connect)(const char *address, struct fail *fail);
     enum link_start start_with;
 };
-/* Connects repeatedly, for WAIT_SECONDS, until a HELLO arrives. */
-struct source *open_link_source(const struct source_class *class, const char *address, double wait_seconds,
-                                struct fail *fail);
-
-bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
-                     struct fail *fail);
-bool link_end_pull(struct source *source, struct fail *fail);
-enum source_got link_next(struct source *source, struct source_item *item, int timeout_ms, struct fail *fail);
-bool link_request(struct source *source, const struct wire_request *request, struct fail *fail);
-enum source_got link_control(struct source *source, const struct wire_request *request, int32_t *status,
-                             const uint8_t **data, size_t *size, struct fail *fail);
-void link_close_source(struct source *source);
-#define LINK_SOURCE_CLASS(name, connect_, start_with_)                                                   \
-    {                                                                                                    \
-        .scheme = (name),                                                                                \
-        .link = &(const struct link_class){.connect = (connect_), .start_with = (start_with_)},          \
-        .open = open_link_source, .begin_pull = link_begin_pull, .end_pull = link_end_pull,              \
-        .next = link_next, .request = link_request, .control = link_control, .close = link_close_source, \
-    }
 
 #endif

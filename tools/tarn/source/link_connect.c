@@ -83,7 +83,7 @@ int connect_socket(const char *path, struct fail *fail)
     return fd;
 }
 
-static int connect_serial(const char *path, struct fail *fail)
+int connect_serial(const char *path, struct fail *fail)
 {
     struct stat about;
 
@@ -93,6 +93,3 @@ static int connect_serial(const char *path, struct fail *fail)
         fail, "%s is not a socket: start QEMU with `-chardev socket,path=FILE,server=on,wait=off,...`",
         path));
 }
-
-const struct source_class source_tcp = LINK_SOURCE_CLASS("tcp", connect_tcp, LINK_BEGINS);
-const struct source_class source_serial = LINK_SOURCE_CLASS("serial", connect_serial, LINK_JOINS);

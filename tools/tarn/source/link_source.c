@@ -43,8 +43,9 @@ static bool receive_hello(struct link_source *link, double seconds, struct fail 
     return check_hello(&link->source.hello, fail);
 }
 
-struct source *open_link_source(const struct source_class *class, const char *address, double wait_seconds,
-                                struct fail *fail)
+/* Connects repeatedly, for WAIT_SECONDS, until a HELLO arrives. */
+static struct source *open_link_source(const struct source_class *class, const char *address,
+                                       double wait_seconds, struct fail *fail)
 {
     struct link_source *link = alloc_zero(1, sizeof(*link));
     double until = now_seconds() + wait_seconds;
@@ -69,14 +70,14 @@ struct source *open_link_source(const struct source_class *class, const char *ad
     return NULL;
 }
 
-void link_close_source(struct source *source)
+static void link_close_source(struct source *source)
 {
     link_close(&link_of(source)->link);
     free(source);
 }
 
-bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
-                     struct fail *fail)
+static bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
+                            struct fail *fail)
 {
     uint8_t payload[WIRE_PULL_BYTES + 8 * WIRE_CPUS_MAX];
     uint32_t count = want ? source->hello.cpu_count : 0;
@@ -90,7 +91,7 @@ bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const
     return link_send(&link_of(source)->link, WIRE_PULL, payload, WIRE_PULL_BYTES + 8 * count, fail);
 }
 
-bool link_end_pull(struct source *source, struct fail *fail)
+static bool link_end_pull(struct source *source, struct fail *fail)
 {
     return link_send(&link_of(source)->link, WIRE_PULL_END, NULL, 0, fail);
 }
@@ -115,7 +116,8 @@ static bool parse_status(const uint8_t *payload, uint32_t length, struct source_
     return true;
 }
 
-enum source_got link_next(struct source *source, struct source_item *item, int timeout_ms, struct fail *fail)
+static enum source_got link_next(struct source *source, struct source_item *item, int timeout_ms,
+                                 struct fail *fail)
 {
     struct wire_frame frame;
     const uint8_t *payload;
@@ -156,7 +158,7 @@ enum source_got link_next(struct source *source, struct source_item *item, int t
     }
 }
 
-bool link_request(struct source *source, const struct wire_request *request, struct fail *fail)
+static bool link_request(struct source *source, const struct wire_request *request, struct fail *fail)
 {
     struct link_source *link = link_of(source);
     uint8_t payload[WIRE_REQUEST_BYTES + WIRE_TEXT_MAX];
@@ -172,8 +174,8 @@ bool link_request(struct source *source, const struct wire_request *request, str
     return link_send(&link->link, WIRE_REQUEST, payload, WIRE_REQUEST_BYTES + text_size, fail);
 }
 
-enum source_got link_control(struct source *source, const struct wire_request *request, int32_t *status,
-                             const uint8_t **data, size_t *size, struct fail *fail)
+static enum source_got link_control(struct source *source, const struct wire_request *request,
+                                    int32_t *status, const uint8_t **data, size_t *size, struct fail *fail)
 {
     struct link_source *link = link_of(source);
     struct wire_frame frame;
@@ -192,3 +194,18 @@ enum source_got link_control(struct source *source, const struct wire_request *r
     *data = reply + WIRE_REPLY_BYTES, *size = frame.length - WIRE_REPLY_BYTES;
     return SOURCE_ITEM;
 }
+
+#define LINK_CLASS(name, starts)                                                             \
+    const struct source_class source_##name = {                                              \
+        .scheme = #name,                                                                     \
+        .link = &(const struct link_class){.connect = connect_##name, .start_with = starts}, \
+        .open = open_link_source,                                                            \
+        .begin_pull = link_begin_pull,                                                       \
+        .end_pull = link_end_pull,                                                           \
+        .next = link_next,                                                                   \
+        .request = link_request,                                                             \
+        .control = link_control,                                                             \
+        .close = link_close_source,                                                          \
+    }
+LINK_CLASS(tcp, LINK_BEGINS);
+LINK_CLASS(serial, LINK_JOINS);

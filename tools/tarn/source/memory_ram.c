@@ -77,22 +77,20 @@ static bool ram_ended(struct memory *memory)
 
 /* ---- ranges ---------------------------------------------------------------------------------------- */
 
-static void set_one_range(struct memory *memory, uint64_t size, uint64_t physical)
+/* FIRST, which begins with the file, and what is left of its SIZE from 4 GiB on. */
+static void set_ranges(struct memory *memory, struct memory_range first, uint64_t size)
 {
     memory->range_count = 0;
     free(memory->ranges);
     memory->ranges = NULL;
-    memory_add_range(memory, (struct memory_range){physical, size, 0});
+    memory_add_range(memory, first);
+    if (first.bytes < size)
+        memory_add_range(memory, (struct memory_range){4 * GIB, size - first.bytes, first.bytes});
 }
 
 static void set_low_part(struct memory *memory, uint64_t size, uint64_t low)
 {
-    memory->range_count = 0;
-    free(memory->ranges);
-    memory->ranges = NULL;
-    memory_add_range(memory, (struct memory_range){0, low, 0});
-    if (low < size)
-        memory_add_range(memory, (struct memory_range){4 * GIB, size - low, low});
+    set_ranges(memory, (struct memory_range){0, low, 0}, size);
 }
 
 static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place, uint64_t physical)
@@ -110,7 +108,7 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
             set_low_part(memory, size, low);
         else if (attempt == has_hole && physical > place && (physical - place) % 4096 == 0 &&
                  physical - place <= UINT64_MAX - size)
-            set_one_range(memory, size, physical - place);
+            set_ranges(memory, (struct memory_range){physical - place, size, 0}, size);
         else
             return false;
         return true;

@@ -9,8 +9,14 @@
 #define TARN_TABLES_KEY_NAMES_H
 
 #include <tools/tarn/model/model.h>
-#include <tools/tarn/source/lock_classes.h>
+#include <tools/tarn/source/source.h>
 #include <tools/tarn/symbols/symbols.h>
+
+/* A running guest's, asked for over a link. */
+struct lock_classes {
+    uint32_t count;
+    struct wire_lock_class class[WIRE_LOCK_CLASSES_MAX]; /* names are printable */
+};
 
 struct key_names {
     struct lock_classes classes; /* of the guest; none: not asked */
