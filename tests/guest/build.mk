@@ -15,14 +15,14 @@ guest_programs = $(foreach t,$(1),$(eval $(call guest_program,$t,tests/guest/$t.
 guest_tests = $(foreach t,$(1),$(eval $(call guest_test_program,$t,tests/guest/$t.c $(2),$(3))))
 guest_files = $(foreach f,$(1),$(eval BOOT_FILES += test/$f=tests/guest/$f))
 
-$(call guest_tests,libc_stdio libc_math libc_pthread libc_file libc_process shell load steered)
+$(call guest_tests,libc_stdio libc_pthread libc_file libc_process shell load steered)
 
 GUEST_libc_pthread := smp=16
 GUEST_steered := smp=1 timed
 GUEST_load := free smp=64 memory=2G
 
 # Tests of the kernel. child.c makes spaces by system calls, without proc.
-$(call guest_tests,$(addprefix kernel_,births frames futex ipc kill memory pager profile sched tlb) fuzz_syscalls fuzz_instructions,tests/guest/child.c)
+$(call guest_tests,$(addprefix kernel_,frames futex ipc kill memory pager sched tlb) fuzz_syscalls fuzz_instructions,tests/guest/child.c)
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
@@ -30,6 +30,8 @@ GUEST_kernel_kill := smp=8 seconds=450
 GUEST_kernel_frames := plain
 GUEST_kernel_memory := plain
 GUEST_fuzz_instructions := plain
+GUEST_TESTS += kernel_profile
+BOOT_FILES += test/kernel_profile=tests/guest/kernel_profile.rc
 GUEST_kernel_profile := smp=1 timed append=trace.profile=20
 GUEST_kernel_sched := timed
 GUEST_kernel_tlb := free
@@ -41,7 +43,7 @@ GUEST_kernel_scarce := free memory=256M
 
 # Tests of the trace. trace_rings.c reads the rings.
 RINGS := user/bin/trace_rings.c
-$(call guest_tests,$(addprefix trace_,control schema damage command boot sites counters) lock_tables,$(RINGS))
+$(call guest_tests,$(addprefix trace_,control schema damage command boot sites) lock_tables,$(RINGS))
 $(call guest_programs,explore_pull,$(RINGS) trace/format/wire.c)
 $(call guest_programs,explore_control,tests/guest/child.c $(RINGS))
 $(call guest_programs,tables_work,$(RINGS))
@@ -50,16 +52,8 @@ BOOT_FILES += test/trace_load_long=$(BA)/user/test_trace_load test/tables_work_m
 GUEST_TESTS += trace_load_long
 GUEST_trace_load := smp=8
 GUEST_trace_load_long := free smp=8 seconds=900 long : switches all that can be switched, under load, for ten minutes
-$(eval $(call user_program,test_routines,tests/guest/routines.c,$(BA)/lib/libtarnprof.a))
-# On so many CPUs.
-define routines_on_cpus
-BOOT_FILES += test/routines_$(1)=$(BA)/user/test_routines
-GUEST_TESTS += routines_$(1)
-GUEST_routines_$(1) := smp=$(1) append=trace.routines=on
-endef
-$(foreach n,1 2 4 8,$(eval $(call routines_on_cpus,$n)))
 $(call guest_tests,routines_program,tests/guest/routines_functions.c,$(BA)/lib/libtarnprof.a)
-GUEST_routines_program := timed append=trace.routines=on append=trace.mask=off
+GUEST_routines_program := append=trace.routines=on append=trace.mask=off
 # Its object is how much, and all of memory.
 $(call guest_tests,routines_memory,,$(BA)/lib/libtarnprof.a)
 GUEST_routines_memory := plain memory=256M append=trace.routines=on
@@ -97,9 +91,9 @@ BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet
 
 # Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
 # are ordinary programs.
-$(foreach t,$(addprefix routines_,1 2 4 8 program work) lock_tables scarce shell tables_work \
+$(foreach t,$(addprefix routines_,program work) lock_tables scarce shell tables_work \
     tables_work_many trace_control trace_load trace_load_long trace_schema trace_damage \
-    trace_locks trace_sites trace_counters explore_pull explore_again explore_control late_servers,\
+    trace_locks trace_sites explore_pull explore_again explore_control late_servers,\
     $(eval AUTHORITY_test/$t := trace))
 AUTHORITY_test/kernel_frames := machine
 BOOT_FILES += test/labelled=$(BA)/user/trace

@@ -140,6 +140,19 @@ int child_start(struct child *child, void (*entry)(uint64_t), uint64_t arg)
     return (int)error;
 }
 
+cap_t child_run(struct child *child, void (*entry)(uint64_t), uint64_t arg, uint32_t priority,
+                uint64_t affinity)
+{
+    const cap_t thread = must(child_thread(child, entry, arg, priority, affinity));
+    must(sys_thread_resume(thread));
+    return thread;
+}
+
+void child_map(const struct child *child, cap_t memory, uint64_t address, uint64_t size, uint32_t flags)
+{
+    must(sys_space_map(child->space, memory, address, size, 0, flags | MAP_FIXED));
+}
+
 void child_end(struct child *child)
 {
     sys_space_kill(child->space, 0);

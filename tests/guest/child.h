@@ -10,6 +10,8 @@
 #ifndef USER_TEST_CHILD_H
 #define USER_TEST_CHILD_H
 
+#include "random.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,8 @@
 /* Stack i ends at CHILD_STACKS + (i + 1) * CHILD_STACK_BYTES. */
 #define CHILD_STACKS      0x0000000800000000ull
 #define CHILD_STACKS_MAX  64u
+/* Where a child has what it shares with the test, if it does. */
+#define CHILD_SHARED      0x0000000900000000ull
 
 struct child {
     cap_t space;
@@ -35,6 +39,11 @@ int64_t child_thread(struct child *child, void (*entry)(uint64_t), uint64_t arg,
                      uint64_t affinity);
 /* The same, but resumed; our capability to it is closed. */
 int child_start(struct child *child, void (*entry)(uint64_t), uint64_t arg);
+/* Makes a thread that runs there. Returns our capability to it. */
+cap_t child_run(struct child *child, void (*entry)(uint64_t), uint64_t arg, uint32_t priority,
+                uint64_t affinity);
+/* Maps memory into the child at this address; ends the test on failure. */
+void child_map(const struct child *child, cap_t memory, uint64_t address, uint64_t size, uint32_t flags);
 /* Copies one of our capabilities to a slot of the child. */
 int child_give(const struct child *child, cap_t own, cap_t slot, uint32_t rights);
 /* Kills it, waits until all its resources are freed, and closes it. */
@@ -48,15 +57,6 @@ static inline cap_t must(int64_t result)
         exit(1);
     }
     return (cap_t)result;
-}
-
-/* Random numbers for children; they depend only on the seed. */
-static inline uint64_t child_random(uint64_t *state)
-{
-    *state ^= *state << 13; /* Marsaglia's xorshift */
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
 }
 
 #endif

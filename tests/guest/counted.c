@@ -8,13 +8,11 @@
  * user_values: CPU, 0 at the begin and 1 at the end, the counter, the sum. Then intervals of which the second
  * kind has the same loop twice as long.
  */
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <arch/counter.h>
+#include <tests/guest/threads.h>
 #include <tests/guest/trace_help.h>
 #include <trace/event/counted_interval.h>
 
@@ -103,24 +101,15 @@ static void *measure(void *argument)
     return NULL;
 }
 
-static pthread_t start_on(uint32_t cpu, void *(*function)(void *))
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setaffinity_mask_np(&attributes, 1ull << cpu);
-    if (pthread_create(&thread, &attributes, function, (void *)(uintptr_t)cpu))
-        printf("not ok 1 - no thread on cpu %u\n", (unsigned)cpu);
-    return thread;
-}
-
 int main(void)
 {
     for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++) {
         ends = 0;
         sem_init(&turn[0], 0, 0);
         sem_init(&turn[1], 0, 0);
-        pthread_t partner = start_on(cpu, accompany), measurer = start_on(cpu, measure);
+        pthread_t partner, measurer;
+        start_thread_on(&partner, (int)cpu, accompany, NULL);
+        start_thread_on(&measurer, (int)cpu, measure, (void *)(uintptr_t)cpu);
         pthread_join(measurer, NULL);
         ends = 1;
         sem_post(&turn[1]);

@@ -6,12 +6,11 @@
  *                             other to receive
  *   deadlock mutexes          two threads with two mutexes
  */
-#include <pthread.h>
-#include <stdio.h>
+#include "threads.h"
+
 #include <string.h>
 #include <tarn/runtime.h>
 #include <tarn/service.h>
-#include <unistd.h>
 
 static int serve(const char *own, const char *other)
 {
@@ -45,8 +44,7 @@ static int wait_for_mutexes(void)
 {
     pthread_t thread;
     pthread_barrier_init(&both_hold, NULL, 2);
-    if (pthread_create(&thread, NULL, lock_both, &mutexes))
-        return 1;
+    start_thread(&thread, lock_both, &mutexes);
     puts("deadlock: two mutexes");
     fflush(stdout);
     lock_both(NULL);

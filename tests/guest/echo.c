@@ -11,17 +11,12 @@
  *
  * The reply to the datagram "who?" is the sender's address as text. Results are lines `echo: ...`.
  */
-#include <arpa/inet.h>
+#include "leak.h"
+#include "net.h"
+
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <servers/protocol/net.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <tests/guest/leak.h>
 #include <unistd.h>
 
 #define PEERS_MAX    48
@@ -39,12 +34,6 @@ static bool complain(const char *what)
 {
     say(what, strerror(errno));
     return false;
-}
-
-static struct sockaddr_in address_of(const char *ip, const char *port)
-{
-    return (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_addr.s_addr = inet_addr(ip), .sin_port = htons((uint16_t)atoi(port))};
 }
 
 static bool same_address(const struct sockaddr_in *a, const struct sockaddr_in *b)
@@ -66,7 +55,7 @@ static struct peer *peers[PEERS_MAX];
 
 static int open_bound(int type, const char *port)
 {
-    struct sockaddr_in address = address_of("0.0.0.0", port);
+    struct sockaddr_in address = address_of("0.0.0.0", (uint16_t)atoi(port));
     int fd = socket(AF_INET, type, 0), on = 1;
 
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
@@ -247,7 +236,7 @@ static bool exchange(int fd, size_t bytes)
 
 static bool connect_to(const char *ip, const char *port, const char *bytes)
 {
-    struct sockaddr_in to = address_of(ip, port), peer;
+    struct sockaddr_in to = address_of(ip, (uint16_t)atoi(port)), peer;
     socklen_t size = sizeof(peer);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -294,7 +283,7 @@ static bool send_one(int fd, const struct sockaddr_in *to, size_t length)
 
 static bool send_to(const char *ip, const char *port)
 {
-    struct sockaddr_in to = address_of(ip, port);
+    struct sockaddr_in to = address_of(ip, (uint16_t)atoi(port));
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
     if (fd < 0)

@@ -9,28 +9,22 @@
  * it runs explore_control, if the trace is controlled; all settings are ordinary again at the end.
  */
 #include "leak.h"
+#include "run.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <tarn/explore.h>
 #include <tarn/runtime.h>
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
 #include <trace/event/sizes.h>
 #include <trace/format/layout.h>
-#include <unistd.h>
 
 #define STARTS_MAX 8
 #define ENOUGH_NS  300000000u /* no further start after that */
 #define PATIENCE   1000       /* ms, for programs to be gone */
 #define REST       20000      /* us: servers forget dead clients */
-
-extern char **environ;
 
 static char *workload;
 static bool starts_again, controls;
@@ -50,27 +44,24 @@ static void read_options(void)
     }
 }
 
-static pid_t start(char *path)
+/* 0: not started. */
+static pid_t start(const char *path)
 {
-    char *shell = "/bin/sh";
-    pid_t pid = 0;
-    int error = posix_spawn(&pid, path, NULL, NULL, (char *[]){path, NULL}, environ);
-    if (error == ENOEXEC)
-        error = posix_spawn(&pid, shell, NULL, NULL, (char *[]){shell, path, NULL}, environ);
-    return error ? 0 : pid;
+    pid_t pid = start_program(path);
+    if (pid == -ENOEXEC)
+        pid = start_program("/bin/sh", path);
+    return pid > 0 ? pid : 0;
 }
 
 static int run(void)
 {
-    int status = -1;
     if (controls)
         setenv("EXPLORE_CONTROL", "1", 1); /* tests/guest/leak.h */
-    pid_t control = controls ? start("/test/explore_control") : 0, pid = start(workload);
-    if (pid)
-        waitpid(pid, &status, 0);
+    pid_t control = controls ? start("/test/explore_control") : 0;
+    const int status = status_of(start(workload));
     if (control) {
         kill(control, SIGKILL);
-        waitpid(control, NULL, 0);
+        status_of(control);
     }
     return status;
 }

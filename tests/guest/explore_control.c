@@ -10,27 +10,22 @@
  */
 #include "child.h"
 #include "descriptor.h"
+#include "run.h"
+#include "settings.h"
 #include "tables.h"
 
 #include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <sys/wait.h>
 #include <tarn/explore.h>
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
-#include <trace/event/lock_tables.h>
 #include <trace/format/routine.h>
 #include <trace/format/store.h>
-#include <unistd.h>
 #include <user/bin/trace_rings.h>
 
 #define CHILDREN   3u
-#define MINORS     16u
 #define BITS       1u /* of the drain's notification */
 #define SHARED     0x0000000900000000ull
 #define PATIENCE   10000000ull /* ns */
-#define MS         1000000ull  /* between samples: the exploring kernel is slow */
 #define READS      8u          /* of tables, one after the other */
 #define READ_EVERY 100000u     /* ns */
 
@@ -41,11 +36,6 @@ static bool is_there[CHILDREN];
 static void fail(const char *what)
 {
     sys_debug_write(what, __builtin_strlen(what));
-}
-
-static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
-{
-    return sys_trace_control(SLOT_TRACE, operation, a, b);
 }
 
 /* ---- readers ---------------------------------------------------------------------------------------- */
@@ -84,14 +74,6 @@ static void read_rings(void)
     }
 }
 
-static uint64_t total(const uint64_t *histogram)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
-        sum += histogram[i];
-    return sum;
-}
-
 /* A row of one moment has as many waits and holds in its histograms as it counts. */
 static void read_table(const char *name, uint32_t first_column, uint32_t cpu)
 {
@@ -100,7 +82,7 @@ static void read_table(const char *name, uint32_t first_column, uint32_t cpu)
     const struct lock_columns *lock = (const struct lock_columns *)((const char *)row + first_column);
     for (uint32_t i = 0; table && i < table->rows; i++)
         if (trace_table_read_row(table, table_ring(cpu), i, row) == TRACE_ROW_WHOLE &&
-            (total(lock->wait_times) != lock->contended || total(lock->hold_times) != lock->holds))
+            (sum_of(lock->wait_times) != lock->contended || sum_of(lock->hold_times) != lock->holds))
             fail("not ok - control: a row of one moment does not add up\n");
 }
 
@@ -165,14 +147,14 @@ static void enrol(uint64_t number)
 static void change_pull(uint64_t random)
 {
     static pid_t pid;
-    char number[24], *arguments[] = {"/test/explore_pull", number, NULL};
+    char number[24];
     snprintf(number, sizeof number, "%lu", random);
-    if (pid) {
+    if (pid > 0) {
         kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        status_of(pid);
         pid = 0;
-    } else if (posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ) != 0) {
-        pid = 0;
+    } else {
+        pid = start_program("/test/explore_pull", number);
     }
 }
 
@@ -191,68 +173,10 @@ static void change_child(uint64_t random)
 
 /* ---- operations ------------------------------------------------------------------------------------- */
 
-static uint64_t some_event(uint64_t random)
-{
-    return (random % TRACE_CLASS_APP_FIRST) << 16 | (random >> 8) % MINORS;
-}
-
-static void set_switches(uint64_t r)
-{
-    static const uint64_t masks[] = {0, ~0ull, 0x5555555555555555ull, ~0ull << 8};
-    if (r & 1)
-        control(TRACE_OP_SET_MASK, masks[r >> 1 & 3], 0);
-    else
-        control(TRACE_OP_SET_SWITCHES, (r >> 1) % TRACE_CLASS_COUNT, r & 128 ? ~0ull : r >> 8);
-}
-
-static void set_limits(uint64_t r)
-{
-    control(r & 1 ? TRACE_OP_SAMPLE_EVENTS : TRACE_OP_SET_THRESHOLD, some_event(r >> 1), (r >> 16) % 1000);
-    control(TRACE_OP_SET_LOW_WATER, (r >> 8) % 101, 0);
-}
-
-static void bench(uint64_t r)
-{
-    control(TRACE_OP_BENCH, r & 1 ? some_event(r >> 1) : ~0ull, 0);
-}
-
 static void control_something(uint64_t r)
 {
     uint64_t a = r >> 5;
     switch (r % 16) {
-    case 0:
-    case 1:
-        set_switches(a);
-        break;
-    case 2:
-    case 3:
-        control(TRACE_OP_SET_ROUTINES, a % 3, 0);
-        break;
-    case 4:
-        control(TRACE_OP_SAMPLE_LOCKS, a & 1 ? ~0ull : (a >> 1) % 64, a & 128 ? 1u << (a >> 8) % 5 : 0);
-        break;
-    case 5:
-        control(TRACE_OP_BIND_COUNTERS, a & 1, 0);
-        control(TRACE_OP_SET_PROFILE, a & 2 ? 0 : MS + (a >> 2) % MS, 0);
-        break;
-    case 6:
-        set_limits(a);
-        break;
-    case 7:
-        control(TRACE_OP_SET_GEOMETRY, 16384ull << a % 4, 4ull << (a >> 2) % 4);
-        break;
-    case 8:
-        control(TRACE_OP_SET_MODE, a % 3, 0);
-        break;
-    case 9:
-        bench(a);
-        break;
-    case 10:
-        control(a & 1 ? TRACE_OP_CLEAR : TRACE_OP_STATEDUMP, 0, 0);
-        break;
-    case 11:
-        control(TRACE_OP_FLUSH, a & 1 ? ~0ull : (a >> 1) % arch_trace_info()->cpu_count, 0);
-        break;
     case 12:
         read_tables(1u << a % 5, (a >> 8) % arch_trace_info()->cpu_count);
         read_routines();
@@ -263,8 +187,11 @@ static void control_something(uint64_t r)
     case 14:
         change_pull(a);
         break;
-    default:
+    case 15:
         change_child(a);
+        break;
+    default:
+        set_something(r % 16, a);
     }
 }
 

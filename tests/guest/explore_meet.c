@@ -13,15 +13,14 @@
  */
 #include "child.h"
 #include "leak.h"
-#include "start.h"
 #include "tap.h"
+#include "threads.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/ipc.h>
 
 #define ROUNDS       150
-#define THREADS      4
 #define OPERATIONS   400
 #define COPIES       40
 #define CROWD        100
@@ -35,16 +34,8 @@ static pthread_t threads[8];
 
 static void in_threads(unsigned count, void *(*run)(void *))
 {
-    for (unsigned i = 0; i < count; i++)
-        start_thread(&threads[i], run, (void *)(uintptr_t)i);
-    for (unsigned i = 0; i < count; i++)
-        pthread_join(threads[i], NULL);
-}
-
-static uint64_t next(uint64_t *random)
-{
-    *random = *random * 6364136223846793005ull + 1442695040888963407ull;
-    return *random >> 33;
+    start_threads(threads, count, run);
+    join_threads(threads, count);
 }
 
 /* ---- signals --------------------------------------------------------------------------------------------
@@ -81,8 +72,8 @@ static void *ring_or_move(void *argument)
         __atomic_fetch_sub(&ringing, 1, __ATOMIC_SEQ_CST);
     }
     while (random >= THREADS && __atomic_load_n(&ringing, __ATOMIC_SEQ_CST)) {
-        pthread_setschedprio(threads[next(&random) % THREADS], (int)(next(&random) % 8));
-        pthread_setaffinity_mask_np(threads[next(&random) % THREADS], 1 + next(&random) % 15);
+        pthread_setschedprio(threads[next_random(&random) % THREADS], (int)(next_random(&random) % 8));
+        pthread_setaffinity_mask_np(threads[next_random(&random) % THREADS], 1 + next_random(&random) % 15);
     }
     return NULL;
 }
@@ -170,9 +161,9 @@ static void *wait_or_signal(void *argument)
     uint64_t random = (uintptr_t)argument + 1;
     bool waits = (uintptr_t)argument < 2;
     for (int i = 0; i < WAITS; i++) {
-        uint64_t deadline = deadline_after(next(&random) % SOON);
+        uint64_t deadline = deadline_after(next_random(&random) % SOON);
         if (waits) {
-            deadline = next(&random) % 4 ? deadline : TARN_FOREVER;
+            deadline = next_random(&random) % 4 ? deadline : TARN_FOREVER;
             int64_t bits = sys_notification_wait(timed, deadline);
             count_wrong(bits == -E_TIMEOUT ? clock_monotonic_ns() < deadline : bits != 1);
         } else {
@@ -241,7 +232,7 @@ static void *call_or_reply_late(void *argument)
     uint64_t random = (uintptr_t)argument;
     for (uint64_t i = 0; !argument && i < WAITS; i++) {
         struct ipc_message message = {.label = i};
-        int error = ipc_call_deadline(service, &message, deadline_after(next(&random) % SOON));
+        int error = ipc_call_deadline(service, &message, deadline_after(next_random(&random) % SOON));
         count_wrong(!error && message.label != i + 1);
     }
     if (!argument)
@@ -250,7 +241,7 @@ static void *call_or_reply_late(void *argument)
         struct ipc_message message;
         if (ipc_receive_deadline(service, &message, deadline_after(SOON)))
             continue;
-        sys_thread_sleep(deadline_after(next(&random) % SOON));
+        sys_thread_sleep(deadline_after(next_random(&random) % SOON));
         message.label++;
         ipc_reply(&message);
     }
@@ -317,9 +308,9 @@ static void *share(void *argument)
     uint64_t random = (uintptr_t)argument + 1;
     pthread_barrier_wait(&all_there);
     for (int i = 0; i < OPERATIONS; i++) {
-        uint64_t kind = next(&random) % SHARED_SLOTS;
+        uint64_t kind = next_random(&random) % SHARED_SLOTS;
         cap_t slot = FIRST_SHARED + (cap_t)kind;
-        switch (next(&random) % 4) {
+        switch (next_random(&random) % 4) {
         case 0:
             make_in(kind, slot);
             break;
@@ -327,7 +318,7 @@ static void *share(void *argument)
             sys_cap_close(slot);
             break;
         default:
-            use(kind, slot, next(&random));
+            use(kind, slot, next_random(&random));
         }
     }
     return NULL;
@@ -382,7 +373,8 @@ static void *come_and_go(void *argument)
         __atomic_store_n(&waiting, 0, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST)) {
         struct ipc_message message = {0};
-        ipc_call_deadline(__atomic_load_n(&crowd[next(&random) % CROWD], __ATOMIC_RELAXED), &message, 0);
+        ipc_call_deadline(__atomic_load_n(&crowd[next_random(&random) % CROWD], __ATOMIC_RELAXED), &message,
+                          0);
     }
     return NULL;
 }

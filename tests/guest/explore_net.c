@@ -9,22 +9,15 @@
  * Other connections stay within net, through lwIP's loopback. Streams that are larger than the window end
  * only if each update of the window arrives. Children use sockets in all states until they are killed.
  */
+#include "net.h"
+#include "random.h"
+#include "run.h"
 #include "tap.h"
 #include "threads.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <servers/protocol/net.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <tarn/server.h>
-#include <unistd.h>
 
 #define SERVER     "10.0.2.2"
 #define PORT       69
@@ -52,8 +45,7 @@ static bool is_lost(int fd, int milliseconds)
 
 static int open_server(void)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr.s_addr = inet_addr(SERVER), .sin_port = htons(PORT)};
+    struct sockaddr_in address = address_of(SERVER, PORT);
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
         close(fd);
@@ -127,12 +119,6 @@ static bool reaches_server(void)
 
 static int own_ends[THREADS]; /* of two connections: a thread sends what the next one receives */
 
-static uint64_t next(uint64_t *random)
-{
-    *random = *random * 6364136223846793005ull + 1442695040888963407ull;
-    return *random >> 33;
-}
-
 static int try_connect(int fd, const struct sockaddr_in *to)
 {
     return connect(fd, (const struct sockaddr *)to, sizeof *to);
@@ -142,7 +128,7 @@ static int open_listener(struct sockaddr_in *address)
 {
     socklen_t size = sizeof *address;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = inet_addr("127.0.0.1")};
+    *address = address_of("127.0.0.1", 0);
     if (bind(fd, (struct sockaddr *)address, size) < 0 || listen(fd, 2) < 0 ||
         getsockname(fd, (struct sockaddr *)address, &size) < 0)
         return -1;
@@ -166,7 +152,7 @@ static bool open_streams(void)
 /* One connection has the slower receiver, and its window closes; at the other one receives wait. */
 static size_t draw_size(uintptr_t me, uint64_t *random)
 {
-    return 1 + next(random) % (me == 1 || me == 2 ? PIECE / 4 : PIECE);
+    return 1 + next_random(random) % (me == 1 || me == 2 ? PIECE / 4 : PIECE);
 }
 
 static bool send_stream(uintptr_t me, uint64_t *random)
@@ -246,15 +232,9 @@ static void use_sockets(uint64_t random)
     int listener = open_listener(&address), fds[] = {-1, -1, -1, -1, -1, -1};
     fcntl(listener, F_SETFL, O_NONBLOCK);
     for (;;) {
-        uint64_t drawn = next(&random);
+        uint64_t drawn = next_random(&random);
         use(&fds[drawn % 6], listener, &address, drawn >> 8);
     }
-}
-
-static uint64_t count_sockets(void)
-{
-    struct ipc_message message = {.label = NET_STATISTICS};
-    return call_server_message(SLOT_NET, &message) < 0 ? 0 : message.word[0];
 }
 
 static void *kill_users(void *argument)
@@ -262,13 +242,12 @@ static void *kill_users(void *argument)
     uint64_t random = (uintptr_t)argument;
     for (unsigned i = 0; i < ROUNDS; i++) {
         char seed[2] = {(char)('0' + i)};
-        pid_t pid;
-        if (posix_spawn(&pid, "/test/explore_net", NULL, NULL, (char *[]){"explore_net", seed, NULL},
-                        environ) != 0)
+        pid_t pid = start_program("/test/explore_net", seed);
+        if (pid < 0)
             continue;
-        usleep((useconds_t)(next(&random) % LIFE));
+        usleep((useconds_t)(next_random(&random) % LIFE));
         kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        status_of(pid);
     }
     return NULL;
 }

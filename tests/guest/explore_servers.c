@@ -6,20 +6,15 @@
  *
  *     explore_servers [names | files | pipes | ends | children [TIMES]]     one part alone
  */
+#include "run.h"
 #include "tap.h"
 #include "threads.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define ROUNDS       25
 #define NAMES_ROUNDS 60 /* what meets there is short */
@@ -195,17 +190,15 @@ static void test_ends(void)
 
 static pid_t start(const char *what, int in, int out)
 {
-    pid_t pid = 0;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     if (in >= 0) {
         posix_spawn_file_actions_adddup2(&actions, in, 0);
         posix_spawn_file_actions_adddup2(&actions, out, 1);
     }
-    int error =
-        posix_spawn(&pid, self, &actions, NULL, (char *[]){(char *)self, (char *)what, NULL}, environ);
+    const pid_t pid = start_words(WORDS(self, what), &actions, NULL);
     posix_spawn_file_actions_destroy(&actions);
-    return error ? -1 : pid;
+    return pid;
 }
 
 /* One replies through pipes; one is killed, perhaps before it ever ran. */

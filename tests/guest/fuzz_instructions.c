@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PIECE_BYTES   16u
-#define POOL          0x0000000a00000000ull
+#define POOL          PLACE
 #define POOL_BYTES    (1ull << 20) /* of probe_scratch */
 #define POOL_PIECES   (POOL_BYTES / PIECE_BYTES)
 #define RANDOM_TRIALS 6000u
@@ -27,7 +27,7 @@ static struct {
 static void start(struct child *child)
 {
     probe_child(child, "hostile");
-    probe_map(child, probe_scratch, POOL, POOL_BYTES, MAP_READ | MAP_EXECUTE);
+    child_map(child, probe_scratch, POOL, POOL_BYTES, MAP_READ | MAP_EXECUTE);
 }
 
 /* Returns true if the thread faulted; it has been killed. */
@@ -51,7 +51,7 @@ static void try_piece(struct child *child, uint64_t entry, uint64_t argument)
         return;
     }
     seen.others++;
-    probe_end(child);
+    child_end(child);
     start(child);
 }
 
@@ -98,7 +98,7 @@ int main(void)
     fill_pool(&random); /* before any child executes it */
     start(&child);
     try_piece(&child, (uint64_t)hostile_start, 0);
-    probe_end(&child);
+    child_end(&child);
     struct system_stats before = first_stats();
 
     start(&child);
@@ -111,7 +111,7 @@ int main(void)
                   arguments[i % (sizeof arguments / sizeof arguments[0])]);
     check(seen.faults > seen.others, "noise does no harm");
     report("noise");
-    probe_end(&child);
+    child_end(&child);
     check(same_stats_soon(&before), "all page frames and objects are freed");
     return finish_tests();
 }

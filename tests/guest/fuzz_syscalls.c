@@ -19,7 +19,6 @@
 #define MS      1000000ull
 #define AT_ONCE 3
 #define THREADS 3
-#define SHARED  0x0000000900000000ull /* address of the shared page in children */
 
 enum { SLOT_MEMORY = 16, SLOT_ENDPOINT, SLOT_SIGNAL, SLOT_OTHER, SLOT_LAST };
 
@@ -30,47 +29,16 @@ struct shared {
 
 /* ---- in the child ---------------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const uint64_t nasty[] = {
-    0,
-    1,
-    2,
-    7,
-    8,
-    4095,
-    4096,
-    4097,
-    0x7fffffff,
-    0x80000000,
-    0xffffffff,
-    0x100000000,
-    USER_BASE,
-    USER_BASE - 1,
-    USER_END - 1,
-    USER_END,
-    USER_END + 4096,
-    USER_TRACE_INFO,
-    USER_TRACE_RINGS,
-    USER_THREAD_BLOCKS,
-    USER_LINK_ADDRESS,
-    USER_MMAP_BASE,
-    USER_MMAP_END - 4096,
-    0x7fffffffffff,
-    0x800000000000,
-    0x4000000000000000,
-    0xc000000000000000,
-    0xc000000000400000,
-    0xc008000000000000,
-    0xffff800000000000,
-    0xffffffff80000000,
-    0xffffffff80100000,
-    0xfffffffffffff000,
-    ~0ull,
-    ~0ull >> 1,
-    1ull << 63,
-    SHARED + 4096 - 4,
-    CHILD_STACKS,
-    CHILD_STACKS + 8,
+    0, 1, 2, 7, 8, 4095, 4096, 4097, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, USER_BASE,
+    USER_BASE - 1, USER_END - 1, USER_END, USER_END + 4096, USER_TRACE_INFO, USER_TRACE_RINGS,
+    USER_THREAD_BLOCKS, USER_LINK_ADDRESS, USER_MMAP_BASE, USER_MMAP_END - 4096, 0x7fffffffffff,
+    0x800000000000, 0x4000000000000000, 0xc000000000000000, 0xc000000000400000, 0xc008000000000000,
+    0xffff800000000000, 0xffffffff80000000, 0xffffffff80100000, 0xfffffffffffff000, ~0ull, ~0ull >> 1,
+    1ull << 63, CHILD_SHARED + 4096 - 4, CHILD_STACKS, CHILD_STACKS + 8,
 };
+/* clang-format on */
 
 static uint64_t hostile_argument(uint64_t *random)
 {
@@ -103,7 +71,7 @@ static bool is_boring(uint64_t number, uint64_t choice)
 
 static void fuzz(uint64_t seed)
 {
-    struct shared *shared = (struct shared *)SHARED;
+    struct shared *shared = (struct shared *)CHILD_SHARED;
     uint64_t random = seed, a[6];
     for (;;) {
         uint64_t number = child_random(&random) % (SYS_COUNT + 2);
@@ -127,18 +95,14 @@ static void start_child(struct child *child, uint64_t *random)
     cap_t memory = must(sys_memory_create(0x10000)), endpoint = must(sys_endpoint_create());
     cap_t signal = must(sys_notification_create()), other = must(sys_space_create("other", 0));
     must(child_create(child, "fuzzer"));
-    must(sys_space_map(child->space, shared_memory, SHARED, TARN_PAGE_SIZE, 0,
-                       MAP_READ | MAP_WRITE | MAP_FIXED));
-    must(child_give(child, memory, SLOT_MEMORY, RIGHT_ALL));
-    must(child_give(child, endpoint, SLOT_ENDPOINT, RIGHT_ALL));
-    must(child_give(child, signal, SLOT_SIGNAL, RIGHT_ALL));
-    must(child_give(child, other, SLOT_OTHER, RIGHT_ALL));
+    child_map(child, shared_memory, CHILD_SHARED, TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
+    const cap_t given[] = {memory, endpoint, signal, other};
+    for (cap_t i = 0; i < 4; i++)
+        must(child_give(child, given[i], SLOT_MEMORY + i, RIGHT_ALL));
     /* Its own endpoint: no messages on the console, and its faults wait there. */
     must(sys_space_set_fault_handler(child->space, endpoint));
-    sys_cap_close(memory);
-    sys_cap_close(endpoint);
-    sys_cap_close(signal);
-    sys_cap_close(other);
+    for (cap_t i = 0; i < 4; i++)
+        sys_cap_close(given[i]);
     for (unsigned i = 0; i < THREADS; i++) {
         int64_t thread = child_thread(child, fuzz, child_random(random) | 1, TARN_PRIO_USER, 0);
         if (thread == -E_DEAD) /* threads that are running have killed the space already */

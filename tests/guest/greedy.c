@@ -11,18 +11,15 @@
  *
  * Exit status 0: an allocation failed as it should, or a program that it started failed or was killed.
  */
+#include "run.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <tarn/error.h>
 #include <tarn/runtime.h>
-#include <unistd.h>
 
 #define MAP_PLACE     0x0000001000000000ull
 #define PIECE         (64u << 10)
@@ -32,7 +29,6 @@
 #define FAMILY        2u  /* programs that each member of a bomb starts */
 #define BOMB_BYTES    (3u << 20)
 
-extern char **environ;
 extern char __tls_data[], __executable_end[];
 
 /* One mapping, made while there is memory: a program that holds all of it may be refused another one for
@@ -101,8 +97,6 @@ static void ask_servers(unsigned round)
     static char bytes[PIECE];
     char path[32];
     int ends[2];
-    pid_t pid;
-    char *const arguments[] = {"true", NULL};
     snprintf(path, sizeof path, "/tmp/greed.%u", round);
     int fd = open(path, O_CREAT | O_WRONLY, 0666);
     if (fd >= 0) {
@@ -117,8 +111,7 @@ static void ask_servers(unsigned round)
         close(ends[0]);
         close(ends[1]);
     }
-    if (posix_spawn(&pid, "/bin/true", NULL, NULL, arguments, environ) == 0)
-        waitpid(pid, NULL, 0);
+    run_program("/bin/true");
 }
 
 static int write_all(void)
@@ -139,7 +132,6 @@ static int write_all(void)
 static int start_more(unsigned generations)
 {
     char number[16];
-    char *const arguments[] = {"greedy", "bomb", number, NULL};
     unsigned started = 0, good = 0;
     int status;
     volatile char *pages = memory_map_anonymous(BOMB_BYTES);
@@ -148,9 +140,8 @@ static int start_more(unsigned generations)
         pages[i] = 1;
     if (generations == 0)
         return pages != NULL;
-    for (pid_t pid; started < FAMILY; started++)
-        if (posix_spawn(&pid, "/test/greedy", NULL, NULL, arguments, environ) != 0)
-            break;
+    while (started < FAMILY && start_program("/test/greedy", "bomb", number) > 0)
+        started++;
     while (wait(&status) > 0)
         good += WIFEXITED(status) && WEXITSTATUS(status) == 1;
     return good == FAMILY;

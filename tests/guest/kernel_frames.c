@@ -244,19 +244,15 @@ static bool are_back(uint64_t before)
 
 static void test_kind(uint64_t kind, uint64_t before)
 {
-    char what[100];
     uint64_t free = before;
     for (unsigned i = 0; i < kinds[kind].children && free > 0; i++)
         free = make_and_die(kind);
-    if (kinds[kind].children == 1) {
-        snprintf(what, sizeof what, "%s use page frames (%u)", kinds[kind].name, (unsigned)(before - free));
-        check(free > 0 && free + FILLED <= before, "%s", what);
-    } else {
-        snprintf(what, sizeof what, "%s: %u children make them", kinds[kind].name, kinds[kind].children);
-        check(free > 0, "%s", what);
-    }
-    snprintf(what, sizeof what, "%s: all page frames are freed", kinds[kind].name);
-    check(are_back(before), "%s", what);
+    if (kinds[kind].children == 1)
+        check(free > 0 && free + FILLED <= before, "%s use page frames (%u)", kinds[kind].name,
+              (unsigned)(before - free));
+    else
+        check(free > 0, "%s: %u children make them", kinds[kind].name, kinds[kind].children);
+    check(are_back(before), "%s: all page frames are freed", kinds[kind].name);
 }
 
 int main(void)

@@ -6,10 +6,8 @@
  * the same time; so it must wake each one at most once.
  */
 #include "tap.h"
+#include "threads.h"
 #include "wait.h"
-
-#include <pthread.h>
-#include <stdlib.h>
 
 #define WAITERS 40u
 #define WAKES   (40u + REPEATS(160u))
@@ -27,39 +25,15 @@ static void *come_back(void *argument)
     return NULL;
 }
 
-static void *wait_once(void *argument)
+static void *wait_once(void *number)
 {
-    return (void *)sys_futex_wait(argument, 0, TARN_FOREVER);
-}
-
-/* Returns how many threads of this process wait for a word. */
-static unsigned count_waiting(void)
-{
-    struct system_thread threads[16];
-    unsigned found = 0;
-    int64_t bytes;
-    for (uint64_t index = 0; (bytes = sys_system_read(SYSTEM_THREADS, index, threads, sizeof threads)) > 0;) {
-        uint64_t count = (uint64_t)bytes / sizeof threads[0];
-        for (uint64_t i = 0; i < count; i++)
-            found += threads[i].pid == process_id() && threads[i].state == THREAD_BLOCKED_FUTEX;
-        index += count;
-    }
-    return found;
+    return (void *)sys_futex_wait(&other_words[(uintptr_t)number], 0, TARN_FOREVER);
 }
 
 static void wait_for_waiting(unsigned count)
 {
-    while (count_waiting() != count)
+    while (count_threads(process_id(), ANY_THREAD, THREAD_BLOCKED_FUTEX) != count)
         sys_thread_sleep(deadline_after(1000000));
-}
-
-static void start_all(pthread_t *threads, unsigned count, void *(*body)(void *), uint32_t *words)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (pthread_create(&threads[i], NULL, body, words ? &words[i] : NULL) != 0) {
-            printf("Bail out! only %u threads\n", i);
-            exit(1);
-        }
 }
 
 static void test_counts(void)
@@ -67,9 +41,10 @@ static void test_counts(void)
     pthread_t threads[OTHERS];
     void *result;
     bool good = true;
-    start_all(threads, OTHERS, wait_once, other_words);
+    start_threads(threads, OTHERS, wait_once);
     wait_for_waiting(OTHERS);
-    check(sys_futex_wake(&word, ~0u) == 0 && count_waiting() == OTHERS,
+    check(sys_futex_wake(&word, ~0u) == 0 &&
+              count_threads(process_id(), ANY_THREAD, THREAD_BLOCKED_FUTEX) == OTHERS,
           "threads that wait for other words are not woken");
     for (unsigned i = 0; i < OTHERS; i++) {
         good &= sys_futex_wake(&other_words[i], 0) == 0 && sys_futex_wake(&other_words[i], 2) == 1;
@@ -87,20 +62,19 @@ static void *wait_for_word(void *argument)
 static void test_some(void)
 {
     pthread_t threads[WAITERS];
-    start_all(threads, WAITERS, wait_for_word, NULL);
+    start_threads(threads, WAITERS, wait_for_word);
     wait_for_waiting(WAITERS);
     check(sys_futex_wake(&word, 3) == 3, "the requested number is woken");
     wait_for_waiting(WAITERS - 3);
     check(sys_futex_wake(&word, ~0u) == WAITERS - 3, "or all that wait");
-    for (unsigned i = 0; i < WAITERS; i++)
-        pthread_join(threads[i], NULL);
+    join_threads(threads, WAITERS);
 }
 
 static void test_storm(void)
 {
     pthread_t threads[WAITERS];
     int64_t most = 0, all = 0;
-    start_all(threads, WAITERS, come_back, NULL);
+    start_threads(threads, WAITERS, come_back);
     wait_for_waiting(WAITERS);
     for (unsigned i = 0; i < WAKES; i++) {
         int64_t woken = sys_futex_wake(&word, ~0u);
@@ -111,8 +85,7 @@ static void test_storm(void)
     /* a thread that has not seen `stop` yet does not wait any more */
     __atomic_store_n(&word, 1, __ATOMIC_SEQ_CST);
     sys_futex_wake(&word, ~0u);
-    for (unsigned i = 0; i < WAITERS; i++)
-        pthread_join(threads[i], NULL);
+    join_threads(threads, WAITERS);
     printf("# %ld woken, at most %ld at once\n", all, most);
     check(all >= WAITERS && most <= WAITERS, "a wake reaches no thread twice, however fast it waits again");
 }

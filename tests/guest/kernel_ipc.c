@@ -4,8 +4,8 @@
  * notifications, peers that die. Threads are those of the C library; children are separate spaces.
  */
 #include "child.h"
-#include "start.h"
 #include "tap.h"
+#include "threads.h"
 #include "wait.h"
 
 #include <stdlib.h>
@@ -156,9 +156,10 @@ static void test_words(void)
     check(ipc_receive_deadline(badged, &message, 0) == -E_BAD_RIGHT,
           "the right to send does not permit receiving");
     sys_cap_close(badged);
-    check(ipc_call(badged, &message) == -E_BAD_CAP, "a closed capability is invalid");
-    check(ipc_call(SLOT_SPACE, &message) == -E_BAD_TYPE, "a space is no endpoint");
-    check(ipc_call(9999999, &message) == -E_BAD_CAP, "a slot out of range is no capability");
+    check(all_return(-E_BAD_CAP, ipc_call(badged, &message), ipc_call(9999999, &message)),
+          "neither a closed capability nor a slot out of range serves");
+    check(all_return(-E_BAD_TYPE, ipc_call(SLOT_SPACE, &message), ipc_reply_to(SLOT_SPACE, &message)),
+          "a space is no endpoint and no reply");
 }
 
 static void test_caps(void)
@@ -197,9 +198,8 @@ static void test_replies(void)
     check(call_beside(SAVE, ECHO) == 77, "a saved reply");
     check(call_beside(DROP, ECHO) == -E_DEAD, "a saved reply that is closed");
     check(call_beside(FORGET, ECHO) == -E_CANCELED, "a caller that is forgotten");
-    check(ipc_reply(&(struct ipc_message){0}) == -E_NO_REPLY, "no caller to reply to");
-    check(ipc_save_reply() == -E_NO_REPLY, "nor to save");
-    check(ipc_reply_to(SLOT_SPACE, &(struct ipc_message){0}) == -E_BAD_TYPE, "a space is no reply");
+    check(all_return(-E_NO_REPLY, ipc_reply(&(struct ipc_message){0}), ipc_save_reply()),
+          "no caller to reply to, nor to save");
 }
 
 static cap_t lonely; /* an endpoint without a receiver */
@@ -215,16 +215,20 @@ static void test_deadlines(void)
 {
     lonely = must(sys_endpoint_create());
     struct ipc_message message = {.label = 1};
-    check(ipc_call_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to send");
-    check(ipc_receive_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to receive");
+    cap_t n = must(sys_notification_create());
+    uint32_t word = 1;
     uint64_t before = clock_monotonic_ns();
     check(ipc_call_deadline(lonely, &message, before + 30 * MS) == -E_TIMEOUT,
           "a call without a receiver times out");
     uint64_t waited = clock_monotonic_ns() - before;
     check(waited >= 30 * MS, "and not too early");
-    check(ipc_receive_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
-          "a receive times out");
-    check(ipc_send_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT, "a send times out");
+    check(all_return(-E_TIMEOUT, ipc_call_deadline(lonely, &message, 0),
+                     ipc_receive_deadline(lonely, &message, 0),
+                     ipc_receive_deadline(lonely, &message, deadline_after(10 * MS)),
+                     ipc_send_deadline(lonely, &message, deadline_after(10 * MS)),
+                     sys_notification_wait(n, deadline_after(10 * MS)),
+                     sys_futex_wait(&word, 1, deadline_after(10 * MS))),
+          "so do calls at once, receives, sends, waits for signals and words");
     message = (struct ipc_message){.label = TOO_LATE};
     check(ipc_call_deadline(endpoint, &message, deadline_after(20 * MS)) == -E_TIMEOUT,
           "a call whose reply is late times out");
@@ -234,11 +238,8 @@ static void test_deadlines(void)
     before = clock_monotonic_ns();
     sys_thread_sleep(before + 20 * MS);
     check(clock_monotonic_ns() - before >= 20 * MS, "sleep is not short");
-    cap_t n = must(sys_notification_create());
-    check(sys_notification_wait(n, deadline_after(10 * MS)) == -E_TIMEOUT, "a wait for a signal times out");
-    uint32_t word = 1;
-    check(sys_futex_wait(&word, 1, deadline_after(10 * MS)) == -E_TIMEOUT, "so does one for a word");
-    check(sys_futex_wait(&word, 2, TARN_FOREVER) == -E_AGAIN, "which must have the value");
+    check(sys_futex_wait(&word, 2, TARN_FOREVER) == -E_AGAIN,
+          "a word that is waited for must have the value");
     sys_cap_close(n);
 }
 

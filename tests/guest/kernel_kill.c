@@ -6,23 +6,30 @@
  * Children randomly call our server, call each other, reply or save replies, signal, wait, sleep, fault,
  * allocate, map, log, make threads and spaces, and kill themselves. The test kills several of them after a
  * random time and compares the numbers of page frames and kernel objects before and after. The server must
- * survive. `kernel_kill ROUNDS` runs fewer rounds.
+ * survive.
+ *
+ *     kernel_kill [births]      all, or only kills while threads are created
+ *     kernel_kill ROUNDS        fewer rounds
  */
 #include "child.h"
 #include "leak.h"
-#include "start.h"
 #include "tap.h"
+#include "threads.h"
 
 #include <arch/runtime.h>
 #include <stdlib.h>
+#include <string.h>
 #include <trace/user.h>
 
 #define MS         1000000ull
 #define ROUNDS     (4 + REPEATS(16u))
 #define AT_ONCE    4
-#define THREADS    3
+#define VICTIM     3 /* threads, at first */
 #define FAMILIES   10
-#define FIRST_BORN 16u /* stack of the first thread that a child makes */
+#define BIRTHS     60u
+#define BREEDERS   3
+#define LATEST     200000u /* latest time of the kill, in ns after the last breeder was started */
+#define FIRST_BORN 16u     /* stack of the first thread that a child makes */
 
 enum { SLOT_SERVER = 16, SLOT_PEER = 17, SLOT_SIGNAL = 18, SLOT_PAGED = 19, SLOT_SHARED = 20 };
 
@@ -177,6 +184,30 @@ static void misbehave(uint64_t seed)
     }
 }
 
+static void end_at_once(uint64_t arg)
+{
+    sys_thread_exit();
+}
+
+/* Makes threads which end at once, or are killed before they have run. */
+static void breed(uint64_t seed)
+{
+    struct thread_config config = {.entry = (uint64_t)end_at_once,
+                                   .stack =
+                                       arch_stack_start(CHILD_STACKS + CHILD_STACKS_MAX * CHILD_STACK_BYTES),
+                                   .priority = TARN_PRIO_USER};
+    for (uint64_t random = seed;;) {
+        int64_t thread = sys_thread_create(SLOT_SPACE, &config);
+        if (thread < 0)
+            continue;
+        if (child_random(&random) % 2)
+            sys_thread_resume((cap_t)thread);
+        else
+            sys_thread_kill((cap_t)thread);
+        sys_cap_close((cap_t)thread);
+    }
+}
+
 /* ---- the server ------------------------------------------------------------------------------------ */
 
 static cap_t server_endpoint, paged, supply;
@@ -230,7 +261,7 @@ static void start_child(struct child *child, uint64_t *random)
     must(child_give(child, paged, SLOT_PAGED, RIGHT_ALL));
     sys_cap_close(peer);
     sys_cap_close(signal);
-    for (unsigned i = 0; i < THREADS; i++) {
+    for (unsigned i = 0; i < VICTIM; i++) {
         int error = child_start(child, misbehave, child_random(random) | 1);
         if (error != -E_DEAD) /* threads that are running may have killed the space already */
             must(error);
@@ -369,11 +400,6 @@ static void kill_self(uint64_t arg)
     sys_space_kill(SLOT_SPACE, 6); /* not reached; a second kill would be harmless */
 }
 
-static void end_at_once(uint64_t arg)
-{
-    sys_thread_exit();
-}
-
 static bool end_special(void)
 {
     struct child child;
@@ -423,9 +449,36 @@ static void test_special(void)
     check(same_stats_soon(&before), "empty, suspended, busy, self-killing, ended: everything is freed");
 }
 
+/* The killer may find a new thread at the first moment at which it is visible. */
+static void kill_breeders(unsigned times, uint64_t *random)
+{
+    struct child child;
+    while (times--) {
+        must(child_create(&child, "breeders"));
+        for (unsigned i = 0; i < BREEDERS; i++)
+            child_start(&child, breed, child_random(random) | 1);
+        sys_thread_sleep(deadline_after(child_random(random) % LATEST));
+        child_end(&child);
+    }
+}
+
+static void test_births(void)
+{
+    uint64_t random = 88172645463325252ull;
+    kill_breeders(10, &random); /* warms up slabs and caches */
+    struct system_stats before = first_stats();
+    kill_breeders(BIRTHS, &random);
+    check(same_stats_soon(&before),
+          "spaces killed while threads are created in them: all page frames and objects are freed");
+}
+
 int main(int argc, char **argv)
 {
     child_prepare();
+    if (argc < 2 || !strcmp(argv[1], "births"))
+        test_births();
+    if (argc > 1 && !strcmp(argv[1], "births"))
+        return finish_tests();
     test_special();
     test_families();
     test_kills(argc > 1 ? (unsigned)atoi(argv[1]) : ROUNDS);

@@ -9,10 +9,7 @@
 #include <string.h>
 
 #define MIB    (1ull << 20)
-#define PLACE  0x0000000a00000000ull /* addresses of the tests' mappings */
 #define SECOND 0x0000000b00000000ull
-#define RW     (MAP_READ | MAP_WRITE)
-#define COW    (MAP_READ | MAP_WRITE | MAP_PRIVATE)
 
 static uint64_t object_word(cap_t memory, uint64_t offset)
 {
@@ -28,14 +25,14 @@ static void test_zero(void)
     enum { PAGES = 64 };
     struct child child;
     probe_child(&child, "first"); /* warms up our page tables and slabs */
-    probe_word(&child, PROBE_SHARED);
-    probe_end(&child);
+    probe_word(&child, CHILD_SHARED);
+    child_end(&child);
     struct system_stats before = first_stats();
     cap_t memory = must(sys_memory_create(PAGES * TARN_PAGE_SIZE));
     uint64_t *words = memory_map(memory, PAGES * TARN_PAGE_SIZE, RW);
     bool zero = true, same = true;
     probe_child(&child, "zero");
-    probe_map(&child, memory, PLACE, PAGES * TARN_PAGE_SIZE, RW);
+    child_map(&child, memory, PLACE, PAGES * TARN_PAGE_SIZE, RW);
     for (unsigned i = 0; i < PAGES; i++) {
         uint64_t offset = i * TARN_PAGE_SIZE + i * 8 % TARN_PAGE_SIZE;
         zero &= probe_word(&child, PLACE + offset) == 0 && words[offset / 8] == 0;
@@ -44,7 +41,7 @@ static void test_zero(void)
     }
     check(zero, "unwritten memory is zero");
     check(same, "a shared page shows the other space's writes");
-    probe_end(&child);
+    child_end(&child);
     memory_unmap(words, PAGES * TARN_PAGE_SIZE);
     sys_cap_close(memory);
     check(same_stats_soon(&before), "all of it is freed");
@@ -80,9 +77,9 @@ static void test_copy_on_write(void)
     }
     probe_child(&one, "one");
     probe_child(&other, "other");
-    probe_map(&one, memory, PLACE, COW_PAGES * TARN_PAGE_SIZE, COW);
-    probe_map(&one, memory, SECOND, COW_PAGES * TARN_PAGE_SIZE, COW);
-    probe_map(&other, memory, PLACE, COW_PAGES * TARN_PAGE_SIZE, COW);
+    child_map(&one, memory, PLACE, COW_PAGES * TARN_PAGE_SIZE, COW);
+    child_map(&one, memory, SECOND, COW_PAGES * TARN_PAGE_SIZE, COW);
+    child_map(&other, memory, PLACE, COW_PAGES * TARN_PAGE_SIZE, COW);
     uint64_t a[COW_PAGES], b[COW_PAGES], c[COW_PAGES];
     for (uint64_t i = 0; i < COW_PAGES; i++) {
         a[i] = b[i] = c[i] = 100 + i;
@@ -114,10 +111,10 @@ static void test_copy_on_write(void)
         good &= i == 3 || probe_word(&one, PLACE + i * TARN_PAGE_SIZE) == a[i];
     check(good && view_is(&one, SECOND, b) && object_is_intact(memory),
           "one page unmapped, another mapping removed: the rest is unchanged");
-    probe_map(&one, memory, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, COW);
+    child_map(&one, memory, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, COW);
     check(probe_word(&one, PLACE + 3 * TARN_PAGE_SIZE) == 100, "mapped again, the page shows the object");
-    probe_end(&one);
-    probe_end(&other);
+    child_end(&one);
+    child_end(&other);
     sys_cap_close(memory);
 }
 
@@ -232,7 +229,7 @@ static void test_generated_code(struct child *child, cap_t memory)
     const uint64_t text = (uint64_t)return_seven, page = text & ~(TARN_PAGE_SIZE - 1),
                    unused = PLACE + (text - page < TARN_PAGE_SIZE / 2 ? TARN_PAGE_SIZE - 8 : 0);
     must(sys_memory_write(memory, 0, (const void *)page, TARN_PAGE_SIZE));
-    probe_map(child, memory, PLACE, 2 * TARN_PAGE_SIZE, COW);
+    child_map(child, memory, PLACE, 2 * TARN_PAGE_SIZE, COW);
     probe_store(child, unused, 1);
     must(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RX));
     check(probe(child, PROBE_EXECUTE, PLACE + text % TARN_PAGE_SIZE, 0).result == 7,
@@ -244,9 +241,9 @@ static void test_generated_code(struct child *child, cap_t memory)
     must(sys_space_unmap(child->space, PLACE, 2 * TARN_PAGE_SIZE));
 }
 
-static bool is_refused(const struct child *child, cap_t memory, uint32_t flags)
+static int64_t map_at(const struct child *child, cap_t memory, uint64_t address, uint32_t flags)
 {
-    return sys_space_map(child->space, memory, PLACE, TARN_PAGE_SIZE, 0, flags | MAP_FIXED) == -E_BUSY;
+    return sys_space_map(child->space, memory, address, TARN_PAGE_SIZE, 0, flags | MAP_FIXED);
 }
 
 /* In two spaces, the child's and this one. */
@@ -254,17 +251,18 @@ static void test_two_addresses(struct child *child, cap_t memory)
 {
     const uint64_t word = 1;
     const int64_t here = sys_space_map(SLOT_SPACE, memory, 0, 2 * TARN_PAGE_SIZE, 0, RW);
-    check(is_refused(child, memory, RX) && is_refused(child, memory, RX | MAP_PRIVATE),
-          "what is writable at one address is not executable at another");
-    probe_map(child, memory, PLACE, TARN_PAGE_SIZE, COW);
+    check(
+        all_return(-E_BUSY, map_at(child, memory, PLACE, RX), map_at(child, memory, PLACE, RX | MAP_PRIVATE)),
+        "what is writable at one address is not executable at another");
+    child_map(child, memory, PLACE, TARN_PAGE_SIZE, COW);
     check(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RX) == -E_BUSY, "nor made so");
     must(sys_space_protect(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE, MAP_READ));
     must(sys_space_unmap(SLOT_SPACE, (uint64_t)here + TARN_PAGE_SIZE, TARN_PAGE_SIZE));
     check(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RX) == 0,
           "no longer writable there, it may be executed");
-    check(sys_space_protect(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE, RW) == -E_BUSY &&
-              sys_space_map(SLOT_SPACE, memory, 0, TARN_PAGE_SIZE, 0, RW) == -E_BUSY &&
-              sys_memory_write(memory, 0, &word, sizeof word) == -E_BUSY,
+    check(all_return(-E_BUSY, sys_space_protect(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE, RW),
+                     sys_space_map(SLOT_SPACE, memory, 0, TARN_PAGE_SIZE, 0, RW),
+                     sys_memory_write(memory, 0, &word, sizeof word)),
           "then nothing writes to it");
     must(sys_space_unmap(child->space, PLACE, TARN_PAGE_SIZE));
     must(sys_space_protect(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE, RW));
@@ -279,45 +277,36 @@ static void test_write_or_execute(struct child *child)
 {
     cap_t memory = must(sys_memory_create(4 * TARN_PAGE_SIZE));
     uint64_t text = (uint64_t)return_seven;
-    int64_t both =
-        sys_space_map(child->space, memory, PLACE, TARN_PAGE_SIZE, 0, RW | MAP_EXECUTE | MAP_FIXED);
-    int64_t private =
-        sys_space_map(child->space, memory, PLACE, TARN_PAGE_SIZE, 0, COW | MAP_EXECUTE | MAP_FIXED);
-    check(both == -E_BAD_ARGUMENT && private == -E_BAD_ARGUMENT, "no mapping is writable and executable");
-    probe_map(child, memory, PLACE, 2 * TARN_PAGE_SIZE, RW);
-    check(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW | MAP_EXECUTE) == -E_BAD_ARGUMENT,
-          "and none can be made so");
-    check(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "data is not executed");
+    child_map(child, memory, PLACE, 2 * TARN_PAGE_SIZE, RW);
+    check(all_return(-E_BAD_ARGUMENT, map_at(child, memory, SECOND, RW | MAP_EXECUTE),
+                     map_at(child, memory, SECOND, COW | MAP_EXECUTE),
+                     sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW | MAP_EXECUTE)),
+          "no mapping is writable and executable, and none can be made so");
+    const uint64_t data[] = {PLACE, CHILD_STACKS + CHILD_STACK_BYTES, (uint64_t)&data_word};
+    for (unsigned i = 0; i < 3; i++)
+        check(is_fault(probe(child, PROBE_EXECUTE, data[i], 0), data[i], ACCESS_EXECUTE),
+              "data, stacks and variables are not executed: %#lx", data[i]);
     probe_store(child, PLACE, 1);
     check(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "nor is what was written");
-    uint64_t stack = CHILD_STACKS + CHILD_STACK_BYTES;
-    check(is_fault(probe(child, PROBE_EXECUTE, stack, 0), stack, ACCESS_EXECUTE), "nor a stack");
-    uint64_t data = (uint64_t)&data_word;
-    check(is_fault(probe(child, PROBE_EXECUTE, data, 0), data, ACCESS_EXECUTE), "nor variables");
     check(is_fault(probe(child, PROBE_WRITE, text & ~7ull, 0), text & ~7ull, ACCESS_WRITE),
           "text is not written");
-    check(probe(child, PROBE_KERNEL_WRITE, text & ~(TARN_PAGE_SIZE - 1), 64).result == -E_BAD_ADDRESS,
-          "nor by the kernel for a system call");
-    check(probe(child, PROBE_KERNEL_WRITE, (uint64_t)text_word, 8).result == -E_BAD_ADDRESS,
-          "nor are constants");
+    check(all_return(-E_BAD_ADDRESS,
+                     probe(child, PROBE_KERNEL_WRITE, text & ~(TARN_PAGE_SIZE - 1), 64).result,
+                     probe(child, PROBE_KERNEL_WRITE, (uint64_t)text_word, 8).result),
+          "nor by the kernel for a system call; nor are constants");
 
     must(sys_space_unmap(child->space, PLACE, 2 * TARN_PAGE_SIZE));
     test_generated_code(child, memory);
     test_two_addresses(child, memory);
 
     cap_t lesser = must(sys_cap_copy(SLOT_SPACE, memory, 0, RIGHT_READ | RIGHT_GRANT, 0));
-    check(sys_space_map(child->space, lesser, PLACE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) == -E_BAD_RIGHT &&
-              sys_space_map(child->space, lesser, PLACE, TARN_PAGE_SIZE, 0,
-                            MAP_READ | MAP_EXECUTE | MAP_FIXED) == -E_BAD_RIGHT,
-          "a capability to read maps neither writable nor executable");
-    probe_map(child, lesser, PLACE, TARN_PAGE_SIZE, MAP_READ);
-    check(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW) == -E_BAD_RIGHT &&
-              sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, MAP_READ | MAP_EXECUTE) == -E_BAD_RIGHT,
-          "nor makes protect do it");
-    check(sys_memory_write(lesser, 0, &data_word, 8) == -E_BAD_RIGHT &&
-              sys_memory_resize(lesser, MIB) == -E_BAD_RIGHT &&
-              sys_memory_supply(lesser, 0, memory, 0, TARN_PAGE_SIZE) == -E_BAD_RIGHT,
-          "nor writes, resizes or supplies");
+    child_map(child, lesser, PLACE, TARN_PAGE_SIZE, MAP_READ);
+    check(all_return(-E_BAD_RIGHT, map_at(child, lesser, SECOND, RW), map_at(child, lesser, SECOND, RX),
+                     sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW),
+                     sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RX),
+                     sys_memory_write(lesser, 0, &data_word, 8), sys_memory_resize(lesser, MIB),
+                     sys_memory_supply(lesser, 0, memory, 0, TARN_PAGE_SIZE)),
+          "a capability to read does not serve to write, execute, resize or supply");
     must(sys_space_unmap(child->space, PLACE, TARN_PAGE_SIZE));
     sys_cap_close(lesser);
     sys_cap_close(memory);
@@ -325,33 +314,21 @@ static void test_write_or_execute(struct child *child)
 
 static void test_kernel_addresses(struct child *child)
 {
+    /* clang-format off */
     static const uint64_t places[] = {
-        0,
-        8,
-        USER_BASE - 8,
-        USER_END + MIB * 512,  /* after the thread blocks */
+        0, 8, USER_BASE - 8, USER_END + MIB * 512, /* after the thread blocks */
         0x00007ffffffff000ull, /* the end of the lower half */
         0x0000800000000000ull, /* not canonical on x86_64 */
-        0x000ffffffffff000ull, /* the end of what powerpc64's page tables can address, and beyond */
-        0x0010000000000000ull,
-        0x4000000000000000ull, /* unused quadrants */
-        0x8000000000000000ull,
-        0xc000000000000000ull, /* direct map, kernel, trace rings, devices, stacks */
-        0xc000000000004000ull,
-        0xc000000000400000ull,
-        0xc008000000000000ull,
-        0xc00a000000000000ull,
-        0xc00c000000000000ull,
-        0xffff800000000000ull, /* the same for x86_64 */
-        0xffff800000100000ull,
-        0xffff888000100000ull,
-        0xffffc00000000000ull,
-        0xffffff8000000000ull,
-        0xffffffff80000000ull,
-        0xffffffff80100000ull,
-        0xffffffff80200000ull,
+        0x000ffffffffff000ull, 0x0010000000000000ull, /* where powerpc64's page tables end */
+        0x4000000000000000ull, 0x8000000000000000ull, /* unused quadrants */
+        /* direct map, kernel, trace rings, devices, stacks; then the same for x86_64 */
+        0xc000000000000000ull, 0xc000000000004000ull, 0xc000000000400000ull, 0xc008000000000000ull,
+        0xc00a000000000000ull, 0xc00c000000000000ull,
+        0xffff800000000000ull, 0xffff800000100000ull, 0xffff888000100000ull, 0xffffc00000000000ull,
+        0xffffff8000000000ull, 0xffffffff80000000ull, 0xffffffff80100000ull, 0xffffffff80200000ull,
         ~0ull & ~(TARN_PAGE_SIZE - 1),
     };
+    /* clang-format on */
     bool kept = true, refused = true;
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
         for (unsigned op = PROBE_READ; op <= PROBE_EXECUTE; op++) {
@@ -369,39 +346,32 @@ static void test_kernel_addresses(struct child *child)
     }
     check(kept, "page 0 and the kernel's addresses cannot be read, written or executed");
     check(refused, "nor can the kernel be made to do it");
-    check(probe(child, PROBE_KERNEL_WRITE, USER_END - 8, 64).result == -E_BAD_ADDRESS &&
-              probe(child, PROBE_KERNEL_READ, PLACE, ~0ull - PLACE - 8).result == -E_BAD_ADDRESS,
+    check(all_return(-E_BAD_ADDRESS, probe(child, PROBE_KERNEL_WRITE, USER_END - 8, 64).result,
+                     probe(child, PROBE_KERNEL_READ, PLACE, ~0ull - PLACE - 8).result),
           "buffers that run over the end or around it are refused");
 }
 
 static void test_kernel_pages(struct child *child)
 {
-    uint64_t block = USER_THREAD_BLOCKS, info = USER_TRACE_INFO, ring = USER_TRACE_RINGS;
-    check(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
-          "trace info page and thread blocks can be read");
-    check(is_fault(probe(child, PROBE_WRITE, info, 0), info, ACCESS_WRITE) &&
-              is_fault(probe(child, PROBE_WRITE, block, 0), block, ACCESS_WRITE),
-          "and not written");
-    check(is_fault(probe(child, PROBE_EXECUTE, info, 0), info, ACCESS_EXECUTE) &&
-              is_fault(probe(child, PROBE_EXECUTE, block, 0), block, ACCESS_EXECUTE),
-          "nor executed");
-    check(probe(child, PROBE_KERNEL_WRITE, info, 64).result == -E_BAD_ADDRESS &&
-              probe(child, PROBE_KERNEL_WRITE, block, 64).result == -E_BAD_ADDRESS,
-          "nor written by the kernel for a system call");
+    static const uint64_t pages[] = {USER_TRACE_INFO, USER_THREAD_BLOCKS};
+    uint64_t ring = USER_TRACE_RINGS;
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t page = pages[i];
+        const char *name = i ? "thread blocks" : "the trace's info page";
+        check(!probe(child, PROBE_READ, page, 0).faulted, "%s can be read", name);
+        check(is_fault(probe(child, PROBE_WRITE, page, 0), page, ACCESS_WRITE) &&
+                  is_fault(probe(child, PROBE_EXECUTE, page, 0), page, ACCESS_EXECUTE) &&
+                  probe(child, PROBE_KERNEL_WRITE, page, 64).result == -E_BAD_ADDRESS,
+              "and neither written, also by the kernel for a system call, nor executed");
+        check(map_at(child, probe_memory, page, RW) == -E_BAD_ARGUMENT &&
+                  sys_space_protect(child->space, page, TARN_PAGE_SIZE, RW) < 0,
+              "nothing is mapped over it, nor its rights changed");
+        sys_space_unmap(child->space, page, TARN_PAGE_SIZE);
+        sys_space_unmap(child->space, USER_BASE, USER_LINK_ADDRESS - USER_BASE);
+        check(!probe(child, PROBE_READ, page, 0).faulted, "nor can it be unmapped");
+    }
     check(is_fault(probe(child, PROBE_EXECUTE, ring, 0), ring, ACCESS_EXECUTE),
           "trace rings are not executed");
-    check(sys_space_map(child->space, probe_memory, info, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
-                  -E_BAD_ARGUMENT &&
-              sys_space_map(child->space, probe_memory, block, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
-                  -E_BAD_ARGUMENT &&
-              sys_space_protect(child->space, info, TARN_PAGE_SIZE, RW) < 0 &&
-              sys_space_protect(child->space, block, TARN_PAGE_SIZE, RW) < 0,
-          "nothing is mapped over them, nor their rights changed");
-    sys_space_unmap(child->space, info, TARN_PAGE_SIZE);
-    sys_space_unmap(child->space, USER_BASE, USER_LINK_ADDRESS - USER_BASE);
-    sys_space_unmap(child->space, block, TARN_PAGE_SIZE);
-    check(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
-          "nor can they be unmapped");
 }
 
 static void test_rights(void)
@@ -411,7 +381,7 @@ static void test_rights(void)
     test_write_or_execute(&child);
     test_kernel_addresses(&child);
     test_kernel_pages(&child);
-    probe_end(&child);
+    child_end(&child);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------------- */
@@ -430,9 +400,8 @@ static void test_sizes(void)
     must(sys_memory_resize(memory, 3 * TARN_PAGE_SIZE));
     check(object_word(memory, 2 * TARN_PAGE_SIZE) == 0,
           "a page that a smaller size removed is zero when it is back");
-    refused = sys_memory_resize(memory, 0) == -E_BAD_ARGUMENT &&
-              sys_memory_resize(memory, ~0ull) == -E_BAD_ARGUMENT;
-    check(refused, "so are new sizes");
+    check(all_return(-E_BAD_ARGUMENT, sys_memory_resize(memory, 0), sys_memory_resize(memory, ~0ull)),
+          "so are new sizes");
     static const struct {
         uint64_t address, size, offset;
     } ranges[] = {
@@ -451,11 +420,9 @@ static void test_sizes(void)
         {0, TARN_PAGE_SIZE, 0},
     };
     refused = true;
-    for (unsigned i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        int64_t result = sys_space_map(SLOT_SPACE, memory, ranges[i].address, ranges[i].size,
-                                       ranges[i].offset, RW | MAP_FIXED);
-        refused &= result == -E_BAD_ARGUMENT;
-    }
+    for (unsigned i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        refused &= sys_space_map(SLOT_SPACE, memory, ranges[i].address, ranges[i].size, ranges[i].offset,
+                                 RW | MAP_FIXED) == -E_BAD_ARGUMENT;
     check(refused, "mappings that are odd, outside or wrap around are refused");
     for (uint32_t flags = 0; flags < 8; flags++) {
         bool good =

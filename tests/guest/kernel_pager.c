@@ -4,13 +4,10 @@
  * all, and by one that dies.
  */
 #include "probe.h"
-#include "start.h"
+#include "threads.h"
 
 #include <string.h>
 
-#define PLACE      0x0000000a00000000ull
-#define RW         (MAP_READ | MAP_WRITE)
-#define COW        (MAP_READ | MAP_WRITE | MAP_PRIVATE)
 #define MS         1000000ull
 #define PAGES      32ull
 #define SIZE       (PAGES * TARN_PAGE_SIZE)
@@ -89,7 +86,7 @@ static void end_pager(void)
 static void test_pages(struct child *child)
 {
     start_pager(0);
-    probe_map(child, pager.paged, PLACE, SIZE, RW);
+    child_map(child, pager.paged, PLACE, SIZE, RW);
     bool good = true;
     for (uint64_t i = 0; i < PAGES; i += 2) {
         uint64_t offset = i * TARN_PAGE_SIZE + 8 * i;
@@ -99,7 +96,7 @@ static void test_pages(struct child *child)
     probe_store(child, PLACE, 5);
     check(probe_word(child, PLACE) == 5 && pager.asked == PAGES / 2, "and can be written");
     must(sys_space_unmap(child->space, PLACE, SIZE));
-    probe_map(child, pager.paged, PLACE, SIZE, COW);
+    child_map(child, pager.paged, PLACE, SIZE, COW);
     uint64_t there = 2 * TARN_PAGE_SIZE, missing = 3 * TARN_PAGE_SIZE;
     probe_store(child, PLACE + there, 6);
     probe_store(child, PLACE + missing, 7);
@@ -126,12 +123,12 @@ static void test_pages(struct child *child)
     check(sys_memory_supply(pager.paged, 5 * TARN_PAGE_SIZE, pager.source, 0, TARN_PAGE_SIZE) == -E_BUSY,
           "mapped pages cannot be supplied");
     memory_unmap((void *)mapped, SIZE);
-    check(sys_memory_supply(pager.paged, 1, pager.source, 0, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
-              sys_memory_supply(pager.paged, 0, pager.source, 1, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
-              sys_memory_supply(pager.paged, 0, pager.source, 0, 5) == -E_BAD_ARGUMENT &&
-              sys_memory_supply(pager.paged, 0, pager.source, 0, ~0ull - 4095) == -E_BAD_ARGUMENT &&
-              sys_memory_supply(pager.source, 0, pager.paged, 0, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
-              sys_memory_supply(pager.paged, 0, pager.paged, 0, TARN_PAGE_SIZE) == -E_BAD_TYPE,
+    check(all_return(-E_BAD_ARGUMENT, sys_memory_supply(pager.paged, 1, pager.source, 0, TARN_PAGE_SIZE),
+                     sys_memory_supply(pager.paged, 0, pager.source, 1, TARN_PAGE_SIZE),
+                     sys_memory_supply(pager.paged, 0, pager.source, 0, 5),
+                     sys_memory_supply(pager.paged, 0, pager.source, 0, ~0ull - 4095)) &&
+              all_return(-E_BAD_TYPE, sys_memory_supply(pager.source, 0, pager.paged, 0, TARN_PAGE_SIZE),
+                         sys_memory_supply(pager.paged, 0, pager.paged, 0, TARN_PAGE_SIZE)),
           "supply refuses odd ranges and wrong kinds");
     end_pager();
 }
@@ -139,18 +136,18 @@ static void test_pages(struct child *child)
 /* Many threads on few pages at the same time, and a pager that first replies without a page. */
 static void test_many(struct child *child)
 {
-    enum { THREADS = 24 };
+    enum { READERS = 24 };
     start_pager(2);
-    probe_map(child, pager.paged, PLACE, SIZE, RW);
+    child_map(child, pager.paged, PLACE, SIZE, RW);
     uint64_t expected[PROBE_STACKS];
     bool good = true;
     for (int round = 0; round < 8; round++) {
-        for (unsigned i = 0; i < THREADS; i++) {
+        for (unsigned i = 0; i < READERS; i++) {
             uint64_t offset = (uint64_t)(round * 4 + i % 4) * TARN_PAGE_SIZE + 8 * i;
             unsigned number = probe_start(child, PROBE_READ, PLACE + offset, 0);
             expected[number] = word_of(offset);
         }
-        for (unsigned i = 0; i < THREADS; i++) {
+        for (unsigned i = 0; i < READERS; i++) {
             unsigned number = 0;
             struct outcome outcome = probe_finish(&number);
             good &= !outcome.faulted && (uint64_t)outcome.result == expected[number];
@@ -166,7 +163,7 @@ static void test_many(struct child *child)
 static void test_buffers(struct child *child)
 {
     start_pager(1);
-    probe_map(child, pager.paged, PLACE, SIZE, RW);
+    child_map(child, pager.paged, PLACE, SIZE, RW);
     uint64_t words[3 * TARN_PAGE_SIZE / 8], start = 100 * 8;
     bool good = probe(child, PROBE_KERNEL_READ, PLACE + start, sizeof words).result == sizeof words;
     sys_memory_read(probe_scratch, 0, words, sizeof words);
@@ -228,7 +225,7 @@ static void test_process(struct child *child)
     must(child_give(&server, source, SLOT_SOURCE, RIGHT_ALL));
     sys_cap_close(endpoint); /* the server must be the only receiver */
     must(child_start(&server, page_evenly, 0));
-    probe_map(child, paged, PLACE, SIZE, RW);
+    child_map(child, paged, PLACE, SIZE, RW);
     bool good = true;
     for (uint64_t i = 0; i < PAGES; i += 4)
         good &= probe_word(child, PLACE + i * TARN_PAGE_SIZE) == word_of(i * TARN_PAGE_SIZE);
@@ -266,12 +263,12 @@ static void test_dead_waiter(void)
     cap_t endpoint = must(sys_endpoint_create()), paged = must(sys_memory_create_paged(SIZE, endpoint));
     struct ipc_message message;
     probe_child(&child, "waits");
-    probe_map(&child, paged, PLACE, SIZE, RW);
+    child_map(&child, paged, PLACE, SIZE, RW);
     probe_start(&child, PROBE_READ, PLACE, 0);
     probe_start(&child, PROBE_KERNEL_WRITE, PLACE + TARN_PAGE_SIZE, 64);
     bool first = ipc_receive_deadline(endpoint, &message, deadline_after(PROBE_SECONDS)) == 0;
     check(first && message.label == IPC_LABEL_PAGE, "a pager is asked");
-    probe_end(&child);
+    child_end(&child);
     message = (struct ipc_message){.label = FAULT_REPLY_RESUME};
     check(ipc_reply(&message) == -E_DEAD &&
               ipc_receive_deadline(endpoint, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
@@ -301,6 +298,6 @@ int main(void)
         test_dead_waiter();
     }
     check(same_stats_soon(&before), "everything is freed");
-    probe_end(&child);
+    child_end(&child);
     return finish_tests();
 }

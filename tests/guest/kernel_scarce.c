@@ -6,16 +6,10 @@
  * Once with all of the machine's memory. Then a file holds most of it, so that the rest is used up quickly.
  */
 #include "leak.h"
+#include "run.h"
 #include "tap.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define ROUNDS      (1 + REPEATS(4u))
 #define PIECE       (64u << 10)
@@ -23,23 +17,7 @@
 #define LEFT_PART   12u  /* fraction of memory that the large file leaves */
 #define SPARE       200u /* page frames that servers may keep, for heaps and page tables */
 
-extern char **environ;
-
 enum end { ENDED, TOLD, EITHER };
-
-static int run(char *const arguments[])
-{
-    pid_t pid;
-    int status = -1;
-    int error = posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ);
-    if (error) {
-        printf("# %s: %s\n", arguments[0], strerror(error));
-        return -1;
-    }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
-}
 
 static char byte_of(unsigned piece, unsigned at)
 {
@@ -96,8 +74,7 @@ static unsigned make_large(void)
 /* Uses fs, proc, a pipe and other programs. */
 static bool shell_answers(void)
 {
-    char *const arguments[] = {"/bin/sh", "-c", "echo word | grep -q word && rm -f /tmp/greed*", NULL};
-    int status = run(arguments);
+    int status = run_program("/bin/sh", "-c", "echo word | grep -q word && rm -f /tmp/greed*");
     if (status)
         printf("# the shell's status is %#x\n", (unsigned)status);
     return status == 0;
@@ -131,14 +108,12 @@ static bool are_back(const struct system_stats *before, const struct system_stat
 
 static const char *const end_names[] = {"killed", "refused memory", "killed or refused memory"};
 
-static void test_way(char *way, unsigned rounds, enum end end)
+static void test_way(const char *way, unsigned rounds, enum end end)
 {
-    char what[100];
-    char *const arguments[] = {"/test/greedy", way, "7", NULL};
     bool shell = true, intact = true, good = true, back = true;
     const struct system_stats before = quiet_stats();
     for (unsigned round = 0; round < rounds; round++) {
-        int status = run(arguments);
+        int status = run_program("/test/greedy", way, "7");
         bool is_ended = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, is_told = status == 0;
         good &= (is_ended && end != TOLD) || (is_told && end != ENDED);
         back &= wait_until(have_ended, &before);
@@ -146,14 +121,10 @@ static void test_way(char *way, unsigned rounds, enum end end)
         intact &= has_pieces("/tmp/kept", KEPT_PIECES);
         back &= wait_until(are_back, &before);
     }
-    snprintf(what, sizeof what, "%s: %u times it is %s", way, rounds, end_names[end]);
-    check(good, "%s", what);
-    snprintf(what, sizeof what, "%s: its page frames are freed", way);
-    check(back, "%s", what);
-    snprintf(what, sizeof what, "%s: the shell works each time", way);
-    check(shell, "%s", what);
-    snprintf(what, sizeof what, "%s: files are intact", way);
-    check(intact, "%s", what);
+    check(good, "%s: %u times it is %s", way, rounds, end_names[end]);
+    check(back, "%s: its page frames are freed", way);
+    check(shell, "%s: the shell works each time", way);
+    check(intact, "%s: files are intact", way);
 }
 
 int main(void)

@@ -11,8 +11,7 @@
 
 #include <stdlib.h>
 
-#define MS     1000000ull
-#define SHARED 0x0000000900000000ull
+#define MS 1000000ull
 
 enum { SLOT_SIGNAL = 16, SLOT_REPLY };
 
@@ -35,25 +34,20 @@ static void sleep_ms(uint64_t ms)
 
 /* ---- in the child ---------------------------------------------------------------------------------- */
 
-static struct shared *child_shared(void)
-{
-    return (struct shared *)SHARED;
-}
+static struct shared *const child_shared = (struct shared *)CHILD_SHARED;
 
 static void count_always(uint64_t index)
 {
-    struct shared *s = child_shared();
     for (;;)
-        s->threads[index].count++;
+        child_shared->threads[index].count++;
 }
 
 /* Replies to each signal with one. */
 static void answer_signals(uint64_t index)
 {
-    struct shared *s = child_shared();
     while (sys_notification_wait(SLOT_SIGNAL, TARN_FOREVER) > 0) {
-        s->threads[index].count++;
-        s->answered_at = clock_monotonic_ns();
+        child_shared->threads[index].count++;
+        child_shared->answered_at = clock_monotonic_ns();
         sys_notification_signal(SLOT_REPLY, 1);
     }
 }
@@ -63,17 +57,8 @@ static void answer_signals(uint64_t index)
 static void make_child(struct child *child)
 {
     must(child_create(child, "counters"));
-    must(sys_space_map(child->space, shared_memory, SHARED, TARN_PAGE_SIZE, 0,
-                       MAP_READ | MAP_WRITE | MAP_FIXED));
+    child_map(child, shared_memory, CHILD_SHARED, TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
     *shared = (struct shared){0};
-}
-
-static cap_t start(struct child *child, void (*entry)(uint64_t), uint64_t index, uint32_t priority,
-                   uint64_t affinity)
-{
-    cap_t thread = must(child_thread(child, entry, index, priority, affinity));
-    must(sys_thread_resume(thread));
-    return thread;
 }
 
 /* Waits until a thread has counted further; the host may delay a vCPU. */
@@ -119,7 +104,7 @@ static void test_priorities(void)
 {
     struct child child;
     make_child(&child);
-    cap_t low = start(&child, count_always, 0, 1, 1), high = start(&child, count_always, 1, 3, 1);
+    cap_t low = child_run(&child, count_always, 0, 1, 1), high = child_run(&child, count_always, 1, 3, 1);
     check(runs_instead(1, 0), "a thread of higher priority runs instead of a lower one");
     must(sys_thread_set_priority(high, 1));
     check(share_processor(0, 1), "equal priorities share the CPU");
@@ -143,8 +128,8 @@ static void test_preemption(void)
     must(child_give(&child, signal, SLOT_SIGNAL, RIGHT_ALL));
     must(child_give(&child, reply, SLOT_REPLY, RIGHT_ALL));
     uint64_t last = 1ull << (cpu_count - 1);
-    sys_cap_close(start(&child, count_always, 0, 1, last));
-    sys_cap_close(start(&child, answer_signals, 1, 5, last));
+    sys_cap_close(child_run(&child, count_always, 0, 1, last));
+    sys_cap_close(child_run(&child, answer_signals, 1, 5, last));
     sleep_ms(30);
     unsigned asked = 0, prompt = 0;
     for (; asked < 50; asked++) {

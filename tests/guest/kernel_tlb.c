@@ -36,7 +36,6 @@
 #define SETS       8u  /* of page frames, used in turn: a set is reused after seven other rounds */
 #define PAGES      40u /* per set: more than are flushed individually */
 
-#define SHARED      0x0000000900000000ull
 #define ALIAS       0x0000000a00000000ull /* all sets, always mapped */
 #define VIEW        0x0000000b00000000ull /* the set of this round */
 #define PAGE_WORDS  (TARN_PAGE_SIZE / sizeof(uint64_t))
@@ -69,7 +68,7 @@ struct shared {
 };
 #define SHARED_BYTES ((sizeof(struct shared) + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1))
 
-static struct shared *const child_shared = (struct shared *)SHARED;
+static struct shared *const child_shared = (struct shared *)CHILD_SHARED;
 
 /* ---- workers --------------------------------------------------------------------------------------- */
 
@@ -271,13 +270,6 @@ static void change(uint64_t rounds)
 
 /* ---- the test -------------------------------------------------------------------------------------- */
 
-static void start(struct child *child, void (*entry)(uint64_t), uint64_t arg, uint32_t priority, uint64_t cpu)
-{
-    cap_t thread = must(child_thread(child, entry, arg, priority, 1ull << cpu));
-    must(sys_thread_resume(thread));
-    sys_cap_close(thread);
-}
-
 /* Lets threads that fault wait until the pages are accessible, or the changer has ended. */
 static void handle_faults(cap_t handler, struct shared *shared)
 {
@@ -301,17 +293,14 @@ static void make_child(struct child *child, cap_t handler, cap_t shared_memory)
     must(child_give(child, pool, SLOT_POOL, RIGHT_ALL));
     must(child_give(child, scratch, SLOT_SCRATCH, RIGHT_ALL));
     must(sys_space_set_fault_handler(child->space, handler));
-    must(sys_space_map(child->space, shared_memory, SHARED, SHARED_BYTES, 0,
-                       MAP_READ | MAP_WRITE | MAP_FIXED));
-    must(sys_space_map(child->space, pool, ALIAS, SETS * PAGES * TARN_PAGE_SIZE, 0,
-                       MAP_READ | MAP_WRITE | MAP_FIXED));
+    child_map(child, shared_memory, CHILD_SHARED, SHARED_BYTES, MAP_READ | MAP_WRITE);
+    child_map(child, pool, ALIAS, SETS * PAGES * TARN_PAGE_SIZE, MAP_READ | MAP_WRITE);
     sys_cap_close(pool);
     sys_cap_close(scratch);
 }
 
 static void report(const struct shared *shared, uint64_t minimum)
 {
-    char text[80];
     uint64_t least = ~0ull;
     for (uint32_t i = 0; i < shared->workers; i++)
         least = shared->worker[i].accesses < least ? shared->worker[i].accesses : least;
@@ -323,8 +312,8 @@ static void report(const struct shared *shared, uint64_t minimum)
     for (unsigned way = 0; way < WAYS; way++) {
         printf("# %s: poison was read %lu times, words were written in %lu rounds\n", way_names[way],
                shared->stale_reads[way], shared->stale_writes[way]);
-        snprintf(text, sizeof text, "no access uses an old translation after pages were %s", way_names[way]);
-        check(shared->stale_reads[way] == 0 && shared->stale_writes[way] == 0, "%s", text);
+        check(shared->stale_reads[way] == 0 && shared->stale_writes[way] == 0,
+              "no access uses an old translation after pages were %s", way_names[way]);
     }
 }
 
@@ -340,8 +329,8 @@ int main(int argc, char **argv)
     shared->pages = 1;
     make_child(&child, handler, memory);
     for (uint32_t i = 0; i < shared->workers; i++)
-        start(&child, work, i, 1, i);
-    start(&child, change, rounds, 2, 0);
+        sys_cap_close(child_run(&child, work, i, 1, 1ull << i));
+    sys_cap_close(child_run(&child, change, rounds, 2, 1));
     handle_faults(handler, shared);
     child_end(&child);
     report(shared, rounds < ROUNDS_MIN ? rounds : ROUNDS_MIN);

@@ -5,23 +5,19 @@
  *
  * Each part runs in a thread of its own, which logs a mark: number PART, text: name of the part.
  */
+#include "run.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <arch/trace.h>
 #include <tarn/abi.h>
 #include <tarn/runtime.h>
 #include <trace/user.h>
-
-extern char **environ;
 
 #define SLEEPS     20
 #define SLEEP_US   5000
@@ -126,15 +122,11 @@ static void burner(void)
 
 static void children(void)
 {
-    char *failing[] = {"false", NULL}, *killed[] = {"sleep", "1000", NULL};
-    pid_t pid;
     for (int i = 0; i < FAILING; i++)
-        if (posix_spawnp(&pid, failing[0], NULL, NULL, failing, environ) == 0)
-            waitpid(pid, NULL, 0);
-    if (posix_spawnp(&pid, killed[0], NULL, NULL, killed, environ) == 0) {
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-    }
+        run_program("false");
+    const pid_t killed = start_program("sleep", "1000");
+    kill(killed, SIGKILL);
+    status_of(killed);
 }
 
 int pthread_setname_np(pthread_t thread, const char *name);

@@ -3,11 +3,10 @@
  * last_words.c - logs numbered events on every CPU without end and prints from time to time what was logged.
  * tests/host/previous ends the system meanwhile and looks for the events in the remaining trace.
  */
-#include <pthread.h>
-#include <stdio.h>
-#include <tarn/runtime.h>
+#include "threads.h"
 
 #include <arch/trace.h>
+#include <tarn/runtime.h>
 #include <trace/user.h>
 
 #define BETWEEN_LINES 50000u /* events */
@@ -27,10 +26,8 @@ int main(void)
 {
     pthread_t thread;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++) {
-        pthread_create(&thread, NULL, log_numbers, (void *)(uintptr_t)cpu);
-        pthread_setaffinity_mask_np(thread, 1ull << cpu);
-    }
+    for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++)
+        start_thread_on(&thread, (int)cpu, log_numbers, (void *)(uintptr_t)cpu);
     pthread_join(thread, NULL);
     return 1;
 }

@@ -3,8 +3,10 @@
  * late_servers.c - servers that stop replying: a second proc, as it is in the archive, starts programs and
  * learns of their ends, while its fs and net are threads of this program. This program is its init.
  */
+#include "tap.h"
+#include "threads.h"
+
 #include <errno.h>
-#include <pthread.h>
 #include <servers/lib/program.h>
 #include <servers/protocol/fs.h>
 #include <servers/protocol/proc.h>
@@ -12,7 +14,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <tarn/server.h>
-#include <tests/guest/tap.h>
 #include <unistd.h>
 
 #define SELF     "/test/late_servers"
@@ -66,12 +67,11 @@ static void *serve(void *argument)
     return NULL;
 }
 
-static bool start_fake(struct fake *fake)
+static void start_fake(struct fake *fake)
 {
     pthread_t thread;
-    int64_t endpoint = sys_endpoint_create();
-    fake->endpoint = (cap_t)endpoint;
-    return endpoint > 0 && pthread_create(&thread, NULL, serve, fake) == 0;
+    fake->endpoint = (cap_t)sys_endpoint_create();
+    start_thread(&thread, serve, fake);
 }
 
 static void stop_replies(struct fake *fake)
@@ -180,7 +180,9 @@ int main(int argc, char **argv)
     if (argc > 1)
         return 7;
     program_file = (cap_t)get_file(SELF, &program_size);
-    check(start_fake(&fs) && start_fake(&net) && start_proc() && attach_proc(), "a second proc");
+    start_fake(&fs);
+    start_fake(&net);
+    check(start_proc() && attach_proc(), "a second proc");
     int64_t before = run(8);
     check(before && is_told(&fs, before) && is_told(&net, before), "its servers know when a process ended");
     stop_replies(&net);

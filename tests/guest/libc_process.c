@@ -1,56 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* libc_process.c - spawning, waiting, killing; inheritance. It spawns itself. */
+#include "run.h"
 #include "tap.h"
+#include "threads.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio_ext.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/times.h>
-#include <sys/wait.h>
 #include <tarn/error.h>
 #include <tarn/runtime.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char *self;
 
-/* Runs this program with an argument that main knows. Returns its pid or 0. */
+/* Runs this program with an argument that main knows. */
 static pid_t start(const char *what, const posix_spawn_file_actions_t *actions)
 {
-    pid_t pid = 0;
-    char *argv[] = {(char *)self, (char *)what, NULL};
-    return posix_spawn(&pid, self, actions, NULL, argv, environ) == 0 ? pid : 0;
+    return start_words(WORDS(self, what), actions, NULL);
 }
 
-static int status_of(pid_t pid)
+static bool exits(const char *what, int status)
 {
-    int status = -1;
-    return waitpid(pid, &status, 0) == pid ? status : -1;
+    const int found = status_of(start(what, NULL));
+    return WIFEXITED(found) && WEXITSTATUS(found) == status;
+}
+
+static bool is_killed(const char *what, int signal)
+{
+    const int found = status_of(start(what, NULL));
+    return WIFSIGNALED(found) && WTERMSIG(found) == signal;
 }
 
 static void test_exit(void)
 {
-    int status = status_of(start("exit7", NULL));
-    check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "exit status");
-    check(start("exit7", NULL) && wait(&status) > 0 && WEXITSTATUS(status) == 7, "wait");
+    int status;
+    check(exits("exit7", 7), "exit status");
+    check(start("exit7", NULL) > 0 && wait(&status) > 0 && WEXITSTATUS(status) == 7, "wait");
     check(waitpid(-1, &status, 0) < 0 && errno == ECHILD, "no child is ECHILD");
-    pid_t pid = 0;
-    check(posix_spawn(&pid, "/no/such/program", NULL, NULL, (char *[]){"x", NULL}, environ) == ENOENT,
-          "no program is ENOENT");
-    status = status_of(start("abort", NULL));
-    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "abort");
-    status = status_of(start("overflow", NULL));
-    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a thread's stack that overflows is SIGSEGV");
+    check(start_program("/no/such/program") == -ENOENT, "no program is ENOENT");
+    check(is_killed("abort", SIGABRT), "abort");
+    check(is_killed("overflow", SIGSEGV), "a thread's stack that overflows is SIGSEGV");
     status = status_of(start("trap", NULL));
     check(WIFSIGNALED(status) && WTERMSIG(status) != SIGSEGV, "an instruction that traps ends a process");
-    status = status_of(start("crash", NULL));
-    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a wild store is SIGSEGV");
+    check(is_killed("crash", SIGSEGV), "a wild store is SIGSEGV");
 }
 
 static void test_facts(void)
@@ -131,10 +126,8 @@ static void test_files(void)
 /* A program has a capability to its own space. */
 static void test_hiding(void)
 {
-    int status = status_of(start("unwatch", NULL));
-    check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a program cannot hide its end from its creator");
-    status = status_of(start("unhandle", NULL));
-    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "nor its faults");
+    check(exits("unwatch", 7), "a program cannot hide its end from its creator");
+    check(is_killed("unhandle", SIGSEGV), "nor its faults");
 }
 
 static volatile int *volatile bad_address = (volatile int *)0x10;
@@ -165,11 +158,8 @@ static int play_child(const char *what)
         __builtin_trap();
     if (!strcmp(what, "crash"))
         *bad_address = 1;
-    if (!strcmp(what, "overflow")) {
-        pthread_t thread;
-        pthread_create(&thread, NULL, overflow_stack, NULL);
-        pthread_join(thread, NULL);
-    }
+    if (!strcmp(what, "overflow"))
+        result_of(overflow_stack, NULL);
     if (!strcmp(what, "unwatch"))
         return sys_space_watch(SLOT_SPACE, (cap_t)sys_notification_create(), 1) == -E_EXISTS ? 7 : 8;
     if (!strcmp(what, "unhandle")) {

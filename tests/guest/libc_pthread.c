@@ -3,20 +3,18 @@
  * libc_pthread.c - threads and their synchronisation (libc-glue/posix/pthread*.c). That nothing is lost where
  * many threads meet, explore_libc.c counts.
  */
+#define THREADS 8
 #include "tap.h"
+#include "threads.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
 #include <time.h>
 
-#define THREADS 8
-#define ROUNDS  REPEATS(2000)
+#define ROUNDS REPEATS(2000)
 
 static struct timespec after_ms(clockid_t clock, long ms)
 {
@@ -26,17 +24,6 @@ static struct timespec after_ms(clockid_t clock, long ms)
     time.tv_sec += time.tv_nsec / 1000000000;
     time.tv_nsec %= 1000000000;
     return time;
-}
-
-static void run_all(void *(*routine)(void *))
-{
-    pthread_t thread[THREADS];
-    for (intptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, routine, (void *)i))
-            thread[i] = NULL;
-    for (int i = 0; i < THREADS; i++)
-        if (thread[i])
-            pthread_join(thread[i], NULL);
 }
 
 /* ---- creating and ending --------------------------------------------------------------------------- */
@@ -78,15 +65,13 @@ static void test_life(void)
     void *result = NULL;
     check(pthread_create(&thread, NULL, return_square, (void *)12) == 0, "a thread is created");
     check(pthread_join(thread, &result) == 0 && result == (void *)144, "join returns its result");
-    pthread_create(&thread, NULL, exit_deep, (void *)41);
-    check(pthread_join(thread, &result) == 0 && result == (void *)42, "and the argument of pthread_exit");
+    check(result_of(exit_deep, (void *)41) == (void *)42, "and the argument of pthread_exit");
     check(pthread_join(pthread_self(), NULL) == EDEADLK, "a thread cannot join itself");
 
     errno = 99;
     own_variable = 3;
-    pthread_create(&thread, NULL, change_own, (void *)7);
-    pthread_join(thread, &result);
-    check(result && errno == 99 && own_variable == 3, "errno and __thread variables are each thread's own");
+    check(result_of(change_own, (void *)7) && errno == 99 && own_variable == 3,
+          "errno and __thread variables are each thread's own");
 
     int ok = 0;
     for (int i = 0; i < 200; i++) {
@@ -137,20 +122,14 @@ static void *unlock_it(void *argument)
 
 static void test_mutex(void)
 {
-    run_all(count_up);
+    run_threads(count_up);
     check(counter == (unsigned long)THREADS * ROUNDS, "a mutex excludes");
 
-    pthread_t thread;
-    void *result;
     pthread_mutex_lock(&mutex);
     check(pthread_mutex_trylock(&mutex) == EBUSY, "trylock of a held mutex is EBUSY");
-    pthread_create(&thread, NULL, try_for_20_ms, &mutex);
-    pthread_join(thread, &result);
-    check(result == (void *)ETIMEDOUT, "timedlock times out");
+    check(result_of(try_for_20_ms, &mutex) == (void *)ETIMEDOUT, "timedlock times out");
     pthread_mutex_unlock(&mutex);
-    pthread_create(&thread, NULL, try_for_20_ms, &mutex);
-    pthread_join(thread, &result);
-    check(result == NULL, "timedlock takes a free mutex");
+    check(result_of(try_for_20_ms, &mutex) == NULL, "timedlock takes a free mutex");
 
     pthread_mutexattr_t attr;
     pthread_mutexattr_init(&attr);
@@ -160,9 +139,7 @@ static void test_mutex(void)
     int again =
         pthread_mutex_lock(&recursive) | pthread_mutex_lock(&recursive) | pthread_mutex_trylock(&recursive);
     check(again == 0, "a recursive mutex can be taken again");
-    pthread_create(&thread, NULL, unlock_it, &recursive);
-    pthread_join(thread, &result);
-    check(result == (void *)EPERM, "only its owner can unlock it");
+    check(result_of(unlock_it, &recursive) == (void *)EPERM, "only its owner can unlock it");
     pthread_mutex_unlock(&recursive);
     pthread_mutex_unlock(&recursive);
     check(pthread_mutex_destroy(&recursive) == EBUSY, "it must be unlocked as often as it was locked");
@@ -207,7 +184,7 @@ static void test_cond(void)
 {
     pthread_t releaser;
     pthread_create(&releaser, NULL, release_soon, NULL);
-    run_all(wait_for_release);
+    run_threads(wait_for_release);
     pthread_join(releaser, NULL);
     check(woken == THREADS, "broadcast wakes all");
 
@@ -352,11 +329,11 @@ static void test_attributes(void)
 
 static void test_rest(void)
 {
-    run_all(call_once);
+    run_threads(call_once);
     check(once_runs == 1 && once_missing == 0,
           "pthread_once runs the routine once, and all callers wait for it");
     pthread_key_create(&key, destroy_value);
-    run_all(set_value);
+    run_threads(set_value);
     check(destroyed == THREADS * (THREADS + 1) / 2, "each thread's value is destroyed");
     struct timespec until = after_ms(CLOCK_REALTIME, 10);
     sem_t semaphore;
@@ -365,11 +342,11 @@ static void test_rest(void)
     check(sem_trywait(&semaphore) == -1 && errno == EAGAIN && sem_destroy(&semaphore) == 0,
           "and sem_trywait fails at once");
     check(pthread_key_delete(key) == 0 && pthread_setspecific(key, NULL) != 0, "a key can be deleted");
-    run_all(time_out);
+    run_threads(time_out);
     pthread_spin_init(&spinning, 0);
-    run_all(spin_up);
+    run_threads(spin_up);
     check(spins == (unsigned long)THREADS * ROUNDS, "a spin lock excludes");
-    run_all(compute);
+    run_threads(compute);
     check(mixed_up == 0, "each thread has floating-point registers of its own");
 }
 

@@ -12,35 +12,14 @@
 #define FRAMES_OF_SERVERS   512u
 #define MEMORIES_OF_SERVERS 16u
 #include "leak.h"
+#include "run.h"
 #include "tap.h"
-
-#include <errno.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-
-extern char **environ;
-
-static bool run(char *const arguments[])
-{
-    pid_t pid;
-    int status;
-    errno = posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environ);
-    if (errno || waitpid(pid, &status, 0) != pid) {
-        printf("# %s: %s\n", arguments[0], strerror(errno));
-        return false;
-    }
-    if (status != 0)
-        printf("# %s: status %#x\n", arguments[0], (unsigned)status);
-    return status == 0;
-}
 
 static void work(void)
 {
-    check(run((char *[]){"sdet", "-n", "16", NULL}), "sixteen shells at once");
-    check(run((char *[]){"lockstorm", "16", "500", NULL}), "sixteen threads and a lock");
-    check(run((char *[]){"market", "8", "100", NULL}), "eight clients and a server");
+    check(run_program("sdet", "-n", "16") == 0, "sixteen shells at once");
+    check(run_program("lockstorm", "16", "500") == 0, "sixteen threads and a lock");
+    check(run_program("market", "8", "100") == 0, "eight clients and a server");
 }
 
 int main(int argc, char **argv)

@@ -19,7 +19,9 @@ enum probe_op { PROBE_READ, PROBE_WRITE, PROBE_EXECUTE, PROBE_KERNEL_READ, PROBE
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE };
 enum { SLOT_REPORT = 16, SLOT_SCRATCH };
 
-#define PROBE_SHARED  0x0000000900000000ull
+#define PLACE         0x0000000a00000000ull /* address of a test's mappings */
+#define RW            (MAP_READ | MAP_WRITE)
+#define COW           (MAP_READ | MAP_WRITE | MAP_PRIVATE)
 #define PROBE_SECONDS 20000000000ull
 #define PROBE_STACKS  32u
 
@@ -58,7 +60,7 @@ static inline void probe_sleep(uint64_t arg)
 
 static inline void probe_act(uint64_t number)
 {
-    const struct probe_request *request = (const struct probe_request *)PROBE_SHARED + number;
+    const struct probe_request *request = (const struct probe_request *)CHILD_SHARED + number;
     uint64_t address = request->address, value = request->value;
     struct ipc_message message = {.label = number};
     switch (request->op) {
@@ -83,12 +85,6 @@ static inline void probe_act(uint64_t number)
 
 /* ---- in the test ----------------------------------------------------------------------------------- */
 
-static inline void probe_map(struct child *child, cap_t memory, uint64_t address, uint64_t size,
-                             uint32_t flags)
-{
-    must(sys_space_map(child->space, memory, address, size, 0, flags | MAP_FIXED));
-}
-
 /* Makes a child for probes; a sleeping thread keeps it alive. */
 static inline void probe_child(struct child *child, const char *name)
 {
@@ -99,13 +95,8 @@ static inline void probe_child(struct child *child, const char *name)
     must(child_give(child, probe_report, SLOT_REPORT, RIGHT_SEND));
     must(child_give(child, probe_scratch, SLOT_SCRATCH, RIGHT_ALL));
     must(sys_space_set_fault_handler(child->space, probe_report));
-    probe_map(child, probe_memory, PROBE_SHARED, TARN_PAGE_SIZE, MAP_READ);
+    child_map(child, probe_memory, CHILD_SHARED, TARN_PAGE_SIZE, MAP_READ);
     must(child_start(child, probe_sleep, 0));
-}
-
-static inline void probe_end(struct child *child)
-{
-    child_end(child);
 }
 
 /* Starts a probe and returns its number. At most PROBE_STACKS at a time. */

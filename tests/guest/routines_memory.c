@@ -9,20 +9,16 @@
  *
  * Booted with `trace.routines=on` and little memory.
  */
+#define THREADS 400u
 #include "leak.h"
 #include "routine_tables.h"
-#include "start.h"
+#include "run.h"
+#include "threads.h"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define THREADS    400u
 #define ROWS       100u /* for each: more than fit */
 /* Page frames: two for each thread, one of them of its program, and ROUTINES_MORE_FRAMES_MAX
  * (routine_rows.h).
@@ -35,15 +31,12 @@
 #define PIECE      (64u << 10)
 #define MS         1000000ull
 
-extern char **environ;
-
 static pthread_barrier_t begin, end, stay;
 
 static void *make_rows(void *unused)
 {
     volatile uint64_t *context =
         (volatile uint64_t *)sys_routines_map(1); /* struct trace_program begins with it */
-    (void)unused;
     pthread_barrier_wait(&begin);
     for (uint64_t i = 1; i <= ROWS && (int64_t)context > 0; i++) {
         *context = i;
@@ -52,25 +45,17 @@ static void *make_rows(void *unused)
     *context = 0;
     pthread_barrier_wait(&end);
     pthread_barrier_wait(&stay);
-    return NULL;
+    return unused;
 }
 
 static pthread_t threads[THREADS];
 
-static void start_threads(void)
+static void begin_threads(void)
 {
     pthread_barrier_init(&begin, NULL, THREADS + 1);
     pthread_barrier_init(&end, NULL, THREADS + 1);
     pthread_barrier_init(&stay, NULL, THREADS + 1);
-    for (unsigned i = 0; i < THREADS; i++)
-        start_thread(&threads[i], make_rows, NULL);
-}
-
-static void end_threads(void)
-{
-    pthread_barrier_wait(&stay);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    start_threads(threads, THREADS, make_rows);
 }
 
 /* Rows of all threads of this process; `right`: times add up to lives. */
@@ -87,7 +72,7 @@ static uint64_t count_rows(bool *right)
 static void test_limit(void)
 {
     bool right;
-    start_threads();
+    begin_threads();
     const struct system_stats before = quiet_stats();
     pthread_barrier_wait(&begin);
     pthread_barrier_wait(&end);
@@ -98,7 +83,8 @@ static void test_limit(void)
     printf("# %llu frames, %llu rows\n", (unsigned long long)used, (unsigned long long)rows);
     check(rows > THREADS * 5u && rows < THREADS * ROWS, "so not all rows are there");
     check(right, "but times add up");
-    end_threads();
+    pthread_barrier_wait(&stay);
+    join_threads(threads, THREADS);
     const struct system_stats after = quiet_stats();
     check(after.frames_free + SLACK >= before.frames_free, "at the threads' ends their frames are free");
     count_rows(&right);
@@ -109,7 +95,7 @@ static void test_limit(void)
 
 static int stay_hostile(void)
 {
-    start_threads();
+    begin_threads();
     pthread_barrier_wait(&begin);
     pthread_barrier_wait(&end);
     close(open("/tmp/ready", O_CREAT | O_WRONLY, 0666));
@@ -124,17 +110,6 @@ static int be_modest(unsigned count)
     for (unsigned i = 0; i < count; i++)
         pages[i * TARN_PAGE_SIZE] = 1;
     return 0;
-}
-
-static pid_t start(char *way)
-{
-    char *const arguments[] = {"/test/routines_memory", way, NULL};
-    pid_t pid;
-    if (posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ) != 0) {
-        printf("Bail out! no process\n");
-        exit(2);
-    }
-    return pid;
 }
 
 /* A server holds it, which never ends. */
@@ -154,9 +129,9 @@ static void fill_memory(void)
 
 static void test_choice(void)
 {
-    int hostile_status = 0, status = -1;
+    int hostile_status = 0;
     const struct system_stats before = quiet_stats();
-    const pid_t hostile = start("hostile");
+    const pid_t hostile = start_program("/test/routines_memory", "hostile");
     for (int i = 0; i < 2000 && access("/tmp/ready", F_OK) != 0; i++)
         sys_thread_sleep(deadline_after(10 * MS));
     const uint64_t held = before.frames_free - read_stats().frames_free;
@@ -166,8 +141,7 @@ static void test_choice(void)
     char argument[16];
     snprintf(argument, sizeof argument, "%llu", (unsigned long long)pages);
     check(pages > LIMIT / 3 && pages < held, "there is memory for less than the hostile program has");
-    const pid_t modest = start(argument);
-    check(waitpid(modest, &status, 0) == modest && status == 0,
+    check(run_program("/test/routines_memory", argument) == 0,
           "memory runs out, and a modest program goes on");
     pid_t ended = 0; /* its end becomes known a little later than its memory is free */
     for (int i = 0; i < 500 && !(ended = waitpid(hostile, &hostile_status, WNOHANG)); i++)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routines_program.c - tables of a program's own routines: counted by a macro and by
+ * routines_program.c - tables of routines: a program's own, counted by a macro and by
  * -finstrument-functions, merged with the kernel's rows, which know in which routine of the program they were
  * entered, and kept at the ends of threads and processes. What a hostile program writes there hurts nobody.
+ * That each kind of routine is counted as the trace says, and that all adds up to the CPUs' times, is tested
+ * by tests/host/routines_equal.
  *
  * Booted with `trace.routines=on` and `trace.mask=off`. With an argument it is the hostile program, or one
  * that calls or names routines.
  */
 #include "routine_tables.h"
-#include "start.h"
+#include "run.h"
+#include "threads.h"
 
-#include <spawn.h>
+#include <stdatomic.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <tarn/error.h>
 #include <tarn/ipc.h>
 #include <tarn/runtime.h>
@@ -28,6 +30,7 @@
 #define MANY     1100u
 #define ATTEMPTS 200u
 #define READS    300u
+#define ROWS     2000u /* more than a table has */
 
 static void call_kernel(void)
 {
@@ -117,7 +120,6 @@ static void test_macro(void)
     check(row_of(TRACE_ROUTINE_OUT, THREAD_SLEEPING, sleep_number).ended == SLEEPS, "waits too");
     check(kernel.exclusive > 0 && time_in(kernel_number, false) > 0 && sleeping.exclusive > 0,
           "each has time of its own");
-    check(sleeping.exclusive < sleeping.inclusive / 2, "which is not that of its waits");
     check(adds_up(), "all rows add up to the thread's life, to the tick");
 }
 
@@ -152,17 +154,14 @@ static void test_recursion(void)
 
 static void *call_in_thread(void *unused)
 {
-    (void)unused;
     call_kernel();
-    return NULL;
+    return unused;
 }
 
 static void test_threads(void)
 {
     struct trace_routine_row after = {0};
-    pthread_t thread;
-    start_thread(&thread, call_in_thread, NULL);
-    pthread_join(thread, NULL);
+    result_of(call_in_thread, NULL);
     for (unsigned attempt = 0; attempt < ATTEMPTS && !after.ended; attempt++) { /* it ends a little later */
         sys_thread_sleep(deadline_after(MS));
         if (read_own(TRACE_ROUTINES_ENDED))
@@ -194,13 +193,7 @@ static void test_functions(void)
 
 static int run_child(const char *what)
 {
-    char *const arguments[] = {"routines_program", (char *)what, NULL};
-    pid_t pid;
-    int status = 1;
-    return posix_spawn(&pid, "/test/routines_program", NULL, NULL, arguments, NULL) == 0 &&
-                   waitpid(pid, &status, 0) == pid
-               ? status
-               : -1;
+    return run_program("/test/routines_program", what);
 }
 
 static void test_names(void)
@@ -223,11 +216,15 @@ static void test_names(void)
               row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number).ended == CALLS,
           "another process of the program has the same numbers, and its parent gets its rows");
     check(table.head && adds_up(), "which add up");
-    check(sys_routine_name("", 0) == -E_BAD_ARGUMENT && sys_routine_name((char *)8, 0) < 0 &&
-              sys_routine_names(0, (void *)8, 4096) < 0 && sys_routine_names(0, name, 8) == -E_TOO_LARGE &&
-              sys_routines_map(TRACE_PROGRAM_PAGES + 1) == -E_TOO_LARGE &&
-              sys_routines_map(0) == -E_TOO_LARGE,
+    check(all_return(-E_TOO_LARGE, sys_routine_names(0, name, 8), sys_routines_map(TRACE_PROGRAM_PAGES + 1),
+                     sys_routines_map(0), sys_routines_read(0, 0, name, 16)) &&
+              all_return(-E_BAD_ARGUMENT, sys_routine_name("", 0), switch_routines(3),
+                         sys_trace_control(SLOT_TRACE, TRACE_OP_SET_ROUTINES, 1, 1)) &&
+              sys_routine_name((char *)8, 0) < 0 && sys_routine_names(0, (void *)8, 4096) < 0 &&
+              sys_routines_read(0, 0, (void *)8, TRACE_ROUTINES_BYTES_MAX) < 0 &&
+              sys_routines_read(1, 0, name, 16) < 0,
           "what makes no sense is refused");
+    check(sys_routines_read(0, UINT64_MAX, name, 16) == 0, "behind the last table there is none");
     check(run_child("names") == 0, "the number of names that a program may add is limited");
 }
 
@@ -275,6 +272,39 @@ static void test_hostile(void)
     check(read_own(TRACE_ROUTINES_CHILDREN) && adds_up(), "nor those that its parent gets");
 }
 
+static atomic_bool stop;
+
+static void *make_rows(void *unused)
+{
+    uint64_t *context = (uint64_t *)sys_routines_map(1); /* struct trace_program begins with it */
+    for (uint64_t i = 1; (int64_t)context > 0 && (i <= ROWS || !atomic_load(&stop)); i++) {
+        *(volatile uint64_t *)context = i * 0x9e3779b97f4a7c15ull;
+        sys_null();
+    }
+    return unused;
+}
+
+/* Also one that writes anything where the kernel looks for its routine. */
+static void test_read_under_load(void)
+{
+    pthread_t thread;
+    bool fits = true, counted = false;
+    atomic_store(&stop, false);
+    start_thread(&thread, make_rows, NULL);
+    for (unsigned i = 0; i < READS; i++)
+        for (table.serial = 0; next(TARNPROF_OWN);)
+            fits = fits &&
+                   sizeof *table.head + table.head->rows * sizeof *table.rows <= TRACE_ROUTINES_BYTES_MAX;
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    check(fits, "tables are read while another thread makes rows");
+    for (unsigned attempt = 0; attempt < ATTEMPTS && !counted; attempt++) {
+        sys_thread_sleep(deadline_after(5 * MS)); /* it ends a little later than it is joined */
+        counted = read_own(TRACE_ROUTINES_ENDED) && row_of(TRACE_ROUTINE_OTHERS, 0, 0).ended > 0;
+    }
+    check(counted, "what found no row is counted together");
+}
+
 /* ---- switching ------------------------------------------------------------------------------------------
  */
 
@@ -294,6 +324,72 @@ static void test_switch(void)
               number_of("call_kernel", NULL) == TRACE_CONTEXT_NAMED && number > TRACE_CONTEXT_NAMED,
           "routines are counted anew, with new numbers");
     check(adds_up(), "and add up");
+}
+
+static uint64_t time_out(void)
+{
+    return trace_routines_time(table.rows, table.head->rows, TRACE_ROUTINE_OUT);
+}
+
+/* What the scheduler counts, and what the switches count, were measured apart. */
+static void test_thread_sums(void)
+{
+    unsigned tables = 0, right = 0;
+    table.serial = 0;
+    while (next(SLOT_TRACE)) {
+        tables++;
+        right += table.head->life - time_out() == table.head->ran && adds_up();
+    }
+    check(tables > 4 && right == tables,
+          "times add up to each thread's life, and on CPUs to what the scheduler counts: %u of %u", right,
+          tables);
+}
+
+/* A thread is joined shortly before it ends. */
+static void wait_for_others(void)
+{
+    for (unsigned living = 2; living > 1;) {
+        sys_thread_sleep(deadline_after(MS));
+        living = 0;
+        table.serial = 0;
+        while (next(TARNPROF_OWN))
+            living += table.head->of == TRACE_ROUTINES_THREAD;
+    }
+}
+
+static void *run_on(void *unused)
+{
+    while (!atomic_load(&stop))
+        continue;
+    return unused;
+}
+
+/* A thread that lives on has a table up to the moment at which they were switched off. */
+static void test_end_while_off(void)
+{
+    pthread_t thread;
+    wait_for_others();
+    const bool had_any = read_own(TRACE_ROUTINES_ENDED);
+    const uint64_t life = had_any ? table.head->life : 0, ran = had_any ? table.head->ran : 0,
+                   threads = had_any ? table.head->threads : 0, since = arch_trace_clock();
+    atomic_store(&stop, false);
+    start_thread(&thread, run_on, NULL);
+    sys_thread_sleep(deadline_after(5 * MS));
+    switch_routines(0);
+    const uint64_t counted = arch_trace_clock() - since;
+    sys_thread_sleep(deadline_after(50 * MS));
+    test_thread_sums();
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    wait_for_others();
+    check(read_own(TRACE_ROUTINES_ENDED) && table.head->threads == threads + 1,
+          "a thread that ends while routines are not counted hands on what was counted");
+    check(table.head->life - life <= counted && table.head->life - life > MS / 2 && adds_up(),
+          "up to the moment at which they were switched off: %llu of %llu ticks",
+          (unsigned long long)(table.head->life - life), (unsigned long long)counted);
+    check(table.head->life - time_out() == table.head->ran && table.head->ran - ran < counted,
+          "its time on CPUs, too");
+    switch_routines(1);
 }
 
 /* ---- routines of all programs ----------------------------------------------------------------------------
@@ -352,7 +448,10 @@ int main(int argc, char **argv)
     test_functions();
     test_names();
     test_hostile();
+    test_read_under_load();
+    test_thread_sums();
     test_switch();
+    test_end_while_off();
     test_calls();
     test_all_add_up();
     tarnprof_free(&table);

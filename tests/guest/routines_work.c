@@ -14,14 +14,13 @@
  * trace.routines=on.
  */
 #include "probe.h"
-#include "start.h"
+#include "run.h"
+#include "threads.h"
 
 #include <arch/trace.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <tarn/trace_control.h>
 #include <user/tarnprof/tarnprof.h>
 
@@ -40,8 +39,6 @@
 #define SHOOTDOWNS 8u
 #define CHILDREN   4u
 #define EXCEPTIONS 4u
-#define RW         (MAP_READ | MAP_WRITE)
-#define PLACE      0x0000000a00000000ull
 #define HOLE       0x0000000b00000000ull
 #define PAGES      16ull
 #define SIZE       (PAGES * TARN_PAGE_SIZE)
@@ -61,7 +58,6 @@ static cap_t endpoint, saved;
 static void *serve(void *unused)
 {
     struct ipc_message message;
-    (void)unused;
     int64_t result = ipc_receive(endpoint, &message);
     while (result == 0 && message.label != LABEL_END) {
         if (message.label == LABEL_SLOW) {
@@ -74,7 +70,7 @@ static void *serve(void *unused)
         }
     }
     ipc_reply(&message);
-    return NULL;
+    return unused;
 }
 
 static void call_often(uint64_t label, unsigned times)
@@ -87,14 +83,13 @@ static void call_often(uint64_t label, unsigned times)
 
 static void *call_all(void *unused)
 {
-    (void)unused;
     call_often(LABEL, CALLS);
     call_often(LABEL_SLOW, SLOW_CALLS);
     for (unsigned i = 0; i < SENDS; i++) {
         struct ipc_message message = ipc_label_only(LABEL);
         must(ipc_send(endpoint, &message));
     }
-    return NULL;
+    return unused;
 }
 
 static void work_with_messages(void)
@@ -108,10 +103,8 @@ static void work_with_messages(void)
         ipc_call(1, &message); /* is not sent, so it counts as a system call only */
     }
     start_thread(&server, serve, NULL);
-    for (unsigned i = 0; i < 2; i++)
-        start_thread(&clients[i], call_all, NULL);
-    for (unsigned i = 0; i < 2; i++)
-        pthread_join(clients[i], NULL);
+    start_threads(clients, 2, call_all);
+    join_threads(clients, 2);
     call_often(LABEL_END, 1);
     pthread_join(server, NULL);
     did(TRACE_ROUTINE_CALL, LABEL, 2 * CALLS);
@@ -129,29 +122,25 @@ static void work_with_messages(void)
 /* More threads than CPUs, which take time slices from each other. */
 static void *spin(void *unused)
 {
-    (void)unused;
     const uint64_t end = deadline_after(30 * MS);
     while (clock_monotonic_ns() < end)
         ;
-    return NULL;
+    return unused;
 }
 
 static void *sleep_often(void *unused)
 {
-    (void)unused;
     for (unsigned i = 0; i < SLEEPS; i++)
         sys_thread_sleep(deadline_after(MS / 4));
-    return NULL;
+    return unused;
 }
 
 static void work_with_time(void)
 {
     pthread_t threads[SPINNERS], sleeper;
     start_thread(&sleeper, sleep_often, NULL);
-    for (unsigned i = 0; i < SPINNERS; i++)
-        start_thread(&threads[i], spin, NULL);
-    for (unsigned i = 0; i < SPINNERS; i++)
-        pthread_join(threads[i], NULL);
+    start_threads(threads, SPINNERS, spin);
+    join_threads(threads, SPINNERS);
     pthread_join(sleeper, NULL);
 }
 
@@ -161,10 +150,9 @@ static atomic_bool stop;
 
 static void *run_on(void *unused)
 {
-    (void)unused;
     while (!atomic_load(&stop))
         sys_thread_yield();
-    return NULL;
+    return unused;
 }
 
 static void touch(unsigned pages)
@@ -180,13 +168,11 @@ static void touch(unsigned pages)
 static void work_with_memory(void)
 {
     pthread_t others[3];
-    for (unsigned i = 0; i < 3; i++)
-        start_thread(&others[i], run_on, NULL);
+    start_threads(others, 3, run_on);
     for (unsigned i = 0; i < SHOOTDOWNS; i++)
         touch(TOUCHES / SHOOTDOWNS);
     atomic_store(&stop, true);
-    for (unsigned i = 0; i < 3; i++)
-        pthread_join(others[i], NULL);
+    join_threads(others, 3);
 }
 
 /* The kernel copies into pages that are not there, in a system call. */
@@ -206,7 +192,6 @@ static cap_t pager, paged, supply;
 static void *serve_pages(void *unused)
 {
     struct ipc_message message;
-    (void)unused;
     int64_t error = ipc_receive(pager, &message);
     while (error == 0 && message.label != LABEL_END) {
         const uint64_t offset = message.word[1] & ~(TARN_PAGE_SIZE - 1), word = offset;
@@ -216,7 +201,7 @@ static void *serve_pages(void *unused)
         error = ipc_reply_receive(pager, &message);
     }
     ipc_reply(&message);
-    return NULL;
+    return unused;
 }
 
 static void read_paged(struct child *child)
@@ -226,7 +211,7 @@ static void read_paged(struct child *child)
     paged = must(sys_memory_create_paged(SIZE, pager));
     supply = must(sys_memory_create(SIZE));
     start_thread(&thread, serve_pages, NULL);
-    probe_map(child, paged, PLACE, SIZE, RW);
+    child_map(child, paged, PLACE, SIZE, RW);
     for (uint64_t i = 0; i < PAGES / 2; i++)
         probe(child, PROBE_READ, PLACE + i * TARN_PAGE_SIZE, 0);
     /* the kernel's copy stops, and the system call begins again */
@@ -238,7 +223,6 @@ static void read_paged(struct child *child)
 
 static void trap(uint64_t unused)
 {
-    (void)unused;
     __builtin_trap();
 }
 
@@ -258,7 +242,7 @@ static void fault_with_handler(struct child *child)
     probe(child, PROBE_WRITE, HOLE, 1);
     probe_start(child, PROBE_WRITE, HOLE, 1);
     must(ipc_receive(probe_report, &message));
-    probe_map(child, must(sys_memory_create(TARN_PAGE_SIZE)), HOLE, TARN_PAGE_SIZE, RW);
+    child_map(child, must(sys_memory_create(TARN_PAGE_SIZE)), HOLE, TARN_PAGE_SIZE, RW);
     message = ipc_label_only(FAULT_REPLY_RESUME);
     must(ipc_reply(&message));
     probe_finish(NULL);
@@ -278,7 +262,7 @@ static void work_with_faults(void)
     probe_child(&child, "faulter");
     read_paged(&child);
     fault_with_handler(&child);
-    probe_end(&child);
+    child_end(&child);
     /* without a handler the space is killed */
     if (child_create(&child, "killed\0\0\0\0\0\0\0\0\0") == 0 && child_start(&child, trap, 0) == 0)
         sys_thread_sleep(deadline_after(MS));
@@ -289,10 +273,8 @@ static void work_with_faults(void)
 
 static void run_children(void)
 {
-    char *const arguments[] = {"ls", "/bin/true", NULL};
-    pid_t pid;
     for (unsigned i = 0; i < CHILDREN; i++)
-        if (posix_spawn(&pid, "/bin/ls", NULL, NULL, arguments, NULL) != 0 || waitpid(pid, NULL, 0) != pid)
+        if (run_program("/bin/ls", "/bin/true") < 0)
             printf("Bail out! no child\n");
 }
 

@@ -11,14 +11,11 @@
  */
 #define TRACE_DEFINE_LIMITS
 #include <app/limits.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <tests/guest/threads.h>
 
-#define THREADS 4
-#define PAIRS   5000u
-#define WAITS   10000u
-#define SELDOM  100u
+#define PAIRS  5000u
+#define WAITS  10000u
+#define SELDOM 100u
 
 static void *allocate(void *argument)
 {
@@ -42,17 +39,11 @@ static void log_waits(void)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[THREADS];
-
     if (trace_register_schema(&trace_schema_limits))
         return 1;
     if (argc > 1)
         return 0;
-
-    for (uintptr_t i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, allocate, (void *)i);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    run_threads(allocate);
     log_waits();
     return 0;
 }

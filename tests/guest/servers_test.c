@@ -7,27 +7,21 @@
 #define FRAMES_OF_SERVERS   512u
 #define MEMORIES_OF_SERVERS 4u
 #include "leak.h"
+#include "run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <servers/protocol/authority.h>
 #include <servers/protocol/console.h>
 #include <servers/protocol/fs.h>
 #include <servers/protocol/proc.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <tarn/errno_of.h>
 #include <tarn/runtime.h>
 #include <tarn/server.h>
 #include <tarn/trace_control.h>
 #include <tests/guest/tap.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SELF     "/test/servers"
 #define LABELLED "/test/labelled" /* `trace` under another name, which is used up */
@@ -36,19 +30,6 @@ static void sleep_ms(long ms)
 {
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
     nanosleep(&time, NULL);
-}
-
-static pid_t spawn_file(const char *path, const char *role)
-{
-    char *arguments[] = {(char *)path, (char *)role, NULL};
-    pid_t pid;
-    int error = posix_spawn(&pid, path, NULL, NULL, arguments, environ);
-    return error ? -error : pid;
-}
-
-static pid_t spawn_role(const char *role)
-{
-    return spawn_file(SELF, role);
 }
 
 static int64_t ask(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c)
@@ -69,7 +50,7 @@ static int be_reader(void) /* waits for ever on a pipe that it holds itself */
 
 static int be_parent(void) /* exits without waiting for its child */
 {
-    return spawn_role("sleeper") < 0;
+    return start_program(SELF, "sleeper") < 0;
 }
 
 /* Random requests to all servers, with arguments that are often nearly valid. */
@@ -154,26 +135,12 @@ static void check_settled(const struct figures *before, const char *what)
 
 /* ---- tests ----------------------------------------------------------------------------------------- */
 
-static bool copy_file(const char *from, const char *to)
-{
-    static char buffer[32768];
-    int in = open(from, O_RDONLY), out = open(to, O_CREAT | O_TRUNC | O_WRONLY, 0755);
-    ssize_t size = 0;
-    bool good = in >= 0 && out >= 0;
-    while (good && (size = read(in, buffer, sizeof(buffer))) > 0)
-        good = write(out, buffer, (size_t)size) == size;
-    close(in);
-    close(out);
-    return good && size == 0;
-}
-
 /* A running program does not see changes of its file. */
 static void test_running_executable(void)
 {
     static const char junk[65536];
-    int status;
     check(copy_file(SELF, "/tmp/executable"), "copy a program");
-    pid_t pid = spawn_file("/tmp/executable", "sleeper");
+    pid_t pid = start_program("/tmp/executable", "sleeper");
     sleep_ms(50);
     int file = open("/tmp/executable", O_WRONLY);
     ssize_t written = 0;
@@ -182,10 +149,10 @@ static void test_running_executable(void)
     close(file);
     check(pid > 0 && written == 4 * sizeof(junk), "overwrite it while it runs");
     sleep_ms(50);
-    check(kill(pid, 0) == 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid &&
-              WTERMSIG(status) == SIGKILL,
+    check(kill(pid, 0) == 0 && kill(pid, SIGKILL) == 0 && WTERMSIG(status_of(pid)) == SIGKILL,
           "the overwritten program still runs");
-    check(spawn_file("/tmp/executable", "exit7") == -ENOEXEC, "a file that is no executable is not started");
+    check(start_program("/tmp/executable", "exit7") == -ENOEXEC,
+          "a file that is no executable is not started");
     check(unlink("/tmp/executable") == 0, "remove it");
 }
 
@@ -206,38 +173,35 @@ static void test_authority(void)
 {
     static char bytes[4096];
     posix_spawnattr_t attributes;
-    pid_t pid;
     unsigned held = 0, refused = 0;
     for (cap_t slot = 1; slot < 1000; slot++) {
         const int64_t info = sys_cap_info(slot);
         held += info >= 0 && (info >> 8 == CAP_TRACE || info >> 8 == CAP_MACHINE || info >> 8 == CAP_DEVICE);
     }
     check(held == 0, "an ordinary program holds neither the trace nor the machine nor a device");
-    check(sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0) < 0 &&
-              sys_trace_consume(SLOT_TRACE, 0, 0) < 0 &&
-              sys_trace_metadata(SLOT_TRACE, 0, 0, bytes, sizeof bytes) < 0 &&
-              sys_trace_previous(SLOT_TRACE, bytes, sizeof bytes) < 0 &&
-              sys_trace_previous_memory(SLOT_TRACE, 0, 0) < 0 &&
-              sys_trace_sites(SLOT_TRACE, SLOT_SPACE, 0, 0, 0) < 0 &&
-              sys_routines_read(SLOT_TRACE, 0, bytes, sizeof bytes) < 0,
+    check(all_return(
+              -E_BAD_CAP, sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0),
+              sys_trace_consume(SLOT_TRACE, 0, 0), sys_trace_metadata(SLOT_TRACE, 0, 0, bytes, sizeof bytes),
+              sys_trace_previous(SLOT_TRACE, bytes, sizeof bytes),
+              sys_trace_previous_memory(SLOT_TRACE, 0, 0), sys_trace_sites(SLOT_TRACE, SLOT_SPACE, 0, 0, 0),
+              sys_routines_read(SLOT_TRACE, 0, bytes, sizeof bytes)),
           "it cannot read or control the trace");
-    check(sys_machine_shutdown(SLOT_MACHINE, 1) < 0 &&
-              sys_machine_debug(SLOT_MACHINE, MACHINE_DEBUG_ENTER, 0) < 0 &&
-              sys_machine_console_read(SLOT_MACHINE, bytes, 1) < 0 &&
-              sys_machine_console_write(SLOT_MACHINE, "x", 1) < 0 &&
-              sys_machine_console_bind(SLOT_MACHINE, 0, 1) < 0 && sys_irq_create(SLOT_MACHINE, 1) < 0 &&
-              sys_machine_device(SLOT_MACHINE, 0) < 0,
+    check(all_return(-E_BAD_CAP, sys_machine_shutdown(SLOT_MACHINE, 1),
+                     sys_machine_debug(SLOT_MACHINE, MACHINE_DEBUG_ENTER, 0),
+                     sys_machine_console_read(SLOT_MACHINE, bytes, 1),
+                     sys_machine_console_write(SLOT_MACHINE, "x", 1),
+                     sys_machine_console_bind(SLOT_MACHINE, 0, 1), sys_irq_create(SLOT_MACHINE, 1),
+                     sys_machine_device(SLOT_MACHINE, 0)),
           "it cannot use the machine");
-    check(sys_device_read(SLOT_DEVICE, 0, 4) < 0 && sys_device_write(SLOT_DEVICE, 4, 2, 0) < 0 &&
-              sys_device_memory(SLOT_DEVICE, 0) < 0 && sys_memory_create_contiguous(SLOT_DEVICE, 4096) < 0 &&
-              sys_memory_physical(SLOT_DEVICE, 0, 0) < 0 &&
-              sys_irq_create_message(SLOT_DEVICE, (struct irq_message *)bytes) < 0,
+    check(all_return(-E_BAD_CAP, sys_device_read(SLOT_DEVICE, 0, 4), sys_device_write(SLOT_DEVICE, 4, 2, 0),
+                     sys_device_memory(SLOT_DEVICE, 0), sys_memory_create_contiguous(SLOT_DEVICE, 4096),
+                     sys_memory_physical(SLOT_DEVICE, 0, 0),
+                     sys_irq_create_message(SLOT_DEVICE, (struct irq_message *)bytes)),
           "nor a device or physical memory");
     posix_spawnattr_init(&attributes);
     for (unsigned i = 0; i < AUTHORITIES; i++) {
         posix_spawnattr_setauthority_np(&attributes, 1u << i);
-        refused +=
-            posix_spawn(&pid, SELF, NULL, &attributes, (char *[]){SELF, "exit7", NULL}, environ) == EPERM;
+        refused += start_words(WORDS(SELF, "exit7"), NULL, &attributes) == -EPERM;
     }
     posix_spawnattr_destroy(&attributes);
     check(refused == AUTHORITIES, "and cannot hand on what it does not hold");
@@ -245,9 +209,7 @@ static void test_authority(void)
 
 static bool controls_trace(const char *path)
 {
-    int status = -1;
-    const pid_t pid = spawn_file(path, "statedump");
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+    return run_program(path, "statedump") == 0;
 }
 
 static void test_labels(void)
@@ -264,11 +226,11 @@ static void test_labels(void)
 static void test_hostile(void)
 {
     pid_t pids[4];
-    int status, good = 0;
+    int good = 0;
     for (int i = 0; i < 4; i++)
-        pids[i] = spawn_role("hostile");
+        pids[i] = start_program(SELF, "hostile");
     for (int i = 0; i < 4; i++)
-        good += pids[i] > 0 && waitpid(pids[i], &status, 0) == pids[i] && status == 0;
+        good += status_of(pids[i]) == 0;
     check(good == 4, "the servers still reply after so many random requests");
 }
 
@@ -333,13 +295,13 @@ static void test_full_table(void)
 static void test_kill_anywhere(void)
 {
     static const char *const roles[] = {"reader", "sleeper", "files", "parent", "exit7", "hostile"};
-    int status, good = 0;
+    int good = 0;
     for (int round = 0; round < 60; round++) {
-        pid_t pid = spawn_role(roles[round % 6]);
+        pid_t pid = start_program(SELF, roles[round % 6]);
         if (round % 3)
             sleep_ms(round % 7);
         kill(pid, SIGKILL);
-        good += waitpid(pid, &status, 0) == pid;
+        good += status_of(pid) != -1;
     }
     check(good == 60, "60 children killed anywhere are all waited for");
 }

@@ -7,18 +7,17 @@
  *
  * One part plays a server: its endpoint takes net's slot, so that libc-glue asks it for shared buffers.
  */
+#include "run.h"
+#include "tap.h"
+#include "threads.h"
+
 #include <errno.h>
-#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <tarn/runtime.h>
 #include <tarn/server.h>
-#include <tests/guest/tap.h>
-#include <unistd.h>
 
 #define SELF    "/test/shared_buffers"
 #define HOLDERS 70 /* with SERVER_BUFFERS_MAX each they would hold more buffers than a server has */
@@ -55,8 +54,8 @@ static bool start_refusing(void)
     int64_t made = sys_endpoint_create();
     endpoint = made > 0 ? (cap_t)made : 0;
     sys_cap_close(SLOT_NET);
-    return made > 0 && sys_cap_copy(SLOT_SPACE, endpoint, SLOT_NET, RIGHT_SEND | RIGHT_GRANT, 1) >= 0 &&
-           pthread_create(&thread, NULL, refuse_main, NULL) == 0;
+    start_thread(&thread, refuse_main, NULL);
+    return made > 0 && sys_cap_copy(SLOT_SPACE, endpoint, SLOT_NET, RIGHT_SEND | RIGHT_GRANT, 1) >= 0;
 }
 
 static void *borrow_main(void *shared)
@@ -70,8 +69,7 @@ static int64_t borrow_beside(struct shared_buffer *first, struct shared_buffer *
     pthread_t thread;
     void *result;
     int before = atomic_load(&asked);
-    if (pthread_create(&thread, NULL, borrow_main, shared))
-        return 1;
+    start_thread(&thread, borrow_main, shared);
     while (first && atomic_load(&asked) == before) /* it has asked the server and now waits */
         sched_yield();
     if (first)
@@ -127,24 +125,15 @@ static int be_holder(void)
     return 0;
 }
 
-static pid_t spawn_program(const char *path, const char *argument, int pipe_end)
-{
-    char *arguments[] = {(char *)path, (char *)argument, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    posix_spawn_file_actions_init(&actions);
-    if (pipe_end >= 0)
-        posix_spawn_file_actions_adddup2(&actions, pipe_end, 3);
-    int error = posix_spawn(&pid, path, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error ? -error : pid;
-}
-
 /* Starts a holder and waits until it holds as many as it can. Returns its letter, or 0. */
 static char start_holder(pid_t *pid, const int ends[2])
 {
     char letters[2] = {0};
-    *pid = spawn_program(SELF, "hold", ends[1]);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 3);
+    *pid = start_words(WORDS(SELF, "hold"), &actions, NULL);
+    posix_spawn_file_actions_destroy(&actions);
     if (*pid < 0 || read(ends[0], &letters[0], 1) != 1 || letters[0] != '+' ||
         read(ends[0], &letters[1], 1) != 1)
         return 0;
@@ -154,14 +143,7 @@ static char start_holder(pid_t *pid, const int ends[2])
 static void stop_holder(pid_t pid)
 {
     kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-}
-
-static bool lists_files(void)
-{
-    int status = -1;
-    pid_t pid = spawn_program("/bin/ls", "/bin", -1);
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+    status_of(pid);
 }
 
 static void test_takers(void)
@@ -177,7 +159,8 @@ static void test_takers(void)
     printf("# %d clients reached their own limit, %d were refused before\n", full, refused);
     check(full > 0 && refused > 0 && full + refused == HOLDERS,
           "late clients get fewer than a client's limit");
-    check(lists_files(), "when clients have taken all buffers of fs, a new program still gets its first");
+    check(run_program("/bin/ls", "/bin") == 0,
+          "when clients have taken all buffers of fs, a new program still gets its first");
     for (int i = 0; i < HOLDERS; i++)
         stop_holder(pids[i]);
     char letter = 0;

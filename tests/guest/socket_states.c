@@ -6,21 +6,18 @@
  * the same operations, after which the server must still reply and have lost nothing. Peers are sockets of
  * this program. The last line is `echo: states: ...`.
  */
-#include <arpa/inet.h>
+#include "net.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <servers/protocol/net.h>
 #include <servers/protocol/traced.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <tarn/server.h>
 #include <trace/format/wire.h>
 #include <unistd.h>
 
@@ -69,12 +66,6 @@ static int open_socket(int type)
     int fd = socket(AF_INET, type, 0);
     fcntl(fd, F_SETFL, O_NONBLOCK);
     return fd;
-}
-
-static struct sockaddr_in address_of(const char *ip, uint16_t port)
-{
-    return (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_addr.s_addr = inet_addr(ip), .sin_port = htons(port)};
 }
 
 static int result(int64_t value)
@@ -165,26 +156,16 @@ static int open_refused(int type)
 static int open_in_state(enum state state)
 {
     int peer, fd;
-    switch (state) {
-    case NEW:
-        return open_socket(SOCK_STREAM);
-    case BOUND:
-        return open_bound(SOCK_STREAM);
-    case LISTENING:
-        return open_listening(4);
-    case CONNECTING:
+    if (state == CONNECTING)
         return open_connecting();
-    case REFUSED:
-        return open_refused(SOCK_STREAM);
-    case UDP_NEW:
-        return open_socket(SOCK_DGRAM);
-    case UDP_BOUND:
-        return open_bound(SOCK_DGRAM);
-    case UDP_CONNECTED:
-        return open_refused(SOCK_DGRAM);
-    default:
-        break;
-    }
+    if (state == LISTENING)
+        return open_listening(4);
+    if (state == NEW || state == UDP_NEW)
+        return open_socket(state == NEW ? SOCK_STREAM : SOCK_DGRAM);
+    if (state == BOUND || state == UDP_BOUND)
+        return open_bound(state == BOUND ? SOCK_STREAM : SOCK_DGRAM);
+    if (state == REFUSED || state == UDP_CONNECTED)
+        return open_refused(state == REFUSED ? SOCK_STREAM : SOCK_DGRAM);
     fd = open_connected(&peer);
     if (state == SHUT || state == FIN_FIRST) {
         shutdown(fd, SHUT_WR);
@@ -276,18 +257,11 @@ static int try_get(int fd, int option)
     return result(getsockopt(fd, level_of(option), option, &value, &size));
 }
 
-static int try_own_name(int fd, int unused)
+static int try_name(int fd, int of_peer)
 {
     struct sockaddr_in address;
     socklen_t size = sizeof(address);
-    return result(getsockname(fd, (struct sockaddr *)&address, &size));
-}
-
-static int try_peer_name(int fd, int unused)
-{
-    struct sockaddr_in address;
-    socklen_t size = sizeof(address);
-    return result(getpeername(fd, (struct sockaddr *)&address, &size));
+    return result((of_peer ? getpeername : getsockname)(fd, (struct sockaddr *)&address, &size));
 }
 
 static int try_poll(int fd, int unused)
@@ -340,8 +314,8 @@ static const struct {
     {"get nodelay", try_get, TCP_NODELAY,  {0,   0,   OPT, 0,   0,   0,   0,   INV, INV, INV, INV,   OPT, OPT, OPT}},
     {"set error", try_set, SO_ERROR,       {OPT, OPT, OPT, OPT, OPT, OPT, OPT, INV, INV, INV, INV,   OPT, OPT, OPT}},
     {"get error", try_get, SO_ERROR,       {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
-    {"own name", try_own_name, 0,          {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
-    {"peer name", try_peer_name, 0,        {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
+    {"own name", try_name, false,          {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
+    {"peer name", try_name, true,          {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
     {"poll", try_poll, 0,                  {0,   0,   0,   0,   O,   I|O, O,   H,   H,   E,   E,     O,   O,   O}},
     {"dup", try_dup, 0,                    {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
 };
@@ -353,12 +327,12 @@ static int run(int fd, int i)
     return operations[i].run(fd, operations[i].argument);
 }
 
-static uint64_t count_sockets(void)
+static uint64_t ask_for_sockets(void)
 {
-    struct ipc_message message = {.label = NET_STATISTICS};
-    if (call_server_message(SLOT_NET, &message) < 0)
+    const uint64_t count = count_sockets();
+    if (!count)
         complain("the server does not reply; ");
-    return message.word[0];
+    return count;
 }
 
 static void try_table(enum state state)
@@ -370,7 +344,7 @@ static void try_table(enum state state)
                      operations[i].wanted[state]);
         run(fd, i); /* once more, whatever it returns */
         close_all(fd);
-        count_sockets();
+        ask_for_sockets();
     }
 }
 
@@ -381,7 +355,7 @@ static void try_sequences(enum state state)
         for (int step = 0; step < STEPS; step++)
             run(fd, rand() % OPERATIONS);
         close_all(fd);
-        count_sockets();
+        ask_for_sockets();
     }
 }
 
@@ -431,15 +405,15 @@ static void try_trace_link(void)
 int main(void)
 {
     set_server_patience(PATIENCE_MS * 1000000ull);
-    uint64_t before = count_sockets();
+    uint64_t before = ask_for_sockets();
     for (enum state state = 0; state < STATES; state++)
         try_table(state);
     try_addresses();
     try_trace_link();
     for (enum state state = 0; state < STATES; state++)
         try_sequences(state);
-    if (count_sockets() > before) /* fewer: a connection of the host has ended meanwhile */
-        complain("%d sockets left; ", (int)(count_sockets() - before));
+    if (ask_for_sockets() > before) /* fewer: a connection of the host has ended meanwhile */
+        complain("%d sockets left; ", (int)(ask_for_sockets() - before));
     set_server_patience(0);
     printf("echo: states: %s\n", wrong_count ? wrong : "as they should be");
     return wrong_count != 0;

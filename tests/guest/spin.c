@@ -4,11 +4,10 @@
  *
  *   spin CPU    until a line of input arrives; prints when it runs, and at the end
  */
-#include <pthread.h>
+#include "threads.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static _Atomic bool over, running;
@@ -19,14 +18,6 @@ static void *spin(void *unused)
     while (!atomic_load_explicit(&over, memory_order_relaxed))
         ;
     return NULL;
-}
-
-static int start(pthread_t *thread, unsigned cpu)
-{
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setaffinity_mask_np(&attributes, 1ull << cpu);
-    return pthread_create(thread, &attributes, spin, NULL);
 }
 
 static void await_line(void)
@@ -41,8 +32,7 @@ int main(int argc, char **argv)
     pthread_t thread;
     if (argc != 2)
         return 2;
-    if (start(&thread, (unsigned)atoi(argv[1])))
-        return 1;
+    start_thread_on(&thread, atoi(argv[1]), spin, NULL);
     while (!running)
         sched_yield();
     printf("spin: it runs\n");

@@ -19,22 +19,16 @@
  *
  * Run by tests/host/tables_equal.
  */
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "start.h"
-
+#define THREADS 6
+#include <tests/guest/run.h>
 #include <tests/guest/tables.h>
+#include <tests/guest/threads.h>
 #include <tests/guest/trace_help.h>
-#include <trace/event/lock_tables.h>
 
-#define THREADS     6u
 #define ROUNDS      150u
 #define TRIES       20u
 #define HOLD        2000u /* turns of a loop */
@@ -62,7 +56,6 @@ static void hold(unsigned round)
 static void *work(void *unused)
 {
     static uint32_t word;
-    (void)unused;
     pthread_barrier_wait(&together);
     for (unsigned i = 0; i < ROUNDS; i++) {
         pthread_mutex_lock(&mutex);
@@ -78,25 +71,22 @@ static void *work(void *unused)
         sem_post(&tickets);
         sys_futex_wake(&word, 1);
     }
-    return NULL;
+    return unused;
 }
 
 /* All fail while a reader is there. */
 static void *try_often(void *unused)
 {
-    (void)unused;
     for (unsigned i = 0; i < TRIES; i++)
         if (pthread_rwlock_trywrlock(&shelf) == 0)
             printf("Bail out! a writer beside a reader\n");
-    return NULL;
+    return unused;
 }
 
 static void try_locks(void)
 {
-    pthread_t thread;
     pthread_rwlock_rdlock(&shelf);
-    start_thread(&thread, try_often, NULL);
-    pthread_join(thread, NULL);
+    result_of(try_often, NULL);
     pthread_rwlock_unlock(&shelf);
     for (unsigned i = 0; i < TRIES; i++)
         if (pthread_rwlock_trywrlock(&shelf) == 0)
@@ -105,13 +95,9 @@ static void try_locks(void)
 
 static void run_all(void)
 {
-    pthread_t threads[THREADS];
     sem_init(&tickets, 0, 2);
     pthread_barrier_init(&together, NULL, THREADS);
-    for (unsigned i = 0; i < THREADS; i++)
-        start_thread(&threads[i], work, NULL);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    run_threads(work);
     try_locks();
     printf("did %d %u 0 0\n", TARN_LOCK_READ, THREADS * ROUNDS + 1);
     printf("did %d %u %u %u\n", TARN_LOCK_WRITE, THREADS * ROUNDS + TRIES, TRIES, TRIES);
@@ -134,12 +120,10 @@ static int be_child(void)
 
 static void run_many(const char *self)
 {
-    char *argv[] = {(char *)self, "child", NULL};
     for (unsigned i = 0; i < CHILDREN; i++) {
-        pid_t pid;
-        int status = -1;
         process_set_affinity(i % 8 ? 1 : ALL); /* most on one CPU, so that all its tables become full */
-        if (posix_spawn(&pid, self, NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid || status)
+        const int status = run_program(self, "child");
+        if (status)
             printf("Bail out! child %u: status %d\n", i, status);
     }
 }
@@ -172,13 +156,6 @@ static void print_columns(const uint64_t *first)
     print_buckets(columns->hold_times);
     printf("\n");
 }
-
-union row {
-    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
-    struct trace_lock_classes_row of_class;
-    struct trace_locks_row of_lock;
-    struct trace_lock_sites_row site;
-};
 
 static void print_row(unsigned table, const union row *row)
 {

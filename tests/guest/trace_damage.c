@@ -69,7 +69,6 @@ static volatile uint64_t *word_at(uint32_t cpu, uint64_t offset)
 /* Overwrites one word of the control page on every CPU. */
 static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *name)
 {
-    char text[80];
     bool named = true, heard = true;
     control(TRACE_OP_CLEAR, 0, 0);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
@@ -77,10 +76,8 @@ static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *
         named = named && time_of_naming(cpu, what, what == 1 ? 0 : garbage);
         heard = heard && is_heard(cpu);
     }
-    snprintf(text, sizeof text, "%s: detected and reported on every CPU", name);
-    check(named, "%s", text);
-    snprintf(text, sizeof text, "%s: logging continues", name);
-    check(heard, "%s", text);
+    check(named, "%s: detected and reported on every CPU", name);
+    check(heard, "%s: logging continues", name);
 }
 
 /* Overwrites the header of the open packet. Its writer may only be slow, so it gets the usual time. */

@@ -9,22 +9,18 @@
  */
 #include "child.h"
 #include "routine_tables.h"
+#include "run.h"
+#include "settings.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 #include <tarn/error.h>
-#include <tests/guest/trace_help.h>
-#include <unistd.h>
 
 #define MS 1000000ull
 
 /* ---- Programs that switch --------------------------------------------------------------------------------
  */
 
-enum { ONLY_ROUTINES = 1, ALL_KINDS = 17 };
+enum { ONLY_ROUTINES = 2 };
 
 static int64_t set_drain(uint64_t bits)
 {
@@ -40,45 +36,22 @@ static int64_t consume(uint64_t cpu, uint64_t packets)
     return sys_trace_consume(SLOT_TRACE, (uint32_t)cpu, info->consumed[cpu % info->cpu_count] + packets);
 }
 
-static int64_t switch_something(uint64_t *random, uint64_t kinds)
+/* `kind`: of set_something, or any. */
+static int64_t switch_something(uint64_t *random, uint64_t kind)
 {
     const uint64_t a = child_random(random), b = child_random(random),
-                   event = TRACE_ID(a % 30, (uint32_t)(b % 16));
-    switch (child_random(random) % kinds) {
-    case 0:
-        return control(TRACE_OP_SET_ROUTINES, a % 3, 0);
-    case 1:
-        return control(TRACE_OP_SET_MASK, a & 1 ? ~0ull : b, 0);
-    case 2:
-        return control(TRACE_OP_SET_SWITCHES, a % 64, a & 64 ? ~0ull : b);
-    case 3:
-        return control(TRACE_OP_SET_LOW_WATER, a & 1 ? 0 : 100, 0);
-    case 4:
-        return control(TRACE_OP_SET_GEOMETRY, 16384ull << a % 5, 4ull << b % 6);
-    case 5:
-        return control(TRACE_OP_SAMPLE_LOCKS, a & 1 ? ~0ull : b % 100, (a >> 8) % 3);
-    case 6:
-        return control(TRACE_OP_BIND_COUNTERS, a & 1 ? 0 : a & 2 ? 1 : b, 0);
-    case 7:
-        return control(TRACE_OP_BENCH, a & 1 ? event : ~0ull, 0);
-    case 8:
-        return control(TRACE_OP_CLEAR, 0, 0);
-    case 9:
-        return control(TRACE_OP_STATEDUMP, 0, 0);
-    case 10:
-        return control(TRACE_OP_FLUSH, a & 1 ? ~0ull : b % 9, 0);
-    case 11:
-        return control(TRACE_OP_SET_MODE, a % 3, 0);
-    case 12:
-        return control(TRACE_OP_SAMPLE_EVENTS, event, (a >> 32) % 1000);
-    case 13:
-        return control(TRACE_OP_SET_THRESHOLD, event, (a >> 32) % 1000);
-    case 14:
-        return control(TRACE_OP_SET_PROFILE, a & 1 ? 0 : 50000 + b % 1000000, (a >> 1) % 3);
-    case 15:
+                   any = child_random(random) % (SETTINGS + 4);
+    switch (kind ? kind : any) {
+    case SETTINGS:
         return set_drain(1 + a % 7);
-    default:
+    case SETTINGS + 1:
         return consume(a % 5, b % 3);
+    case SETTINGS + 2:
+        return control(TRACE_OP_BIND_COUNTERS, a & 1 ? 0 : a & 2 ? 1 : b, 0);
+    case SETTINGS + 3:
+        return control(TRACE_OP_SET_PROFILE, a & 1 ? 0 : 50000 + b % 1000000, (a >> 1) % 3);
+    default:
+        return set_something(kind ? kind : any, a);
     }
 }
 
@@ -88,14 +61,14 @@ static bool is_expected(int64_t result)
            result == -E_NO_MEMORY || result == -E_UNSUPPORTED || result == -E_TOO_LARGE;
 }
 
-/* `words`: kinds, seed, nanoseconds. Returns its exit status. */
+/* `words`: kind, seed, nanoseconds. Returns its exit status. */
 static int play_switcher(char *const *words)
 {
-    const uint64_t kinds = strtoull(words[0], NULL, 0), seed = strtoull(words[1], NULL, 0),
+    const uint64_t kind = strtoull(words[0], NULL, 0), seed = strtoull(words[1], NULL, 0),
                    end = deadline_after(strtoull(words[2], NULL, 0));
     uint64_t random = seed * 0x9e3779b97f4a7c15ull | 1, changes = 0, accepted = 0;
     for (; clock_monotonic_ns() < end; changes++) {
-        const int64_t result = switch_something(&random, kinds);
+        const int64_t result = switch_something(&random, kind);
         accepted += result >= 0;
         if (!is_expected(result)) {
             printf("# change %u: %s\n", (unsigned)changes, tarn_error_text((int)result));
@@ -108,12 +81,6 @@ static int play_switcher(char *const *words)
 
 /* ---- The load --------------------------------------------------------------------------------------------
  */
-
-static pid_t start(char *const *words, const posix_spawn_file_actions_t *actions)
-{
-    pid_t pid = 0;
-    return posix_spawnp(&pid, words[0], actions, NULL, words, environ) ? 0 : pid;
-}
 
 /* An exchange whose market was killed would wait for orders, and keep its class of events, for ever. */
 static void end_exchanges(void)
@@ -128,30 +95,24 @@ static void end_exchanges(void)
 /* Some of them, half of which are killed. */
 static void start_and_kill(uint64_t *random, const posix_spawn_file_actions_t *actions)
 {
-    static char *const programs[][5] = {
+    static const char *const programs[][5] = {
         {"true"},   {"ls", "/bin"}, {"sh", "-c", "ls /etc | wc"}, {"lockstorm", "4", "200"},
         {"market"}, {"ps"}};
     enum { AT_A_TIME = 5 };
     pid_t pid[AT_A_TIME];
     for (unsigned i = 0; i < AT_A_TIME; i++)
-        pid[i] = start(programs[child_random(random) % (sizeof programs / sizeof *programs)], actions);
+        pid[i] =
+            start_words(programs[child_random(random) % (sizeof programs / sizeof *programs)], actions, NULL);
     sys_thread_sleep(deadline_after(child_random(random) % (30 * MS)));
     for (unsigned i = 0; i < AT_A_TIME; i++)
-        if (pid[i] && child_random(random) % 2)
+        if (pid[i] > 0 && child_random(random) % 2)
             kill(pid[i], SIGKILL);
     for (unsigned i = 0; i < AT_A_TIME; i++)
-        if (pid[i])
-            waitpid(pid[i], NULL, 0);
+        status_of(pid[i]);
     end_exchanges();
 }
 
-static bool succeeds(pid_t pid)
-{
-    int status = -1;
-    return pid && waitpid(pid, &status, 0) == pid && status == 0;
-}
-
-static void switch_under_load(char *self, unsigned kinds, uint64_t ns)
+static void switch_under_load(const char *self, unsigned kind, uint64_t ns)
 {
     enum { SWITCHERS = 2 };
     uint64_t end = deadline_after(ns), random = 7;
@@ -160,10 +121,10 @@ static void switch_under_load(char *self, unsigned kinds, uint64_t ns)
     bool good = true;
     for (unsigned i = 0; i < SWITCHERS; i++) {
         char word[3][24];
-        snprintf(word[0], sizeof word[0], "%u", kinds);
+        snprintf(word[0], sizeof word[0], "%u", kind);
         snprintf(word[1], sizeof word[1], "%u", i + 1);
         snprintf(word[2], sizeof word[2], "%lu", ns);
-        pid[i] = start((char *[]){self, "switch", word[0], word[1], word[2], NULL}, NULL);
+        pid[i] = start_program(self, "switch", word[0], word[1], word[2]);
     }
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, "/tmp/trace_load", O_CREAT | O_WRONLY, 0666);
@@ -171,9 +132,9 @@ static void switch_under_load(char *self, unsigned kinds, uint64_t ns)
         start_and_kill(&random, &actions);
     posix_spawn_file_actions_destroy(&actions);
     for (unsigned i = 0; i < SWITCHERS; i++)
-        good &= succeeds(pid[i]);
+        good &= status_of(pid[i]) == 0;
     unlink("/tmp/trace_load");
-    check(good, "%s switched under load", kinds == ONLY_ROUTINES ? "routines are" : "everything is");
+    check(good, "%s switched under load", kind == ONLY_ROUTINES ? "routines are" : "everything is");
 }
 
 /* ---- Afterwards ------------------------------------------------------------------------------------------
@@ -222,12 +183,12 @@ int main(int argc, char **argv)
         return play_switcher(argv + 2);
     const uint64_t ns = (argc > 1 ? strtoull(argv[1], NULL, 0) : is_long ? 600 : 1 + REPEATS(3)) * 500 * MS;
     switch_under_load(argv[0], ONLY_ROUTINES, ns); /* each change is followed by others at once */
-    switch_under_load(argv[0], ALL_KINDS, ns);
+    switch_under_load(argv[0], 0, ns);
     control(TRACE_OP_SET_ROUTINES, 0, 0);
     bool is_back = false; /* a switcher may have ended in the middle of a change of sizes, which the heartbeat
                              completes */
     for (uint64_t end = deadline_after(30000 * MS); !is_back && clock_monotonic_ns() < end;)
-        is_back = succeeds(start((char *[]){"trace", "study", "default", NULL}, NULL));
+        is_back = run_program("trace", "study", "default") == 0;
     check(is_back, "the trace is set back");
     test_events();
     test_routines();

@@ -3,14 +3,11 @@
  * trace_locks.c - takes locks a known number of times, and waits for them for a known time: mutexes, other
  * objects of programs, and locks of the kernel. tests/host/locks compares `tarn locks` with it.
  */
-#include <pthread.h>
 #include <semaphore.h>
-#include <spawn.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include <tests/guest/run.h>
+#include <tests/guest/threads.h>
 #include <tests/guest/trace_help.h>
 #include <tests/guest/wait.h>
 #include <trace/lock.h>
@@ -73,11 +70,11 @@ static void *hold(void *argument)
     return NULL;
 }
 
-static void *want(void *argument)
+static void *want(void *number)
 {
     while (!atomic_load(&is_held))
         usleep(1000);
-    atomic_store((atomic_uint *)argument, thread_id());
+    atomic_store(&wanting[(uintptr_t)number], thread_id());
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
     return NULL;
@@ -87,11 +84,9 @@ static void wait_for_mutex(void)
 {
     pthread_t holder, waiter[WAITERS];
     atomic_store(&is_held, false);
-    pthread_create(&holder, NULL, hold, NULL);
-    for (int i = 0; i < WAITERS; i++)
-        pthread_create(&waiter[i], NULL, want, &wanting[i]);
-    for (int i = 0; i < WAITERS; i++)
-        pthread_join(waiter[i], NULL);
+    start_thread(&holder, hold, NULL);
+    start_threads(waiter, WAITERS, want);
+    join_threads(waiter, WAITERS);
     pthread_join(holder, NULL);
 }
 
@@ -125,10 +120,8 @@ static void *hold_and_lose(void *argument)
 static void test_lost_processor(void)
 {
     struct sched_param low = {.sched_priority = (int)program_startup()->priority - 1};
-    pthread_attr_t holders, workers;
+    pthread_attr_t holders;
     pthread_t holder, worker;
-    pthread_attr_init(&workers);
-    pthread_attr_setaffinity_mask_np(&workers, 1);
     pthread_attr_init(&holders);
     pthread_attr_setaffinity_mask_np(&holders, 1);
     pthread_attr_setschedparam(&holders, &low);
@@ -137,7 +130,7 @@ static void test_lost_processor(void)
     pthread_create(&holder, &holders, hold_and_lose, NULL);
     while (!atomic_load(&is_held))
         usleep(1000);
-    pthread_create(&worker, &workers, work, NULL);
+    start_thread_on(&worker, 0, work, NULL);
     lock_set_name(&lost, "lost and found");
     while (!atomic_load(&works))
         usleep(1000);
@@ -221,7 +214,7 @@ static void *open_once(void *argument)
 static void let_wait(pthread_t *thread, void *(*routine)(void *))
 {
     atomic_store(&wanting[0], 0);
-    pthread_create(thread, NULL, routine, NULL);
+    start_thread(thread, routine, NULL);
     let_come(&wanting[0]);
     usleep(HOLD_MS * 1000);
 }
@@ -289,13 +282,12 @@ static void *sleep_while_joined(void *argument)
 static void wait_for_threads(void)
 {
     pthread_t thread;
-    pthread_create(&thread, NULL, open_once, NULL);
+    start_thread(&thread, open_once, NULL);
     while (!atomic_load(&opens))
         usleep(1000);
     pthread_once(&opening, open_slowly);
     pthread_join(thread, NULL);
-    pthread_create(&thread, NULL, sleep_while_joined, NULL);
-    pthread_join(thread, NULL);
+    result_of(sleep_while_joined, NULL);
 }
 
 /* ---- kernel locks ---------------------------------------------------------------------------------- */
@@ -319,13 +311,9 @@ static void take_kernel_locks(void)
 /* Two CPUs want the same lock, and each holds it for 50 ms (boot option debug.hang=1). */
 static void wait_in_kernel(void)
 {
-    static char *argv[] = {"debug", "lock", "50", NULL};
-    int status;
     process_set_affinity(0);
-    pid_t pid;
     sample(find_class("debug hang"), 1);
-    if (posix_spawn(&pid, "/bin/debug", NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid ||
-        status)
+    if (run_program("/bin/debug", "lock", "50"))
         printf("debug lock failed\n");
     sample(find_class("debug hang"), 0);
 }

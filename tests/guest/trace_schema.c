@@ -3,15 +3,11 @@
  * trace_schema.c - schemas of applications: each gets a
  * class number and is in the metadata, or is refused.
  */
-#include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #define TRACE_DEFINE_SAMPLE
 #include <app/sample.h>
+#include <stdlib.h>
 #include <tests/guest/descriptor.h>
+#include <tests/guest/run.h>
 #include <tests/guest/trace_help.h>
 #include <trace/format/store.h>
 
@@ -55,7 +51,15 @@ static void log_sample(void)
     trace_sample_numbers(200, -1, 0xabcd, -5, 1234567890123ull, 7);
 }
 
-static void test_registration(const char *self)
+/* Runs this program as another process, with a number. Returns its exit status. */
+static int run_self(const char *role, unsigned number)
+{
+    char digits[16];
+    snprintf(digits, sizeof digits, "%u", number);
+    return WEXITSTATUS(run_program("/test/trace_schema", role, digits));
+}
+
+static void test_registration(void)
 {
     log_sample();
     check(trace_class_sample == TRACE_CLASS_COUNT, "not registered: nothing is logged");
@@ -71,13 +75,7 @@ static void test_registration(const char *self)
     uint32_t number = trace_class_sample;
     check(trace_register_schema(&trace_schema_sample) == 0 && trace_class_sample == number,
           "registered again: the same class");
-    pid_t pid;
-    int status = -1;
-    char digits[16], *argv[] = {(char *)self, digits, NULL};
-    snprintf(digits, sizeof digits, "%u", (unsigned)number);
-    check(posix_spawn(&pid, self, NULL, NULL, argv, environ) == 0 && waitpid(pid, &status, 0) == pid &&
-              status == 0,
-          "another process with the same schema shares it");
+    check(run_self("other", number) == 0, "another process with the same schema shares it");
     check(count_sample_events() == 2, "its events have the same class");
 }
 
@@ -109,9 +107,9 @@ static void test_bad_descriptors(void)
     check(sys_trace_register(large, TRACE_DESCRIPTOR_BYTES_MAX + 1, uuid) == -E_TOO_LARGE,
           "and descriptors that are too large");
     free(large);
-    check(sys_trace_register((const char *)8, 100, uuid) == -E_BAD_ADDRESS &&
-              sys_trace_register("x", 1, (const uint8_t *)~0ull) == -E_BAD_ADDRESS &&
-              sys_trace_register((const char *)0xffffffff80000000ull, 100, uuid) == -E_BAD_ADDRESS &&
+    check(all_return(-E_BAD_ADDRESS, sys_trace_register((const char *)8, 100, uuid),
+                     sys_trace_register("x", 1, (const uint8_t *)~0ull),
+                     sys_trace_register((const char *)0xffffffff80000000ull, 100, uuid)) &&
               sys_trace_register("", 0, uuid) == -E_BAD_ARGUMENT,
           "and addresses that are not the caller's");
     read_metadata();
@@ -138,35 +136,24 @@ static void test_limit(void)
 
 #define PROGRAMS 100u
 
-/* Registers another schema in another process, which ends. Returns that registration's result. */
-static int register_elsewhere(const char *self, unsigned number)
-{
-    pid_t pid;
-    int status = -1;
-    char digits[16], *argv[] = {(char *)self, "gone", digits, NULL};
-    snprintf(digits, sizeof digits, "%u", number);
-    if (posix_spawn(&pid, self, NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid)
-        return -1;
-    return WEXITSTATUS(status);
-}
-
-static int be_gone(const char *digits)
+/* In another process, which ends, with another schema. Returns whether it had a place, 1: none. */
+static int be_gone(unsigned number)
 {
     char name[16];
-    snprintf(name, sizeof name, "gone%s", digits);
-    int64_t result = register_class(name, (uint8_t)(100 + atoi(digits)));
+    snprintf(name, sizeof name, "gone%u", number);
+    int64_t result = register_class(name, (uint8_t)(100 + number));
     return result == -E_NO_SLOT ? 1 : result >= TRACE_CLASS_APP_FIRST ? 0 : 2;
 }
 
-static void test_ended(const char *self)
+static void test_ended(void)
 {
     unsigned registered = 0, full = 0;
     for (unsigned i = 0; i < PROGRAMS; i++) {
-        int told = register_elsewhere(self, i);
+        int told = run_self("gone", i);
         if (told == 1) {
             full++;
             control(TRACE_OP_CLEAR, 0, 0);
-            told = register_elsewhere(self, i);
+            told = run_self("gone", i);
         }
         registered += told == 0;
     }
@@ -224,16 +211,6 @@ static unsigned set_wide_costs(uint8_t number)
     return taken;
 }
 
-static bool set_costs_elsewhere(const char *self, unsigned number, unsigned expected)
-{
-    pid_t pid;
-    int status = -1;
-    char digits[16], *argv[] = {(char *)self, "wide", digits, NULL};
-    snprintf(digits, sizeof digits, "%u", number);
-    return !posix_spawn(&pid, self, NULL, NULL, argv, environ) && waitpid(pid, &status, 0) == pid &&
-           WEXITSTATUS(status) == (int)expected;
-}
-
 /* Of the classes of programs that have ended. */
 static void test_switches_of_gone(void)
 {
@@ -249,22 +226,21 @@ static void test_switches_of_gone(void)
     check(on >= WIDE_CLASSES, "the next class of a number begins with all its events: %u", on);
 }
 
-static void test_costs(const char *self)
+static void test_costs(void)
 {
     const uint64_t own = TRACE_ID(trace_class_sample, 1);
     bool ok = true;
     check(set_cost(own) == 0 && set_cost(own | TRACE_COST_INSTRUCTIONS) == 0, "costs of an event are taken");
-    check(set_cost(TRACE_ID(trace_class_sample, 4)) == -E_NOT_FOUND && set_cost(1) == -E_NOT_FOUND &&
-              set_cost(TRACE_ID(TRACE_CLASS_COUNT - 1, 1)) == -E_NOT_FOUND &&
+    check(all_return(-E_NOT_FOUND, set_cost(TRACE_ID(trace_class_sample, 4)), set_cost(1),
+                     set_cost(TRACE_ID(TRACE_CLASS_COUNT - 1, 1))) &&
               set_cost(own | 1ull << 33) == -E_BAD_ARGUMENT,
           "but not of others, or of the system's events");
     control(TRACE_OP_CLEAR, 0, 0);
     for (unsigned i = 0; i + 1 < WIDE_CLASSES; i++)
-        ok = ok && set_costs_elsewhere(self, i, WIDE_EVENTS);
-    check(ok && set_costs_elsewhere(self, WIDE_CLASSES - 1, WIDE_EVENTS - 1), "until there are 256");
+        ok = ok && run_self("wide", i) == WIDE_EVENTS;
+    check(ok && run_self("wide", WIDE_CLASSES - 1) == WIDE_EVENTS - 1, "until there are 256");
     test_switches_of_gone();
-    check(set_costs_elsewhere(self, WIDE_CLASSES, WIDE_EVENTS),
-          "then those of classes that are gone make space");
+    check(run_self("wide", WIDE_CLASSES) == WIDE_EVENTS, "then those of classes that are gone make space");
     check(control(TRACE_OP_BENCH, ~0ull, 0) == 0, "costs are added to the metadata");
     read_metadata();
     check(strstr(metadata, " * sample_numbers 1 1 ") && strstr(metadata, " * wide4_e63 1 1 ") &&
@@ -284,11 +260,10 @@ static void test_limits(void)
     check(control(TRACE_OP_SAMPLE_EVENTS, numbers, 3) == 0 && control(TRACE_OP_SET_THRESHOLD, list, 7) == 0 &&
               info->app_limit[first] == 3 && info->app_limit[first + 1] == 7,
           "events of an application are limited");
-    check(control(TRACE_OP_SAMPLE_EVENTS, named, 3) == -E_NOT_FOUND &&
-              control(TRACE_OP_SAMPLE_EVENTS, list, 3) == -E_NOT_FOUND &&
-              control(TRACE_OP_SET_THRESHOLD, numbers, 3) == -E_NOT_FOUND &&
-              control(TRACE_OP_SAMPLE_EVENTS, 1ull << 32 | numbers, 3) == -E_NOT_FOUND &&
-              control(TRACE_OP_SAMPLE_EVENTS, TRACE_ID(TRACE_CLASS_COUNT - 1, 1), 3) == -E_NOT_FOUND,
+    check(all_return(-E_NOT_FOUND, control(TRACE_OP_SAMPLE_EVENTS, named, 3),
+                     control(TRACE_OP_SAMPLE_EVENTS, list, 3), control(TRACE_OP_SET_THRESHOLD, numbers, 3),
+                     control(TRACE_OP_SAMPLE_EVENTS, 1ull << 32 | numbers, 3),
+                     control(TRACE_OP_SAMPLE_EVENTS, TRACE_ID(TRACE_CLASS_COUNT - 1, 1), 3)),
           "as they are declared");
     control(TRACE_OP_SAMPLE_EVENTS, numbers, 1);
     control(TRACE_OP_SET_THRESHOLD, list, 0);
@@ -302,20 +277,21 @@ static void test_limits(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && !strcmp(argv[1], "wide"))
-        return (int)set_wide_costs((uint8_t)atoi(argv[2]));
-    if (argc == 3)
-        return be_gone(argv[2]);
-    if (argc == 2) { /* the other process */
-        int status = trace_register_schema(&trace_schema_sample);
+    if (argc == 3) { /* another process */
+        const unsigned number = (unsigned)atoi(argv[2]);
+        if (!strcmp(argv[1], "wide"))
+            return (int)set_wide_costs((uint8_t)number);
+        if (!strcmp(argv[1], "gone"))
+            return be_gone(number);
+        const int status = trace_register_schema(&trace_schema_sample);
         log_sample();
-        return status || trace_class_sample != (uint32_t)atoi(argv[1]);
+        return status || trace_class_sample != number;
     }
     control(TRACE_OP_SET_MASK, ~0ull << TRACE_CLASS_APP_FIRST, 0);
-    test_registration(argv[0]);
+    test_registration();
     test_bad_descriptors();
-    test_ended(argv[0]);
-    test_costs(argv[0]);
+    test_ended();
+    test_costs();
     test_limits();
     test_limit();
     return finish_tests();

@@ -5,21 +5,14 @@
  *
  * The tables under test are copies of this program's own, with copies of its text.
  */
-#include <fcntl.h>
 #include <sched.h>
-#include <spawn.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include <tests/guest/run.h>
 #include <tests/guest/threads.h>
 #include <tests/guest/trace_help.h>
 
 extern const char __text_end[], __trace_sites[], __trace_sites_end[]; /* user.ld */
-extern char **environ;
 static const char *self;
 
 #define TEXT USER_TRACE_TEXT_END /* text begins here */
@@ -101,8 +94,7 @@ static void count_in_phases(void *logged, uint32_t cpu, const struct trace_heade
 static void test_switching(void)
 {
     pthread_t threads[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++)
-        start_thread(&threads[i], log_in_phases, (void *)i);
+    start_threads(threads, THREADS, log_in_phases);
     for (uint32_t number = 1; number <= PHASES; number++) {
         switch_phase(number);
         while (atomic_load(&ready) < THREADS)
@@ -110,8 +102,7 @@ static void test_switching(void)
     }
     atomic_store(&ended, true);
     atomic_store(&phase, PHASES + 1);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    join_threads(threads, THREADS);
     uint64_t logged[2] = {0}; /* while off, while on */
     struct ring_findings findings;
     close_packets();
@@ -152,11 +143,6 @@ static struct copy make_copy(void)
 static struct trace_site *entry_of(const struct copy *copy, uint32_t i)
 {
     return (struct trace_site *)(copy->bytes + copy->table) + i;
-}
-
-static char *site_of(const struct copy *copy, uint32_t i)
-{
-    return (char *)&entry_of(copy, i)->site + entry_of(copy, i)->site;
 }
 
 static int64_t map_copy(const struct copy *copy, uint64_t address, uint32_t flags)
@@ -217,79 +203,68 @@ static void test_sharing(void)
 
 /* ---- tables that lie --------------------------------------------------------------------------------- */
 
-static void site_outside(struct copy *copy)
+enum lie {
+    SITE_OUTSIDE,
+    SITE_BELOW,
+    SITE_IN_TABLE,
+    TARGET_OUTSIDE,
+    NO_SITE,
+    NO_CLASS,
+    WRONG_LAST,
+    HALF_AN_ENTRY,
+    EMPTY,
+    TOO_MANY,
+    TOO_LONG,
+    LIES
+};
+
+static void tell(struct copy *copy, enum lie lie)
 {
-    entry_of(copy, 1)->site += (int32_t)copy->size;
-}
-static void site_far_outside(struct copy *copy)
-{
-    entry_of(copy, 1)->site = INT32_MIN;
-}
-static void site_in_table(struct copy *copy)
-{
-    entry_of(copy, 1)->site = 0;
-}
-static void target_outside(struct copy *copy)
-{
-    entry_of(copy, 1)->target = INT32_MAX;
-}
-static void no_site(struct copy *copy)
-{
-    memset(site_of(copy, 1), 0, 4);
-}
-static void no_class(struct copy *copy)
-{
-    entry_of(copy, 1)->id = TRACE_ID(TRACE_CLASS_COUNT, 0);
-}
-static void last_one_is_wrong(struct copy *copy)
-{
-    entry_of(copy, (uint32_t)(copy->table_bytes / sizeof(struct trace_site)) - 1)->id = ~0u;
-}
-static void half_an_entry(struct copy *copy)
-{
-    copy->table_bytes -= 4;
-}
-static void empty(struct copy *copy)
-{
-    copy->table_bytes = 0;
-}
-static void too_many(struct copy *copy)
-{
-    copy->table_bytes = (TRACE_SITES_MAX + 1) * sizeof(struct trace_site);
-}
-static void longer_than_its_mapping(struct copy *copy)
-{
-    copy->table_bytes = (copy->size - copy->table) / sizeof(struct trace_site) * sizeof(struct trace_site) +
-                        sizeof(struct trace_site);
+    const uint64_t entry = sizeof(struct trace_site), entries = copy->table_bytes / entry;
+    struct trace_site *site = entry_of(copy, 1);
+    switch (lie) {
+    case SITE_OUTSIDE:
+        site->site += (int32_t)copy->size;
+        break;
+    case SITE_BELOW:
+        site->site = INT32_MIN;
+        break;
+    case SITE_IN_TABLE:
+        site->site = 0;
+        break;
+    case TARGET_OUTSIDE:
+        site->target = INT32_MAX;
+        break;
+    case NO_SITE:
+        memset((char *)&site->site + site->site, 0, 4);
+        break;
+    case NO_CLASS:
+        site->id = TRACE_ID(TRACE_CLASS_COUNT, 0);
+        break;
+    case WRONG_LAST:
+        entry_of(copy, (uint32_t)entries - 1)->id = ~0u;
+        break;
+    case HALF_AN_ENTRY:
+        copy->table_bytes -= 4;
+        break;
+    default: /* so many bytes */
+        copy->table_bytes = lie == EMPTY      ? 0
+                            : lie == TOO_MANY ? (TRACE_SITES_MAX + 1) * entry
+                                              : ((copy->size - copy->table) / entry + 1) * entry;
+    }
 }
 
 static void test_lies(void)
 {
-    static const struct {
-        const char *what;
-        void (*tell)(struct copy *copy);
-    } lies[] = {
-        {"a site outside the text", site_outside},
-        {"a site below all text", site_far_outside},
-        {"a site in the table", site_in_table},
-        {"a target outside the text", target_outside},
-        {"a site that is no site", no_site},
-        {"a class that cannot be", no_class},
-        {"a last entry that is wrong", last_one_is_wrong},
-        {"half an entry", half_an_entry},
-        {"an empty table", empty},
-        {"too many entries", too_many},
-        {"a table longer than its mapping", longer_than_its_mapping},
-    };
     set_class(true);
-    for (unsigned i = 0; i < sizeof lies / sizeof *lies; i++) {
+    for (enum lie lie = 0; lie < LIES; lie++) {
         struct copy copy = make_copy();
-        lies[i].tell(&copy);
+        tell(&copy, lie);
         const bool mapped = !memory_write_all(copy.memory, 0, copy.bytes, copy.size) &&
                             map_copy(&copy, COPY_AT, MAP_READ) >= 0;
         const int64_t result = mapped ? register_copy(&copy, COPY_AT) : 0;
-        check(result == -E_BAD_ARGUMENT && !is_changed(&copy), "refused, and nothing changed");
-        printf("# %s: %ld\n", lies[i].what, result);
+        check(result == -E_BAD_ARGUMENT && !is_changed(&copy), "lie %d is refused, and nothing changed: %ld",
+              (int)lie, result);
         drop_copy(&copy);
     }
     set_class(false);
@@ -323,30 +298,14 @@ static void test_authority(void)
 static bool run_child(const char *path, uint64_t number)
 {
     char text[24];
-    pid_t pid;
-    int status;
     snprintf(text, sizeof text, "%lu", number);
-    return posix_spawn(&pid, path, NULL, NULL, (char *[]){(char *)path, text, NULL}, environ) == 0 &&
-           waitpid(pid, &status, 0) == pid && status == 0;
+    return run_program(path, text) == 0;
 }
 
 static bool is_logged(uint64_t number)
 {
     close_packets();
     return find_numbers(number, number + 1).found == 1;
-}
-
-static bool copy_file(const char *from, const char *to)
-{
-    static char bytes[TARN_PAGE_SIZE];
-    const int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
-    ssize_t got = -1;
-    while (in >= 0 && out >= 0 && (got = read(in, bytes, sizeof bytes)) > 0)
-        if (write(out, bytes, (size_t)got) != got)
-            break;
-    close(in);
-    close(out);
-    return got == 0;
 }
 
 static void test_children(void)

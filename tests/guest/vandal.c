@@ -6,18 +6,15 @@
  *
  *     vandal [milliseconds]
  */
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "random.h"
+#include "threads.h"
 
 #include <arch/trace.h>
-#include <tarn/abi.h>
+#include <stdatomic.h>
 #include <tarn/runtime.h>
 #include <trace/user.h>
+#include <unistd.h>
 
-#define LOGGERS 4
 static atomic_bool stop;
 
 static void *log_always(void *argument)
@@ -29,54 +26,46 @@ static void *log_always(void *argument)
     return NULL;
 }
 
-static uint64_t next_random(void)
+static uint64_t draw(void)
 {
     static uint64_t state = 88172645463325252ull;
-    state ^= state << 13; /* Marsaglia's xorshift */
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
+    return child_random(&state);
 }
 
 /* Damages a control page, a packet header, a table, or events. */
 static void damage(void)
 {
     const struct trace_info *info = arch_trace_info();
-    char *ring = (char *)USER_TRACE_RINGS + ((next_random() % info->cpu_count) << TRACE_RING_SHIFT);
+    char *ring = (char *)USER_TRACE_RINGS + ((draw() % info->cpu_count) << TRACE_RING_SHIFT);
     uint64_t ring_bytes = info->ring_mask + 8, buffer_bytes = (info->buffer_mask + 1) * 8, offset;
-    switch (next_random() % 5) {
+    switch (draw() % 5) {
     case 0:
-        offset = TRACE_CONTROL_AT(events) + next_random() % (TRACE_BUFFERS_OFFSET - TRACE_CONTROL_AT(events));
+        offset = TRACE_CONTROL_AT(events) + draw() % (TRACE_BUFFERS_OFFSET - TRACE_CONTROL_AT(events));
         break;
     case 1:
-        offset = TRACE_CONTROL_OFFSET + next_random() % TARN_PAGE_SIZE;
+        offset = TRACE_CONTROL_OFFSET + draw() % TARN_PAGE_SIZE;
         break;
     case 2:
-        offset = TRACE_BUFFERS_OFFSET + next_random() % (ring_bytes / buffer_bytes) * buffer_bytes +
-                 next_random() % sizeof(struct trace_packet);
+        offset = TRACE_BUFFERS_OFFSET + draw() % (ring_bytes / buffer_bytes) * buffer_bytes +
+                 draw() % sizeof(struct trace_packet);
         break;
     case 3:
         if (info->table_bytes) {
-            offset = TRACE_TABLES_OFFSET + next_random() % info->table_bytes;
+            offset = TRACE_TABLES_OFFSET + draw() % info->table_bytes;
             break;
         }
         __attribute__((fallthrough)); /* a system with too many CPUs for its memory has none */
     default:
-        offset = TRACE_BUFFERS_OFFSET + next_random() % ring_bytes;
+        offset = TRACE_BUFFERS_OFFSET + draw() % ring_bytes;
     }
-    *(volatile uint64_t *)(ring + (offset & ~7ull)) = next_random() >> next_random() % 64;
+    *(volatile uint64_t *)(ring + (offset & ~7ull)) = draw() >> draw() % 64;
 }
 
 int main(int argc, char **argv)
 {
     uint64_t milliseconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
-    pthread_t thread[LOGGERS];
-    for (uintptr_t i = 0; i < LOGGERS; i++) {
-        if (pthread_create(&thread[i], NULL, log_always, (void *)i)) {
-            fprintf(stderr, "vandal: cannot create threads\n");
-            return 1;
-        }
-    }
+    pthread_t threads[THREADS];
+    start_threads(threads, THREADS, log_always);
     uint64_t end = deadline_after(milliseconds * 1000000), count = 0;
     while (clock_monotonic_ns() < end) {
         for (int i = 0; i < 100; i++, count++)
@@ -84,8 +73,7 @@ int main(int argc, char **argv)
         usleep(1000);
     }
     atomic_store(&stop, true);
-    for (int i = 0; i < LOGGERS; i++)
-        pthread_join(thread[i], NULL);
+    join_threads(threads, THREADS);
     printf("vandal: %lu pieces of damage done\n", count);
     return 0;
 }

@@ -13,20 +13,25 @@
 #define ANY_THREAD   0u
 #define WAIT_SECONDS 60u
 
-/* Whether this thread of process `pid`, or any, is in this state. */
-static inline bool thread_is(uint32_t pid, uint32_t tid, enum thread_state state)
+/* How many threads of process `pid` are in this state: all, or this one. */
+static inline unsigned count_threads(uint32_t pid, uint32_t tid, enum thread_state state)
 {
     struct system_thread threads[16];
+    unsigned found = 0;
     int64_t bytes;
     for (uint64_t index = 0; (bytes = sys_system_read(SYSTEM_THREADS, index, threads, sizeof threads)) > 0;) {
         uint64_t count = (uint64_t)bytes / sizeof threads[0];
         for (uint64_t i = 0; i < count; i++)
-            if (threads[i].pid == pid && (tid == ANY_THREAD || threads[i].tid == tid) &&
-                threads[i].state == (uint32_t)state)
-                return true;
+            found += threads[i].pid == pid && (tid == ANY_THREAD || threads[i].tid == tid) &&
+                     threads[i].state == (uint32_t)state;
         index += count;
     }
-    return false;
+    return found;
+}
+
+static inline bool thread_is(uint32_t pid, uint32_t tid, enum thread_state state)
+{
+    return count_threads(pid, tid, state) > 0;
 }
 
 /* Waits until thread_is. Returns false on a time-out. */
