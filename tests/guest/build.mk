@@ -15,7 +15,12 @@ guest_programs = $(foreach t,$(1),$(eval $(call guest_program,$t,tests/guest/$t.
 guest_tests = $(foreach t,$(1),$(eval $(call guest_test_program,$t,tests/guest/$t.c $(2),$(3))))
 guest_files = $(foreach f,$(1),$(eval BOOT_FILES += test/$f=tests/guest/$f))
 
-$(call guest_tests,libc_stdio libc_pthread libc_file libc_process shell load steered)
+$(call guest_tests,libc_stdio libc_pthread libc_file libc_process load steered)
+# One program with the cases of each.
+$(eval $(call user_program,test_cases,tests/guest/cases.c))
+$(call guest_files,shell.cases trace_command.cases)
+BOOT_FILES += test/shell=$(BA)/user/test_cases test/trace_command=$(BA)/user/test_cases
+GUEST_TESTS += shell trace_command
 
 GUEST_libc_pthread := smp=16
 GUEST_steered := smp=1 timed
@@ -43,7 +48,7 @@ GUEST_kernel_scarce := free memory=256M
 
 # Tests of the trace. trace_rings.c reads the rings.
 RINGS := user/bin/trace_rings.c
-$(call guest_tests,$(addprefix trace_,control schema damage command boot sites) lock_tables,$(RINGS))
+$(call guest_tests,$(addprefix trace_,control schema damage boot sites) lock_tables,$(RINGS))
 $(call guest_programs,explore_pull,$(RINGS) trace/format/wire.c)
 $(call guest_programs,explore_control,tests/guest/child.c $(RINGS))
 $(call guest_programs,tables_work,$(RINGS))
