@@ -24,6 +24,11 @@ def read(arch):
     return {name: int(value) for name, value in values.items() if value != NONE}
 
 
+def host(name):
+    """At most so many instructions of the host."""
+    return next(int(line.split()[1]) for line in read_lines()[0] if line.startswith(f"{HOST}{name} "))
+
+
 def is_path(name):
     return name.startswith(PATH)
 
