@@ -27,8 +27,6 @@ CFLAGS_user/demo/shop/shop.c := -fno-optimize-sibling-calls
 $(eval $(call application_events,user/demo/pad/pad.ev))
 $(eval $(call bin_program,pad,user/demo/pad/pad.c $(call event_dummies,pad) $(addprefix servers/virtio/,dma.c pci.c virtio.c)))
 $(eval $(call bin_program,vandal,tests/guest/vandal.c))
-$(eval $(call application_events,tests/guest/forger.ev))
-$(eval $(call bin_program,forger,tests/guest/forger.c $(call event_dummies,forger)))
 $(eval $(call bin_program,flood,user/bench/flood.c))
 
 # What these need beyond the ordinary (rules.mk). Any program may start them: none of them hands its authority on.
