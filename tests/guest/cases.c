@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cases.c - runs commands as their users do, and looks at what they print and set. As /test/NAME it takes its
+ * cases.c - runs commands as their users do, and checks what they print and set. As /test/NAME it takes its
  * cases from /test/NAME.cases:
  *
  *     $ COMMAND            runs it in a shell
