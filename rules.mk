@@ -93,12 +93,12 @@ $(call static_library,$(BA)/lib/lib$(1).a,$(call objects,$(BA)/user/obj,$(2)),$(
 $(call static_library,$(BA)/explore/lib/lib$(1).a,$(call explored_objects,$(2)),$(AR))
 endef
 
-# Programs are linked statically against crt0, libc-glue and newlib with arch/ARCH/user.ld.
+# Programs are linked statically against crt0, libc-glue and newlib with arch/user.ld.
 # user_link FILE, OBJECTS, LIBS, NAME OF THE VARIABLE with the libraries of all programs
 define user_link
-$(1): $(2) $(3) $$$$(USER_CRT) $$$$($(4)) arch/$(ARCH)/user.ld
+$(1): $(2) $(3) $$$$(USER_CRT) $$$$($(4)) arch/user.ld
 	@mkdir -p $$(@D); echo "  LINK    $$@"
-	@$(LD) $(USER_LDFLAGS) -T arch/$(ARCH)/user.ld --build-id -o $$@ $$(USER_CRT) \
+	@$(LD) $(USER_LDFLAGS) -T arch/user.ld --build-id -o $$@ $$(USER_CRT) \
 	    $(2) $(3) --start-group $$($(4)) --end-group
 -include $(2:.o=.d)
 endef
@@ -167,7 +167,7 @@ $(BA)/user/obj/%.o: %.S | $$(GENERATED)
 # three times to include the table of its own symbols (kernel/debug/gen/symbolgen). Only the table changes between
 # links; the last table must describe the last link.
 KERNEL_OBJECTS = $(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES))
-kernel_link = $(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $(1) $(2)
+kernel_link = $(LD) $(KERNEL_LDFLAGS) -T arch/kernel.ld --build-id -o $(1) $(2)
 kernel_symbols = $(1) | kernel/debug/gen/symbolgen >$(2).c && $(CC) $(KERNEL_CFLAGS) -MF $(2).d -c -o $(2).o $(2).c
 # kernel_executable OUTPUT, OBJECTS
 define kernel_executable
@@ -178,7 +178,7 @@ $(call kernel_symbols,$(CROSS)nm $$at/first.elf,$$at/first); $(call kernel_link,
 $(call kernel_symbols,$(CROSS)nm $$at/second.elf,$$at/second); $(call kernel_link,$@,$(1) $$at/second.o); \
 $(CROSS)nm $@ | kernel/debug/gen/symbolgen | cmp -s - $$at/second.c || { echo "$@: its symbols moved"; rm -f $@; exit 1; }
 endef
-$(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
+$(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/kernel.ld kernel/debug/gen/symbolgen
 	$(call kernel_executable,$(KERNEL_OBJECTS))
 
 # The exploring kernel (kernel/explore/explore.h): the same sources, with calls of kernel/explore/explore_runtime.c before each memory
@@ -203,7 +203,7 @@ $(BA)/explore/user/obj/%.o: %.c rules.mk $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
 	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter libc-glue/explore/% kernel/explore/%,$<),,$(EXPLORE_ACCESSES) $(EXPLORE_BLOCKS)) \
 	    $(CFLAGS_$<) -c -o $@ $<
-$(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
+$(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/kernel.ld kernel/debug/gen/symbolgen
 	$(call kernel_executable,$(EXPLORE_OBJECTS))
 
 # Unit tests of the host: the same sources, compiled with sanitizers.

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* The initial values of thread-local variables
- * (arch/ARCH/user.ld). __tls_align's address is the alignment. */
+ * (arch/user.ld). __tls_align's address is the alignment. */
 extern const char __tls_data[], __tls_data_end[], __tls_end[], __tls_align[];
 
 static __thread struct _reent state;

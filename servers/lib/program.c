@@ -103,7 +103,7 @@ static int map_segment(const struct program *program, cap_t executable, const st
 
 int program_load(struct program *program, cap_t executable, uint64_t file_size)
 {
-    extern const char __executable_start[]; /* our own ELF header, from arch/ARCH/user.ld */
+    extern const char __executable_start[]; /* our own ELF header, from arch/user.ld */
     char header[ELF_HEADER_BYTES] __attribute__((aligned(8)));
     struct elf_executable elf;
     uint64_t header_size = file_size < sizeof(header) ? file_size : sizeof(header);
