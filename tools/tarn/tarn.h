@@ -34,6 +34,15 @@ void *alloc_more(void *old, size_t count, size_t size);
 /* Returns ITEMS, an array of SIZE elements of which COUNT are used, with space for one more. */
 void *array_grow(void *items, size_t count, size_t *size, size_t bytes_of_one);
 
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+static inline uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Returns the structure of TYPE that contains *POINTER as its MEMBER. */
 #define OUTER(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 

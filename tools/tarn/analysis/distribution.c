@@ -131,31 +131,21 @@ static void format_range(char text[80], uint64_t from, uint64_t to)
                                : "s");
 }
 
-void distribution_histogram(const struct distribution *distribution, const struct schema *schema,
-                            struct table *table)
+bool histogram_row(const struct distribution *distribution, const struct schema *schema, unsigned number,
+                   struct histogram_row *row)
 {
     unsigned first = bucket_of(distribution->min), last = bucket_of(distribution->max);
-    unsigned step = choose_step(first, last);
-    uint64_t seen = 0;
+    unsigned step = choose_step(first, last), at = (first / step + number) * step;
 
-    if (distribution->count == 0)
-        return;
-    for (unsigned at = first / step * step; at <= last; at += step) {
-        uint64_t from = ticks_to_ns(schema, bucket_begin(at)), count = 0;
-        uint64_t to = ticks_to_ns(schema, bucket_begin(at + step));
-        struct table_row *row;
-        char name[80];
-
-        for (unsigned bucket = at; bucket < at + step; bucket++)
-            if (bucket >= first && bucket <= last)
-                count += *counter_of(distribution, bucket);
-        seen += count;
-        format_range(name, from, to);
-        row = table_add(table, name);
-        row->cells[0].count = from;
-        row->cells[1].count = to < TABLE_NONE ? to : TABLE_NONE;
-        row->cells[2].count = row->cells[5].count = count;
-        row->cells[3].real = 100.0 * (double)count / (double)distribution->count;
-        row->cells[4].real = 100.0 * (double)seen / (double)distribution->count;
-    }
+    if (distribution->count == 0 || at > last)
+        return false;
+    *row = (struct histogram_row){.from = ticks_to_ns(schema, bucket_begin(at)),
+                                  .to = ticks_to_ns(schema, bucket_begin(at + step)),
+                                  .up_to = number > 0 ? row->up_to : 0};
+    for (unsigned bucket = at; bucket < at + step; bucket++)
+        if (bucket >= first && bucket <= last)
+            row->count += *counter_of(distribution, bucket);
+    row->up_to += row->count;
+    format_range(row->name, row->from, row->to);
+    return true;
 }

@@ -33,12 +33,16 @@ void distribution_merge(struct distribution *into, struct arena *arena, const st
 /* Returns the value that a share of PART (0 to 1) of all values do not exceed; 0 if empty. */
 uint64_t distribution_percentile(const struct distribution *distribution, double part);
 
-/* Fills a histogram, with a resolution that fits a screen. These are its columns. */
+/* The columns of histograms, and a row of one, with a resolution that fits a screen. */
 extern const struct table_column histogram_columns[6];
-#define HISTOGRAM_TABLE(key, heading, ...) \
-    TABLE_AS(key, heading, "ranges", histogram_columns, TABLE_AS_FILLED, false, true, __VA_ARGS__)
-void distribution_histogram(const struct distribution *distribution, const struct schema *schema,
-                            struct table *table);
+struct histogram_row {
+    char name[80];
+    uint64_t from, to;     /* ns */
+    uint64_t count, up_to; /* up_to: with the rows before */
+};
+/* Fills row number NUMBER, from the one before; false: there are no more. */
+bool histogram_row(const struct distribution *distribution, const struct schema *schema, unsigned number,
+                   struct histogram_row *row);
 
 static inline uint64_t ticks_to_ns(const struct schema *schema, uint64_t ticks)
 {

@@ -168,16 +168,6 @@ void thread_end(struct model *model, struct model_thread *thread)
     thread_forget(model, thread);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 void tell_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
 {
     from = later(from, model->from);

@@ -59,11 +59,6 @@ static void tell(struct delays *delays, const struct model_thread *thread, const
         delays->delayed(delays, thread, by, cpu, from, to);
 }
 
-static uint64_t later(uint64_t left, uint64_t right)
-{
-    return left > right ? left : right;
-}
-
 /* Reports the runs on a CPU between FROM and TO in order of time, the current one last. */
 static void account(struct delays *delays, const struct model_thread *thread, uint32_t cpu, uint64_t from,
                     uint64_t to)

@@ -29,11 +29,10 @@ static void add_step(struct path *path, const struct step *step)
 }
 
 /* Returns what the thread did at AT, cut to [AT, to); for unknown time, up to the next known piece. */
-static struct piece piece_at(struct path *path, uint32_t thread, uint64_t at, uint64_t to)
+static struct piece piece_at(struct path *path, const struct model_thread *thread, uint64_t at, uint64_t to)
 {
-    const struct pieces *pieces = slots_find(&path->threads, thread);
-    struct piece piece = {
-        .from = at, .to = to, .other = NO_THREAD, .state = PIECE_UNKNOWN, .activity = ACTIVITIES};
+    const struct pieces *pieces = thread != NULL ? slots_find(&path->threads, thread->number) : NULL;
+    struct piece piece = {.from = at, .to = to, .state = PIECE_UNKNOWN, .activity = ACTIVITIES};
     size_t low = 0, high = pieces != NULL ? pieces->count : 0;
 
     while (low < high) { /* finds the first one that ends after AT */
@@ -52,39 +51,34 @@ static struct piece piece_at(struct path *path, uint32_t thread, uint64_t at, ui
     }
     piece = pieces->items[low];
     piece.from = at;
-    piece.to = piece.to < to ? piece.to : to;
+    piece.to = sooner(piece.to, to);
     return piece;
-}
-
-static uint64_t earlier(uint64_t left, uint64_t right)
-{
-    return left < right ? left : right;
 }
 
 static uint64_t or_end(uint64_t ticks, uint64_t end)
 {
-    return ticks != 0 ? earlier(ticks, end) : end;
+    return ticks != 0 ? sooner(ticks, end) : end;
 }
 
-static void follow_call(struct path *path, const struct path_call *call, uint64_t from, uint64_t to,
+static void follow_call(struct path *path, const struct path_call *followed, uint64_t from, uint64_t to,
                         uint32_t depth);
 
 /* Follows a time of CALL in which both its client and THREAD may work: a
  * running one counts, else what THREAD waits for. A blocked client waits
  * for THREAD; one that is ready or runs does the remaining work itself. */
-static void follow_both(struct path *path, const struct path_call *call, enum phase phase, uint32_t thread,
-                        uint64_t from, uint64_t to, uint32_t depth)
+static void follow_both(struct path *path, const struct path_call *call, enum phase phase,
+                        const struct model_thread *thread, uint64_t from, uint64_t to, uint32_t depth)
 {
     while (from < to) {
-        struct piece client = piece_at(path, call->client, from, to);
+        struct piece client = piece_at(path, call->call.client, from, to);
         struct piece other = piece_at(path, thread, from, client.to);
         bool is_client = phase == PHASE_BACK ? client.state == MODEL_RUNNING || client.state == MODEL_READY
                                              : client.state == MODEL_RUNNING && other.state != MODEL_RUNNING;
 
-        if (thread == NO_THREAD || (phase == PHASE_BACK && other.state != MODEL_RUNNING))
+        if (thread == NULL || (phase == PHASE_BACK && other.state != MODEL_RUNNING))
             is_client = true;
-        client.to = thread == NO_THREAD ? client.to : other.to;
-        add_step(path, &(struct step){is_client ? client : other, is_client ? call->client : thread,
+        client.to = thread == NULL ? client.to : other.to;
+        add_step(path, &(struct step){is_client ? client : other, is_client ? call->call.client : thread,
                                       is_client ? depth - 1 : depth, phase, call});
         from = client.to;
     }
@@ -94,54 +88,54 @@ static void follow_server(struct path *path, const struct path_call *call, uint6
                           uint32_t depth)
 {
     while (from < to) {
-        struct piece piece = piece_at(path, call->server, from, to);
+        struct piece piece = piece_at(path, call->call.server, from, to);
         const struct path_call *inner = path_call_of(path, piece.calling);
 
-        if (inner != NULL && depth < PATH_DEPTH && inner->called <= from &&
-            or_end(inner->returned, to) > from) {
-            uint64_t end = or_end(inner->returned, to);
+        if (inner != NULL && depth < PATH_DEPTH && inner->call.called <= from &&
+            or_end(inner->call.returned, to) > from) {
+            uint64_t end = or_end(inner->call.returned, to);
 
-            path->nested += inner->called == from;
+            path->nested += inner->call.called == from;
             follow_call(path, inner, from, end, depth + 1);
             from = end;
             continue;
         }
         if (piece.state == MODEL_BLOCKED_RECEIVE) /* it was handed over, but does not run yet */
-            follow_both(path, call, PHASE_SERVES, call->server, from, piece.to, depth);
+            follow_both(path, call, PHASE_SERVES, call->call.server, from, piece.to, depth);
         else
-            add_step(path, &(struct step){piece, call->server, depth, PHASE_SERVES, call});
+            add_step(path, &(struct step){piece, call->call.server, depth, PHASE_SERVES, call});
         from = piece.to;
     }
 }
 
 /* Follows a call in [FROM, TO) without gaps. DEPTH is the server's; the client's is one less. */
-static void follow_call(struct path *path, const struct path_call *call, uint64_t from, uint64_t to,
+static void follow_call(struct path *path, const struct path_call *followed, uint64_t from, uint64_t to,
                         uint32_t depth)
 {
+    const struct model_call *call = &followed->call;
     uint64_t received = or_end(call->received, to), parked, replied;
 
     replied = call->received != 0 ? or_end(call->replied, to) : to;
-    parked = earlier(or_end(call->parked, to), replied);
+    parked = sooner(or_end(call->parked, to), replied);
     if (from < received)
-        follow_both(path, call, PHASE_TO_SERVER, call->server, from, received, depth);
+        follow_both(path, followed, PHASE_TO_SERVER, call->server, from, received, depth);
     from = from > received ? from : received;
     if (from < parked)
-        follow_server(path, call, from, parked, depth);
+        follow_server(path, followed, from, parked, depth);
     from = from > parked ? from : parked;
     if (from < replied)
         add_step(path, &(struct step){{.from = from,
                                        .to = replied,
-                                       .serving = call->replier_serving,
-                                       .other = NO_THREAD,
+                                       .serving = followed->replier_serving,
                                        .state = MODEL_BLOCKED_RECEIVE,
                                        .activity = ACTIVITIES},
-                                      call->replied != 0 ? call->replier : call->server,
+                                      call->replied != 0 ? followed->replier : call->server,
                                       depth,
                                       PHASE_DEFERRED,
-                                      call});
+                                      followed});
     from = from > replied ? from : replied;
     if (from < to)
-        follow_both(path, call, PHASE_BACK, call->server, from, to, depth);
+        follow_both(path, followed, PHASE_BACK, call->server, from, to, depth);
 }
 
 void path_close(struct path *path, struct model *model)

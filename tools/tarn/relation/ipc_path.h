@@ -23,14 +23,13 @@ struct ipc_request {
     int64_t result;
 };
 
-#define NO_THREAD     UINT32_MAX
 #define PIECE_UNKNOWN MODEL_STATES
 
 struct piece {
     uint64_t from, to;
     uint64_t serving, calling; /* ids of calls; 0: none */
-    /* while it is ready: the thread that runs there; while blocked: the thread that woke it; or NO_THREAD */
-    uint32_t other;
+    /* while it is ready: the thread that runs there; while blocked: the thread that woke it; or NULL */
+    const struct model_thread *other;
     uint32_t detail;
     uint16_t cpu;
     uint8_t state, activity; /* ACTIVITIES: none */
@@ -42,9 +41,8 @@ struct pieces {
 };
 
 struct path_call {
-    uint64_t id, label, whom;
-    uint64_t called, received, parked, replied, returned;
-    uint32_t client, server, replier; /* thread numbers */
+    struct model_call call; /* as it was last: its outer one is not valid */
+    const struct model_thread *replier;
     uint64_t replier_serving;
 };
 
@@ -52,8 +50,9 @@ struct path_call {
 enum phase { PHASE_CALL, PHASE_TO_SERVER, PHASE_SERVES, PHASE_DEFERRED, PHASE_BACK };
 
 struct step {
-    struct piece piece; /* cut to the step */
-    uint32_t thread, depth;
+    struct piece piece;                /* cut to the step */
+    const struct model_thread *thread; /* NULL: nobody */
+    uint32_t depth;
     enum phase phase;
     const struct path_call *call;
 };

@@ -25,7 +25,6 @@ static struct piece *add_piece(struct path *path, const struct model_thread *thr
                             .to = to,
                             .serving = thread->serving != NULL ? thread->serving->id : 0,
                             .calling = thread->calling != NULL ? thread->calling->id : 0,
-                            .other = NO_THREAD,
                             .cpu = (uint16_t)thread->cpu,
                             .state = (uint8_t)thread->state,
                             .activity = ACTIVITIES};
@@ -53,7 +52,7 @@ static void tell_waker(struct path *path, const struct model_thread *thread, uin
 
     if (last != NULL && last->to == from && last->state != MODEL_READY && last->state != MODEL_RUNNING &&
         thread->waker != NULL)
-        last->other = thread->waker->number;
+        last->other = thread->waker;
 }
 
 static void on_delay(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
@@ -66,7 +65,7 @@ static void on_delay(struct delays *delays, const struct model_thread *thread, c
         return;
     piece->state = MODEL_READY;
     piece->cpu = (uint16_t)cpu;
-    piece->other = by != NULL ? by->number : NO_THREAD;
+    piece->other = by;
 }
 
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
@@ -115,18 +114,9 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
     struct path *path = ANALYSIS_OF(self, struct path);
     struct path_call *kept = map_at(&path->calls, call->id, 0, 0);
 
-    kept->id = call->id;
-    kept->label = call->label;
-    kept->whom = functions_whom(call);
-    kept->called = call->called;
-    kept->received = call->received;
-    kept->parked = call->parked;
-    kept->replied = call->replied;
-    kept->returned = call->returned;
-    kept->client = call->client->number;
-    kept->server = call->server != NULL ? call->server->number : NO_THREAD;
+    kept->call = *call;
     if (call->replied == ticks && call->returned == 0 && !has_ended) {
-        kept->replier = path->here->number;
+        kept->replier = path->here;
         kept->replier_serving = path->here->serving != NULL ? path->here->serving->id : 0;
     }
 }

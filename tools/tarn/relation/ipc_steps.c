@@ -112,22 +112,16 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 /* ---- steps ---- */
 
 static const char *const phase_names[] = {"calls", "to server", "serves", "deferred", "back"};
-static const struct model_thread *thread_of(const struct path *path, uint32_t number)
+static const char *thread_name(const struct path *path, const struct model_thread *thread)
 {
-    return number < path->analysis.model->thread_count ? path->analysis.model->threads[number] : NULL;
-}
-
-static const char *thread_name(const struct path *path, uint32_t number)
-{
-    const struct model_thread *thread = thread_of(path, number);
-
     return thread != NULL ? analysis_thread_name(&path->analysis, thread) : "(nobody)";
 }
 
 static const char *call_name(const struct path *path, const struct path_call *call,
                              char text[FUNCTION_NAME_BYTES])
 {
-    return call != NULL ? functions_name(path->functions, call->whom, call->label, text) : "another call";
+    return call != NULL ? functions_name(path->functions, functions_whom(&call->call), call->call.label, text)
+                        : "another call";
 }
 
 /* "name/tid"; NULL: nobody. */
@@ -152,24 +146,24 @@ static bool serves_another(const struct step *step)
 {
     return step->piece.serving != 0 &&
            (step->phase == PHASE_DEFERRED ||
-            (step->phase == PHASE_TO_SERVER && step->thread != step->call->client &&
-             step->piece.serving != step->call->id));
+            (step->phase == PHASE_TO_SERVER && step->thread != step->call->call.client &&
+             step->piece.serving != step->call->call.id));
 }
 
 static void give_step(struct making *making, const struct path *path, size_t number, uint64_t ns)
 {
     const struct step *step = &path->steps[number];
     const struct piece *piece = &step->piece;
-    const struct model_thread *thread = thread_of(path, step->thread), *other = thread_of(path, piece->other);
+    const struct model_thread *thread = step->thread, *other = piece->other;
     const struct path_call *served = path_call_of(path, piece->serving);
-    const struct model_thread *client = served != NULL ? thread_of(path, served->client) : NULL;
+    const struct model_thread *client = served != NULL ? served->call.client : NULL;
     bool is_on_cpu = piece->state == MODEL_RUNNING || piece->state == MODEL_READY;
     bool is_call = step->depth == 0 && step->phase == PHASE_TO_SERVER, serves = serves_another(step);
     char name[FUNCTION_NAME_BYTES], serving[FUNCTION_NAME_BYTES], text[80], detail[ANALYSIS_NAME_BYTES];
 
     MAKING_GIVE(making, STEP_ROW, path->request->called, VALUE_NUMBER(number), VALUE_NUMBER(step->depth),
                 VALUE_TICKS(piece->from - path->request->called, 0), VALUE_NUMBER(ns),
-                value_text(thread_name(path, step->thread)),
+                value_text(thread_name(path, thread)),
                 value_text(thread ? analysis_process_name(&path->analysis, thread->pid) : "(nobody)"),
                 VALUE_IF(thread != NULL, VALUE_NUMBER(thread->tid)),
                 VALUE_IF(thread != NULL, VALUE_NUMBER(thread->pid)),
@@ -187,13 +181,12 @@ static void give_step(struct making *making, const struct path *path, size_t num
 static void give_request(struct making *making, const struct path *path, const struct path_call *call)
 {
     const struct ipc_request *request = path->request;
-    const struct model_thread *server = thread_of(path, call->server);
     char name[FUNCTION_NAME_BYTES];
 
     MAKING_GIVE(making, REQUEST_ROW, request->called, VALUE_OF(VALUE_WHEN, request->called),
                 VALUE_TICKS(request->returned - request->called, 0), VALUE_OF(VALUE_HEX, request->id),
-                value_text(thread_name(path, call->client)), value_text(call_name(path, call, name)),
-                value_of_thread(thread_of(path, call->client)), value_of_thread(server),
+                value_text(thread_name(path, call->call.client)), value_text(call_name(path, call, name)),
+                value_of_thread(call->call.client), value_of_thread(call->call.server),
                 VALUE_NUMBER(path->nested), VALUE_NUMBER(path->step_count),
                 VALUE_OF(VALUE_SIGNED, request->result));
 }

@@ -250,8 +250,8 @@ static bool is_selected(const struct analysis *analysis, const struct model_proc
 
 static uint64_t life_of(const struct analysis *analysis, const struct model_process *process)
 {
-    uint64_t begin = process->begin > analysis->from ? process->begin : analysis->from;
-    uint64_t end = process->has_ended && process->end < analysis->to ? process->end : analysis->to;
+    uint64_t begin = later(process->begin, analysis->from);
+    uint64_t end = process->has_ended ? sooner(process->end, analysis->to) : analysis->to;
 
     return end > begin ? end - begin : 0;
 }

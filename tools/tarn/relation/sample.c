@@ -29,7 +29,7 @@ struct stack_node {
     const struct stack_node *outer; /* NULL: a process */
     const struct executable *executable;
     uint64_t address;
-    uint32_t pid, depth;
+    uint32_t pid;
     bool is_kernel;
     bool is_return;    /* a return address: the symbol is that of the call before it */
     bool is_innermost; /* of the kernel's or the program's part of the chain */
@@ -86,7 +86,6 @@ static struct stack_node *call_from(struct sampling *sampling, struct stack_node
         node->outer = outer;
         node->address = address;
         node->pid = outer->pid;
-        node->depth = outer->depth + 1;
         node->is_kernel = flags & IS_KERNEL;
         node->is_return = flags & IS_RETURN;
         node->is_innermost = flags & IS_INNERMOST;

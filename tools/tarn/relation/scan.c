@@ -252,11 +252,6 @@ static bool uses_model(const struct relation *relation, const struct scan_limits
 /* Has only what a filter needs. */
 static const struct analysis_kind scan_kind = {.name = "scan", .size = sizeof(struct analysis)};
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 struct scan *scan_open(const struct scan_source *source, const struct relation *relation,
                        const struct scan_limits *limits, struct fail *fail)
 {

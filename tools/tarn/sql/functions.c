@@ -350,24 +350,26 @@ static int fill_histogram(struct database *database, struct tvf_rows *into, sqli
 {
     static const struct schema in_ns = {.clock_freq = 1000000000};
     const struct holder *holder = holder_of(database, argv[0]);
-    struct table table = HISTOGRAM_TABLE("histogram", "");
+    const struct schema *schema = &in_ns;
+    struct histogram_row found;
 
     if (holder == NULL) {
         *error = sqlite3_mprintf("histogram() needs a distribution: together(X)");
         return SQLITE_ERROR;
     }
-    distribution_histogram(&holder->distribution, holder->is_ticks ? &database->source.trace->schema : &in_ns,
-                           &table);
-    for (size_t i = 0; i < table.count; i++) {
+    if (holder->is_ticks)
+        schema = &database->source.trace->schema;
+    for (unsigned i = 0; histogram_row(&holder->distribution, schema, i, &found); i++) {
         struct tvf_row *row = add_row(into);
+        const double all = (double)holder->distribution.count;
 
-        row->text = arena_string(&into->arena, table.rows[i]->name, strlen(table.rows[i]->name));
-        for (unsigned c = 0; c < table.column_count; c++) {
-            row->numbers[c + 1] = (sqlite3_int64)table.rows[i]->cells[c].count;
-            row->reals[c + 1] = table.rows[i]->cells[c].real;
-        }
+        row->text = arena_string(&into->arena, found.name, strlen(found.name));
+        row->numbers[1] = (sqlite3_int64)found.from;
+        row->numbers[2] = (sqlite3_int64)(found.to < TABLE_NONE ? found.to : TABLE_NONE);
+        row->numbers[3] = row->numbers[6] = (sqlite3_int64)found.count;
+        row->reals[4] = 100.0 * (double)found.count / all;
+        row->reals[5] = 100.0 * (double)found.up_to / all;
     }
-    table_free(&table);
     return SQLITE_OK;
 }
 

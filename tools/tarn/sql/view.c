@@ -236,28 +236,19 @@ static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fa
 }
 
 /* They remain texts, for folds and queries. */
-static bool set_flag(void *context, const struct command_option *option, const char *value, struct fail *fail)
-{
-    *(const char **)(void *)((char *)context + option->place) = "1";
-    return true;
-}
-
-static bool set_number(void *context, const struct command_option *option, const char *value,
+static bool set_option(void *context, const struct command_option *option, const char *value,
                        struct fail *fail)
 {
     uint64_t number;
-
-    *(const char **)(void *)((char *)context + option->place) = value;
-    return option_count(value, &number, fail) && (number > 0 || fail_set(fail, "expected at least 1"));
-}
-
-static bool set_percent(void *context, const struct command_option *option, const char *value,
-                        struct fail *fail)
-{
     char *end;
-    double percent = strtod(value, &end);
+    double percent;
 
-    *(const char **)(void *)((char *)context + option->place) = value;
+    *(const char **)(void *)((char *)context + option->place) = option->argument != NULL ? value : "1";
+    if (option->argument == NULL)
+        return true;
+    if (strcmp(option->argument, "N") == 0)
+        return option_count(value, &number, fail) && (number > 0 || fail_set(fail, "expected at least 1"));
+    percent = strtod(value, &end);
     return (end != value && *end == '\0' && percent >= 0 && percent <= 100) ||
            fail_set(fail, "expected a percentage");
 }
@@ -293,11 +284,8 @@ static bool parse_option(struct sql_kind *kind, const char *text, struct fail *f
         option->argument = cut(&at, "=");
     if (*at != '\0')
         set_words(option, at);
-    option->take = option->argument == NULL                   ? set_flag
-                   : strcmp(option->argument, "N") == 0       ? set_number
-                   : strcmp(option->argument, "PERCENT") == 0 ? set_percent
-                                                              : NULL;
-    if (option->take != NULL)
+    option->take = set_option;
+    if (option->argument == NULL || list_names("N, PERCENT", option->argument))
         option->kind = OPTION_CALL;
     free(head);
     for (char *newline = strstr(option->text, "\\n"); newline != NULL; newline = strstr(newline, "\\n"))
