@@ -184,7 +184,7 @@ $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/kernel.ld kernel/debug/gen/symbol
 # The exploring kernel (kernel/explore/explore.h): the same sources, with calls of kernel/explore/explore_runtime.c before each memory
 # access. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
 # observes the kernel or reports its end.
-EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosis/% $(addprefix kernel/,lib/format.c lib/string.c \
+EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosis/% kernel/failure/% $(addprefix kernel/,lib/format.c lib/string.c \
                  cpu/lock.c cpu/lock_watch.c syscall/machine.c) trace/event/% trace/print/% trace/cost/%
 EXPLORE_BLOCKS := -fsanitize-coverage=trace-pc# a call at the start of each basic block, for tools/coverage.py
 EXPLORE_UNCOVERED := arch/% $(GEN)/% kernel/explore/% kernel/lib/string.c trace/event/% trace/print/% trace/cost/%

@@ -18,6 +18,11 @@ void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * it. One CPU at a time; log_end_urgent takes the result. */
 bool log_begin_urgent(void);
 void log_end_urgent(bool locked);
+/* Writes to the raw console, even if another CPU does; "\n" becomes "\r\n". */
+void panic_console_put(const char *text, size_t size);
+/* A line with one \n at its end, cut if it is longer; returns its size. */
+#define LOG_LINE_MAX 256
+size_t log_format(char line[LOG_LINE_MAX], const char *format, va_list arguments);
 /* Panics (panic.c): reports, and does what the boot option `panic=` says. From anywhere, with any locks
  * held. panic_trap reports on what a trap interrupted. */
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));

@@ -14,7 +14,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/watchdog.h>
+#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>

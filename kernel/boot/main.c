@@ -14,11 +14,11 @@
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/measure.h>
-#include <kernel/diagnosis/panic.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
-#include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
+#include <kernel/failure/panic.h>
+#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/sched/sched.h>

@@ -4,7 +4,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/diagnosis/watchdog.h>
+#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>

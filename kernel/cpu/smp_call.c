@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * smp_call.c - smp calls, and the handler of all inter-processor interrupts. Interface: smp_call.h.
+ * smp_call.c - runs functions on other CPUs. Interface: smp_call.h.
  *
  * The caller sets its bit in `pending` of each target and interrupts these; a target clears its bit in the
  * call's `waiting`. A CPU that spins for a lock handles only urgent calls: the function of others may do
@@ -9,11 +9,8 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/span.h>
-#include <kernel/diagnosis/watchdog.h>
+#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
-#include <kernel/trace/drain.h>
 #include <trace/irq.h>
 
 static struct calls {
@@ -44,6 +41,12 @@ static void handle(struct calls *these)
 void smp_poll(void)
 {
     handle(&urgent_calls);
+}
+
+void smp_answer(void)
+{
+    handle(&urgent_calls);
+    handle(&calls);
 }
 
 static void call(struct calls *these, enum ipi_kind kind, uint64_t targets, void (*function)(void *argument),
@@ -90,23 +93,4 @@ uint64_t smp_pending(const struct cpu *cpu)
 {
     return atomic_load_explicit(&calls.pending[cpu->index], memory_order_relaxed) |
            atomic_load_explicit(&urgent_calls.pending[cpu->index], memory_order_relaxed);
-}
-
-void handle_ipi(uint32_t kind)
-{
-    handle_wake();
-    SPAN_BEGIN(IRQ, TRACE_ROUTINE_IPI, kind, trace_irq_ipi_entry(kind));
-    if (kind == IPI_SHOOTDOWN) {
-        smp_poll();
-    } else if (kind == IPI_CALL) {
-        smp_poll();
-        handle(&calls);
-        debugger_poll();
-    } else if (kind == IPI_STOP) {
-        arch_stop_forever();
-    } else if (kind == IPI_RESCHEDULE) {
-        trace_wake_drain();
-    }
-    /* The rest of IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
-    SPAN_END(IRQ, trace_irq_ipi_exit(kind));
 }

@@ -21,6 +21,8 @@ void smp_call_urgently(enum ipi_kind kind, uint64_t targets, void (*function)(vo
 
 /* Answers other CPUs' urgent calls. Called by everything that spins in the kernel. */
 void smp_poll(void);
+/* Answers all calls; from the interrupt. */
+void smp_answer(void);
 
 /* For the debugger: the CPUs for whose answer `cpu` waits, and those that wait for its answer. */
 uint64_t smp_unanswered(const struct cpu *cpu);

@@ -8,7 +8,7 @@
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
-#include <kernel/diagnosis/panic.h>
+#include <kernel/failure/panic.h>
 #include <kernel/kernel.h>
 #include <kernel/syscall/machine.h>
 #include <stdarg.h>

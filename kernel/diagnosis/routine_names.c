@@ -11,10 +11,10 @@
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/routine_rows.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 

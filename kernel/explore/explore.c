@@ -14,9 +14,9 @@
 #include <kernel/cpu/lock.h>
 #include <kernel/cpu/quiescent.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/panic.h>
 #include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
+#include <kernel/failure/panic.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/irq.h>

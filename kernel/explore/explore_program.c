@@ -7,10 +7,10 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/explore.h>
 

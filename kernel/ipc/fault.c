@@ -15,8 +15,8 @@
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/fault.h>
 #include <kernel/ipc/ipc.h>
+#include <kernel/ipc/scarce.h>
 #include <kernel/kernel.h>
-#include <kernel/memory/scarce.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space_exit.h>
 #include <tarn/error.h>

@@ -13,11 +13,11 @@
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <kernel/syscall/machine.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

@@ -8,7 +8,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/ipc/cap.h>
-#include <kernel/sched/futex.h>
+#include <kernel/ipc/futex.h>
 #include <kernel/space/memory.h>
 #include <tarn/abi.h>
 

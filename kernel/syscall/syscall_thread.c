@@ -2,11 +2,11 @@
 /* syscall_thread.c - system calls on threads. thread.c, wait.c and sched.c implement them. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/sched.h>

@@ -14,6 +14,7 @@
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
@@ -21,7 +22,6 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 

@@ -12,11 +12,11 @@
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <kernel/trace/bench.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/drain.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel/trace/dump.c - prints the last events of some CPUs in order of time. For panic
- * (kernel/diagnosis/report.c); newest.h reads them. */
+ * (kernel/failure/report.c); newest.h reads them. */
 #include <arch/trace.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/newest.h>

@@ -12,12 +12,12 @@
 #include <arch/boot.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

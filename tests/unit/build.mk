@@ -7,7 +7,7 @@ MEMORY_TEST := base/tree.c $(addprefix kernel/,memory/frame.c memory/slab.c cpu/
 $(eval $(call host_test,memory,tests/unit/kernel/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),-pthread))
 $(foreach s,tests/unit/kernel/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 
-SCHED_TEST := $(addprefix kernel/,sched/sched.c sched/schedule.c sched/timer.c sched/timer_interrupt.c)
+SCHED_TEST := $(addprefix kernel/,sched/sched.c sched/schedule.c sched/timer.c syscall/timer_interrupt.c)
 $(eval $(call host_test,sched,tests/unit/kernel/sched_test.c $(KERNEL_HOST) $(SCHED_TEST),-pthread))
 $(foreach s,tests/unit/kernel/sched_test.c $(SCHED_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 

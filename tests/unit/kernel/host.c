@@ -8,7 +8,7 @@
 #include <arch/boot.h>
 #include <arch/mmu.h>
 #include <kernel/diagnosis/span.h>
-#include <kernel/diagnosis/watchdog.h>
+#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/trace/control.h>

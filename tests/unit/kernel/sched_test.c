@@ -11,7 +11,7 @@
 
 #include <arch/clock.h>
 #include <kernel/cpu/quiescent.h>
-#include <kernel/diagnosis/watchdog.h>
+#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/run_queue.h>

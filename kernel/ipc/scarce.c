@@ -8,9 +8,9 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
+#include <kernel/ipc/scarce.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
-#include <kernel/memory/scarce.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/mapping.h>

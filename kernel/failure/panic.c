@@ -12,9 +12,9 @@
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/panic.h>
-#include <kernel/diagnosis/report.h>
 #include <kernel/diagnosis/routines.h>
+#include <kernel/failure/panic.h>
+#include <kernel/failure/report.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/syscall/machine.h>

@@ -23,13 +23,6 @@ uint32_t panic_lines(void); /* maximum number of lines of a report */
 bool panic_is_on(void);
 bool panic_is_here(void); /* on this CPU */
 
-/* Writes to the raw console, even if another CPU does; "\n" becomes "\r\n" (log.c). */
-void panic_console_put(const char *text, size_t size);
-
-/* A line with one \n at its end, cut if it is longer; returns its size (log.c). */
-#define LOG_LINE_MAX 256
-size_t log_format(char line[LOG_LINE_MAX], const char *format, va_list arguments);
-
 void panic_interrupt(void); /* an NMI arrived during a panic */
 
 /* For tests: every step of the next panic begins with a fault. */

@@ -12,13 +12,13 @@
 #include <kernel/diagnosis/span.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/fault.h>
+#include <kernel/ipc/scarce.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
-#include <kernel/memory/scarce.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 

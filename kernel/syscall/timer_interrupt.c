@@ -6,8 +6,8 @@
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/span.h>
-#include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
+#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/sched.h>

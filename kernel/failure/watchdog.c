@@ -16,10 +16,10 @@
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/panic.h>
 #include <kernel/diagnosis/progress_check.h>
-#include <kernel/diagnosis/report.h>
-#include <kernel/diagnosis/watchdog.h>
+#include <kernel/failure/panic.h>
+#include <kernel/failure/report.h>
+#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>

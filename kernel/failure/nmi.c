@@ -11,8 +11,8 @@
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/panic.h>
-#include <kernel/diagnosis/report.h>
+#include <kernel/failure/panic.h>
+#include <kernel/failure/report.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>

@@ -9,12 +9,12 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/ipc/futex.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
-#include <kernel/sched/futex.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
