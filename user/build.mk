@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # User programs: shell, utilities, benchmarks, demonstrations; each in /bin of the archive.
-$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/routines.c user/tarnprof/save.c trace/print/routines.c trace/print/shares.c trace/format/wire.c))
-CFLAGS_user/tarnprof/save.c := -DTARN_MACHINE='"$(ARCH)"'
+$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/routines.c trace/print/routines.c trace/print/shares.c))
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktau.c - whose time it was: `ktau run COMMAND [ARGUMENT]...` runs a command, and then prints the table of
- * its processes, by routine of the kernel. Without `run`: `ktau` prints that of all processes, `ktau FILE`
- * the last snapshot in a file of tables, which ktaud writes.
+ * its processes, by routine of the kernel. Without `run` it prints that of all processes; ktaud does so again
+ * and again.
  *
- * All but FILE need routines to be counted: boot option `trace.routines=on`, or `trace routines on`.
+ * Routines must be counted: boot option `trace.routines=on`, or `trace routines on`.
  */
 #include <arch/trace.h>
 #include <limits.h>
@@ -15,17 +15,15 @@
 #include <tarn/error.h>
 #include <tarn/runtime.h>
 #include <user/bin/util.h>
-#include <user/tarnprof/save.h>
 #include <user/tarnprof/show.h>
 
 extern char **environ;
 
 static const char synopsis[] =
-    "[-a] [run COMMAND [ARGUMENT]... | FILE [NUMBER]]\n"
+    "[-a] [run COMMAND [ARGUMENT]...]\n"
     "  run COMMAND  run it, and print how often and how long its processes were in which routines\n"
     "               of the kernel; processes that outlive it are left out\n"
-    "  FILE NUMBER  show this snapshot, from 1, of a file that ktaud wrote; the last one without NUMBER\n"
-    "  neither      of all processes, since counting was switched on\n"
+    "  without run  of all processes, since counting was switched on\n"
     "  -a           all routines, not only the 30 with the most time\n";
 
 /* The tables of `of` that are of these kinds, together. */
@@ -56,30 +54,13 @@ static int run(char **arguments, uint32_t lines)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int show_file(const char *path, uint64_t number, uint32_t lines)
-{
-    struct tarnprof_sum sum = {0};
-    char wrong[80];
-    const bool ok = tarnprof_load(&sum, path, number, wrong);
-    if (ok)
-        tarnprof_show(stdout, &sum, lines);
-    fflush(stdout);
-    tarnprof_free_sum(&sum);
-    return wrong[0] ? refuse("%s: %s", path, wrong) : !ok;
-}
-
 int main(int argc, char **argv)
 {
     const int first = read_options(argc, argv, "a", 0, synopsis);
     const uint32_t lines = option('a') ? UINT_MAX : 30;
     const bool runs = first < argc && !strcmp(argv[first], "run");
-    const int operands = argc - first;
-    if (runs ? operands < 2 : operands > 2)
+    if (runs ? argc - first < 2 : first < argc)
         usage(synopsis);
-    if (operands && !runs) {
-        const uint64_t number = operands == 2 ? read_number(argv[first + 1], 1, ULONG_MAX, synopsis) : 0;
-        return show_file(argv[first], number, lines);
-    }
     if (!arch_trace_info()->routines)
         return refuse("routines are not counted: switch them on with `trace routines on`, or boot with "
                       "trace.routines=on");

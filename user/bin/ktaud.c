@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktaud.c - takes snapshots of tables periodically, of all processes or of chosen ones, and adds them to a
- * file (trace/format/WIRE.md, "Recorded replies"), which `ktau FILE` shows. Memory is that of one table.
- * If a write fails, the snapshots before are whole.
+ * ktaud.c - prints periodically how often and how long all processes, or chosen ones, were in which routines
+ * since counting was switched on: as `ktau` does, into a file.
  *
  * Needs routines to be counted, and the trace object.
  */
 #include <arch/trace.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <tarn/error.h>
 #include <tarn/runtime.h>
 #include <tarn/syscall.h>
-#include <unistd.h>
 #include <user/bin/number.h>
 #include <user/bin/util.h>
-#include <user/tarnprof/save.h>
+#include <user/tarnprof/show.h>
 
 #define CHOSEN_MAX 32u
 
 static const char synopsis[] =
     "[-i SECONDS] [-n COUNT] [-p PID]... [-c NAME]... FILE\n"
-    "  -i SECONDS  between two snapshots; 5 if not given, parts of seconds as in 0.5\n"
-    "  -n COUNT    end after COUNT snapshots\n"
+    "  -i SECONDS  between two tables; 5 if not given, parts of seconds as in 0.5\n"
+    "  -n COUNT    end after COUNT tables\n"
     "  -p PID      only this process, and its children that have ended\n"
     "  -c NAME     only processes of this name, and theirs\n"
-    "  FILE        is created, or snapshots are added to it\n";
+    "  FILE        is created, or tables are added to it\n";
 
 struct chosen {
     uint32_t pids[CHOSEN_MAX];
@@ -74,50 +70,49 @@ static struct plan read_plan(int argc, char **argv)
     return plan;
 }
 
-static bool is_chosen(void *context, const struct trace_routines *head)
+static bool is_chosen(const struct chosen *chosen, const struct trace_routines *head)
 {
-    const struct chosen *chosen = context;
     for (unsigned i = 0; i < chosen->pid_count; i++)
         if (chosen->pids[i] == head->pid)
             return true;
     for (unsigned i = 0; i < chosen->name_count; i++)
         if (!strncmp(chosen->names[i], head->name, sizeof head->name))
             return true;
-    return false;
-}
-
-/* Opens it behind its last snapshot, and says how many bytes are before. */
-static int open_file(const char *path, uint64_t *bytes)
-{
-    struct tarnprof_sum sum = {0};
-    struct stat about;
-    char wrong[80];
-    const int fd = open(path, O_RDWR | O_CREAT, 0666);
-    if (fd < 0 || fstat(fd, &about) < 0)
-        die("%s", path);
-    *bytes = (uint64_t)about.st_size;
-    if (about.st_size && (!tarnprof_load(&sum, path, 0, wrong) || wrong[0])) {
-        refuse("%s: %s; nothing can be added to it", path, wrong);
-        exit(1);
-    }
-    tarnprof_free_sum(&sum);
-    if (lseek(fd, 0, SEEK_END) < 0)
-        die("%s", path);
-    return fd;
+    return chosen->pid_count + chosen->name_count == 0;
 }
 
 /* ---- Running ---- */
 
-static int take_snapshots(const struct plan *plan, struct tarnprof_saver *saver)
+/* 0, or an error of the kernel. */
+static int add_chosen(struct tarnprof_sum *sum, const struct chosen *chosen)
+{
+    struct tarnprof table = {0};
+    int result;
+    while ((result = tarnprof_next(&table, SLOT_TRACE)) > 0)
+        if (is_chosen(chosen, table.head) && !tarnprof_add(sum, &table)) {
+            result = -E_NO_MEMORY;
+            break;
+        }
+    tarnprof_free(&table);
+    return result;
+}
+
+static int print_tables(const struct plan *plan, FILE *to)
 {
     uint64_t due = clock_monotonic_ns();
-    while (!plan->count || saver->snapshots < plan->count) {
-        if (!tarnprof_save(saver))
-            return refuse("%s: %s; %llu snapshots before are whole", plan->to, saver->wrong,
-                          (unsigned long long)saver->snapshots);
-        due += (uint64_t)(plan->seconds * 1e9);
-        if (!plan->count || saver->snapshots < plan->count)
+    for (unsigned long done = 0; !plan->count || done < plan->count; done++) {
+        struct tarnprof_sum sum = {0};
+        if (done)
             sys_thread_sleep(due);
+        due += (uint64_t)(plan->seconds * 1e9);
+        const int error = add_chosen(&sum, &plan->chosen);
+        if (!error)
+            tarnprof_show(to, &sum, UINT32_MAX);
+        tarnprof_free_sum(&sum);
+        if (error)
+            return refuse("the tables cannot be read: %s", tarn_error_text(error));
+        if (fflush(to))
+            return complain("%s, behind %lu whole tables", plan->to, done);
     }
     return 0;
 }
@@ -131,13 +126,9 @@ int main(int argc, char **argv)
     if (!arch_trace_info()->routines)
         return refuse("routines are not counted: switch them on with `trace routines on`, or boot with "
                       "trace.routines=on");
-    struct tarnprof_saver saver = {.of = SLOT_TRACE, .context = &plan.chosen};
-    if (plan.chosen.pid_count || plan.chosen.name_count)
-        saver.choose = is_chosen;
-    saver.fd = open_file(plan.to, &saver.bytes);
-    const int status = take_snapshots(&plan, &saver);
-    free(saver.payload);
-    if (close(saver.fd) < 0 && !status)
+    FILE *to = fopen(plan.to, "a");
+    if (!to)
         return complain("%s", plan.to);
-    return status;
+    const int status = print_tables(&plan, to);
+    return fclose(to) && !status ? complain("%s", plan.to) : status;
 }

@@ -8,11 +8,9 @@
 #include <trace/events.h>
 #include <user/tarnprof/show.h>
 
-static uint64_t clock_hz; /* of the sum that is shown */
-
 static double in_us(uint64_t ticks)
 {
-    return (double)ticks * 1e6 / (double)clock_hz;
+    return (double)ticks * 1e6 / (double)arch_trace_info()->clock_hz;
 }
 
 static int compare_exclusive(const void *a, const void *b)
@@ -24,15 +22,6 @@ static int compare_exclusive(const void *a, const void *b)
 static double percent_of(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-/* Those of the sum's file, else of this system. Without names, numbers are printed. */
-static const struct trace_routine_names *read_names(struct tarnprof_sum *sum)
-{
-    const int error = sum->names.list || sum->clock_hz ? 0 : tarnprof_read_names(&sum->names);
-    if (error)
-        fprintf(stderr, "names of programs' routines are missing: %s\n", tarn_error_text(error));
-    return &sum->names;
 }
 
 /* Percent of the time on CPUs; of what was not, there is none. */
@@ -60,9 +49,11 @@ static void show_row(FILE *file, const struct trace_routine_row *row, const stru
 
 void tarnprof_show(FILE *file, struct tarnprof_sum *sum, uint32_t lines)
 {
-    const struct trace_routine_names *names = read_names(sum);
+    struct trace_routine_names names = {0};
+    const int error = tarnprof_read_names(&names); /* without names, numbers are printed */
+    if (error)
+        fprintf(stderr, "names of programs' routines are missing: %s\n", tarn_error_text(error));
     const uint64_t ran = sum->life - trace_routines_time(sum->rows, sum->count, TRACE_ROUTINE_OUT);
-    clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     fprintf(file, "threads %u, life %.1f us, on CPUs %.1f us\n", (unsigned)sum->threads, in_us(sum->life),
             in_us(ran));
     if (sum->refused)
@@ -75,9 +66,10 @@ void tarnprof_show(FILE *file, struct tarnprof_sum *sum, uint32_t lines)
     if (sum->count)
         qsort(sum->rows, sum->count, sizeof *sum->rows, compare_exclusive);
     for (uint32_t i = 0; i < sum->count && i < lines; i++)
-        show_row(file, &sum->rows[i], names, ran);
+        show_row(file, &sum->rows[i], &names, ran);
     if (sum->count > lines)
         fprintf(file, "%u more routines\n", (unsigned)(sum->count - lines));
+    tarnprof_free_names(&names);
 }
 
 void tarnprof_show_own(FILE *file)

@@ -95,10 +95,8 @@ bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table)
             return false;
         trace_routine_add_row(row, &table->rows[i]);
     }
-    sum->routines++;
     sum->threads += table->head->threads;
     sum->life += table->head->life;
-    sum->ran += table->head->ran;
     sum->refused += table->head->refused;
     return true;
 }
@@ -119,6 +117,5 @@ int tarnprof_add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kinds)
 void tarnprof_free_sum(struct tarnprof_sum *sum)
 {
     free(sum->rows);
-    tarnprof_free_names(&sum->names);
     *sum = (struct tarnprof_sum){0};
 }

@@ -57,10 +57,8 @@ uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char 
 /* Sums, over several tables. `rows` is allocated; zero at first. */
 struct tarnprof_sum {
     struct trace_routine_row *rows;
-    uint32_t count, capacity, routines, threads;
-    uint64_t life, ran, refused;
-    uint64_t clock_hz;                /* of its times; 0: this machine's */
-    struct trace_routine_names names; /* if it is of a file */
+    uint32_t count, capacity, threads;
+    uint64_t life, refused;
 };
 /* Adds a table. False: no memory. */
 bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table);

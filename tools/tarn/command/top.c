@@ -261,9 +261,7 @@ static const struct command_option known[] = {
           "show only processes or threads whose name matches; the second line shows the pattern")},
     {FLAG("routines", struct top, has_routines,
           "show what processes do with their time: system calls, faults, IPC calls, each kind of wait\nFrom "
-          "counted routines (tarn-routines(1)): no trace is pulled, and nothing need be traced. Of a SOURCE, "
-          "or "
-          "of a file of routines, snapshot by snapshot"),
+          "counted routines (tarn-routines(1)): no trace is pulled, and nothing need be traced"),
      .with = "interval,batch,json,csv,top,sort,filter"},
     {TEXT("output", "DIR", struct top, output,
           "keep the trace of a SOURCE in DIR (default: delete it at the end)"),
@@ -321,5 +319,5 @@ static int run_top(int argc, char **argv)
 
 const struct command top_command =
     COMMAND("top", "show what a running guest does, refreshed in the terminal",
-            "[OPTION]... SOURCE|DIRECTORY\n--routines [OPTION]... SOURCE|FILE", 1, 1, run_top, NULL,
-            {NULL, known}, {"Output of --batch", table_options + TABLE_OPTION_TOP});
+            "[OPTION]... SOURCE|DIRECTORY\n--routines [OPTION]... SOURCE", 1, 1, run_top, NULL, {NULL, known},
+            {"Output of --batch", table_options + TABLE_OPTION_TOP});

@@ -3,22 +3,19 @@
  * top_routines.c - `tarn top --routines`: what processes do with their time, by tables of routines instead
  * of a trace.
  *
- * The tables of two moments make an interval: of a source read every so often, of a file its snapshots one
- * after another. top/shares.h makes the table.
+ * The tables of two moments, read from the source every so often, make an interval. top/shares.h makes the
+ * table.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/command/row_options.h>
 #include <tools/tarn/command/top.h>
-#include <tools/tarn/tables/recorded.h>
 #include <tools/tarn/top/shares.h>
 
 #define ROWS_BATCH 20u
 
 struct moments {
-    struct source *source; /* NULL: a file */
-    struct recorded file;
-    size_t next;   /* snapshot of the file */
+    struct source *source;
     double due;    /* now_seconds() when the source is read again; 0: now */
     double silent; /* now_seconds() from which on the link gets a request */
     struct routines now, before;
@@ -28,8 +25,6 @@ struct moments {
 
 static bool read_moment(struct moments *moments, struct routines *routines, struct fail *fail)
 {
-    if (moments->source == NULL)
-        return recorded_load(&moments->file, moments->next++, routines, fail);
     return routines_read(routines, moments->source, fail) &&
            (routines->count > 0 || fail_set(fail, ROUTINES_ARE_OFF));
 }
@@ -39,7 +34,7 @@ static bool keep_link(struct top *top, struct fail *fail)
 {
     struct moments *moments = top->moments;
 
-    if (moments->source == NULL || now_seconds() < moments->silent)
+    if (now_seconds() < moments->silent)
         return true;
     moments->silent = now_seconds() + ROWS_SILENCE_SECONDS / 2;
     return rows_keep_link(moments->source, fail);
@@ -54,9 +49,7 @@ static int next_interval(struct top *top, struct fail *fail)
     const double now = now_seconds();
 
     fail->text[0] = '\0';
-    if (moments->source == NULL && moments->next == moments->file.count)
-        return -1;
-    if (moments->source != NULL && now < moments->due)
+    if (now < moments->due)
         return keep_link(top, fail) ? 0 : -1;
     moments->due += moments->due + top->interval > now ? top->interval : now - moments->due + top->interval;
     moments->silent = now + ROWS_SILENCE_SECONDS / 2;
@@ -95,14 +88,11 @@ static void write_interval(FILE *to, const struct top *top)
     shares_write(to, &view, &top->moments->now, &top->moments->before, &top->tables);
 }
 
+/* Nothing is pulled, so nothing is lost. */
 static int status_of(struct top *top)
 {
-    const struct recorded *file = &top->moments->file;
-
-    if (!file->is_damaged)
-        return EXIT_OK;
-    complain("%s", file->why.text);
-    return EXIT_DAMAGE;
+    (void)top;
+    return EXIT_OK;
 }
 
 static const struct top_ways ways = {.keys =
@@ -121,13 +111,7 @@ bool top_begin_routines(struct top *top, struct fail *fail)
     struct moments *moments = top->moments = alloc_zero(1, sizeof(*moments));
 
     top->ways = &ways;
-    if (top->is_source)
-        return (moments->source = open_source(top->name, 0, fail)) != NULL;
-    if (!recorded_open(&moments->file, top->name, fail))
-        return false;
-    return moments->file.count > 1 ||
-           fail_set(fail, "%s has one snapshot only: there is no interval; `tarn routines` shows it",
-                    top->name);
+    return (moments->source = open_source(top->name, 0, fail)) != NULL;
 }
 
 void top_close_routines(struct top *top)
@@ -138,8 +122,6 @@ void top_close_routines(struct top *top)
         return;
     if (moments->source != NULL)
         moments->source->class->close(moments->source);
-    if (moments->file.file != NULL)
-        recorded_close(&moments->file);
     routines_free(&moments->now);
     routines_free(&moments->before);
     free(moments);

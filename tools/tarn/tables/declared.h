@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * declared.h - the tables of counters that a system has (trace/format/table.h), from the comment in its
- * metadata (FORMAT.md, "Tables of counters").
+ * metadata (FORMAT.md, "Tables").
  *
  * The metadata are untrusted: a list that is accepted leads nowhere outside of an area of declared->bytes.
  */

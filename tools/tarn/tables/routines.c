@@ -253,18 +253,18 @@ void routine_subtract_row(struct trace_routine_row *row, const struct trace_rout
         row->times[b] -= old->times[b];
 }
 
-/* Whether NOW has all that OLD had. Counting begins anew when counting is switched on. */
-static bool continues(const struct routines_copy *now, const struct routines_copy *old)
+/* Whether counting began anew after BEFORE: a thread's table is younger, or a sum is less. */
+static bool began_anew(const struct routines *now, const struct routines *before)
 {
-    if (now->head.life < old->head.life)
-        return false;
-    for (uint32_t i = 0; i < old->head.rows; i++) {
-        const struct trace_routine_row *row =
-            trace_routines_find(now->rows, now->head.rows, old->rows[i].key);
-        if (old->rows[i].ended != 0 && (row == NULL || row->ended < old->rows[i].ended))
-            return false;
+    for (size_t i = 0; i < before->count; i++) {
+        const struct trace_routines *old = &before->copies[i].head;
+        const struct routines_copy *copy = find_copy(now, old->serial);
+        if (copy != NULL &&
+            (copy->head.life < old->life ||
+             (copy->head.of == TRACE_ROUTINES_THREAD && copy->head.until - copy->head.life > old->until)))
+            return true;
     }
-    return true;
+    return false;
 }
 
 /* The program's own time is what is left, so it may be less than nothing where a thread has handed its rows
@@ -280,37 +280,29 @@ static void subtract_copy(struct routines_copy *now, const struct routines_copy 
     }
 }
 
-static void subtract(struct routines *now, struct routines_copy *old, bool *is_anew)
+static void subtract(struct routines *now, struct routines_copy *old)
 {
     struct routines_copy *heir = find_copy(now, old->head.serial);
 
     if (heir == NULL)
         heir = find_ended(now, old->head.pid);
-    if (heir != NULL && continues(heir, old)) {
+    if (heir != NULL) {
         subtract_copy(heir, old);
-    } else if (heir == NULL) {
+    } else {
         now->gone = alloc_more(now->gone, now->gone_count + 1, sizeof(*now->gone));
         now->gone[now->gone_count++] = *old;
         old->rows = NULL;
-    } else {
-        *is_anew = true;
     }
 }
 
 bool routines_subtract(struct routines *now, struct routines *before, struct fail *fail)
 {
-    bool is_anew = false;
-
     if (now->hello.clock_offset_ns != before->hello.clock_offset_ns ||
         now->hello.clock_hz != before->hello.clock_hz)
         return fail_set(fail, "the two moments are of different boots: they have no difference");
-    for (size_t i = 0; i < before->count; i++)
-        subtract(now, &before->copies[i], &is_anew);
-    if (is_anew) { /* what is gone was of before, too */
-        for (size_t i = 0; i < now->gone_count; i++)
-            free(now->gone[i].rows);
-        now->gone_count = 0;
-    }
+    const bool is_anew = began_anew(now, before);
+    for (size_t i = 0; i < before->count && !is_anew; i++)
+        subtract(now, &before->copies[i]);
     routines_free(before);
     return true;
 }
