@@ -191,7 +191,7 @@ int64_t run_command(char *text, uint8_t *to, size_t *size)
     return status;
 }
 
-int64_t put_lock_classes(uint8_t *to, size_t *size)
+int64_t put_lock_classes(uint8_t *to)
 {
     struct system_lock_class classes[WIRE_LOCK_CLASSES_MAX];
     int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof(classes));
@@ -206,8 +206,7 @@ int64_t put_lock_classes(uint8_t *to, size_t *size)
         wire_put64(at + 8, classes[i].contended);
         memcpy(at + 16, classes[i].name, WIRE_LOCK_NAME_BYTES);
     }
-    *size += (size_t)(at - to);
-    return bytes < 0 ? bytes : 0;
+    return bytes < 0 ? bytes : at - to;
 }
 
 /* ---- metadata -------------------------------------------------------------------------------------- */

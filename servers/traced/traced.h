@@ -77,8 +77,8 @@ void get_hello(struct wire_hello *hello);
 size_t put_packet_header(uint8_t *payload, const struct trace_reader *reader, uint64_t number);
 size_t put_statistics(uint8_t *to); /* the data of the reply to WIRE_OP_STATISTICS */
 #define STATISTICS_BYTES_MAX (WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)
-/* the data of the reply to WIRE_OP_LOCK_CLASSES; returns 0 or -E_* */
-int64_t put_lock_classes(uint8_t *to, size_t *size);
+/* the data of the reply to WIRE_OP_LOCK_CLASSES; returns its size or -E_* */
+int64_t put_lock_classes(uint8_t *to);
 #define LOCK_CLASSES_BYTES_MAX (8u + WIRE_LOCK_CLASSES_MAX * WIRE_LOCK_CLASS_BYTES)
 /* Executes a command of trace/print/commands.h, whose words are separated by newlines, and writes what it
  * prints, or why it was refused. Adds to `size`; returns 0 or -E_*. */
