@@ -79,7 +79,8 @@ static void read_table(const char *name, uint32_t first_column, uint32_t cpu)
 {
     const struct trace_table_info *table = trace_table_named(name);
     uint64_t row[TRACE_TABLE_ROW_WORDS_MAX];
-    const struct lock_columns *lock = (const struct lock_columns *)((const char *)row + first_column);
+    const struct trace_locks_columns *lock =
+        (const struct trace_locks_columns *)((const char *)row + first_column);
     for (uint32_t i = 0; table && i < table->rows; i++)
         if (trace_table_read_row(table, table_ring(cpu), i, row) == TRACE_ROW_WHOLE &&
             (sum_of(lock->wait_times) != lock->contended || sum_of(lock->hold_times) != lock->holds))

@@ -10,9 +10,9 @@
  *     class NUMBER COLUMNS
  *     site ADDRESS CLASS PID WHAT TIMES TICKS LONGEST
  *
- * COLUMNS: those of struct lock_columns, and each histogram as `BUCKET:TIMES,...`, or `-`. `sampled FROM TO`
- * says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row, and `moved
- * TABLE ROWS` how many rows were moved because their programs had ended.
+ * COLUMNS: those of struct trace_locks_columns, and each histogram as `BUCKET:TIMES,...`, or `-`. `sampled
+ * FROM TO` says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row, and
+ * `moved TABLE ROWS` how many rows were moved because their programs had ended.
  *
  * As tables_work_many it samples mutexes only, and starts many programs, one after another, each of which
  * takes mutexes: itself, as `tables_work child`.
@@ -149,7 +149,7 @@ static void print_words(const uint64_t *words, unsigned count)
 
 static void print_columns(const uint64_t *first)
 {
-    const struct lock_columns *columns = (const struct lock_columns *)first;
+    const struct trace_locks_columns *columns = (const struct trace_locks_columns *)first;
     print_words(&columns->sampled, 11);
     print_words(&columns->holds, 3);
     print_buckets(columns->wait_times);

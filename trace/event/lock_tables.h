@@ -22,45 +22,24 @@ struct lock_key {
 
 enum lock_site_kind { LOCK_SITE_WAITED = 0, LOCK_SITE_HELD = 1 }; /* column `what` of lock_sites */
 
-/* The columns that lock_classes and locks have in common. */
-struct lock_columns {
-    uint64_t sampled, acquisitions, variance, tried, failed;
-    uint64_t contended, blocked, spins, wait, blocked_wait, wait_longest;
-    uint64_t wait_times[TRACE_TABLE_BUCKETS];
-    uint64_t holds, held, held_longest;
-    uint64_t hold_times[TRACE_TABLE_BUCKETS];
-    uint64_t ended;
-};
-#define LOCK_COLUMNS_FIT(row, column) \
-    (offsetof(struct row, column) - offsetof(struct row, sampled) == offsetof(struct lock_columns, column))
-#define LOCK_ROW_FITS(row)                                                                         \
-    _Static_assert(LOCK_COLUMNS_FIT(row, tried) && LOCK_COLUMNS_FIT(row, contended) &&             \
-                       LOCK_COLUMNS_FIT(row, blocked_wait) && LOCK_COLUMNS_FIT(row, wait_times) && \
-                       LOCK_COLUMNS_FIT(row, held) && LOCK_COLUMNS_FIT(row, ended),                \
-                   "as trace/schema/lock.ev declares them")
-LOCK_ROW_FITS(trace_lock_classes_row);
-LOCK_ROW_FITS(trace_locks_row);
-#undef LOCK_ROW_FITS
-#undef LOCK_COLUMNS_FIT
-
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
 /* The row that an update of a lock changes. */
 struct lock_row {
     uint64_t *begun;
-    struct lock_columns *columns; /* NULL: there are no tables (yet) */
+    struct trace_locks_columns *columns; /* NULL: there are no tables (yet) */
 };
 
 static inline struct lock_row lock_class_row(char *ring, uint32_t lock_class)
 {
     struct trace_lock_classes_row *row = trace_lock_classes_row(ring, lock_class);
-    return row ? (struct lock_row){&row->begun, (struct lock_columns *)&row->sampled}
+    return row ? (struct lock_row){&row->begun, (struct trace_locks_columns *)&row->sampled}
                : (struct lock_row){NULL, NULL};
 }
 
 static inline struct lock_row lock_row_or_class(struct trace_locks_row *row, char *ring, uint32_t lock_class)
 {
-    return row ? (struct lock_row){&row->begun, (struct lock_columns *)&row->sampled}
+    return row ? (struct lock_row){&row->begun, (struct trace_locks_columns *)&row->sampled}
                : lock_class_row(ring, lock_class);
 }
 
@@ -77,7 +56,7 @@ struct lock_sample {
     bool is_tried;         /* by a function that only tries */
 };
 
-static inline void lock_columns_add_sample(struct lock_columns *columns, struct lock_sample sample,
+static inline void lock_columns_add_sample(struct trace_locks_columns *columns, struct lock_sample sample,
                                            enum trace_row_writers writers)
 {
     const uint64_t acquisitions = sample.acquisitions;

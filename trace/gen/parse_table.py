@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads tables of counters (trace/format/table.h) of trace/schema into the model, and refuses mistakes."""
+import dataclasses
+
 from model import COLUMN_KINDS, OWNERS, Column, Mistake, Table, constant
 from text import Text
 
@@ -114,8 +116,10 @@ class TableReader(Text):
         table = self.table
         if not table:
             return
-        if not table.keys() or not table.counted():
+        if not table.keys() or not (table.counted() or table.adds_name):
             self.refuse(f"table {table.name} needs a key, and a column that counts: add one", table.line)
+        if table.counted() and table.adds_name:
+            self.refuse(f"table {table.name} has the columns of {table.adds_name}: remove its own", table.line)
         for column in table.keys():
             if column.owner and not table.is_hashed:
                 self.refuse(f"table {table.name} is direct, so its rows are not moved: remove 'process, thread, lock "
@@ -125,25 +129,28 @@ class TableReader(Text):
 
 
 def find_added(tables, table):
-    """The table that readers add to this one."""
+    """The table that readers add to this one, which has its columns."""
     def refuse(why):
         raise Mistake(f"{table.file}:{table.line}: table {table.name} adds {table.adds_name}: {why}")
-
-    def columns(of):
-        return [(column.kind, column.name, column.unit) for column in of.counted()]
 
     other = next((other for other in tables if other.name == table.adds_name), table)
     if other is table or other.adds_name:
         refuse("name another table, which adds none itself")
     key, names = table.columns[0].name, [column.name for column in other.keys()]
-    if key not in names or columns(table) != columns(other):
-        refuse(f"it needs the key {key} among its keys, and the same columns in the same order")
+    if key not in names:
+        refuse(f"it needs the key {key} among its keys")
     table.adds, table.adds_key = other.number, names.index(key)
+    shift = len(names) - 1  # a direct table has one key
+    table.columns += [dataclasses.replace(column, word=column.word - shift) for column in other.counted()]
+    table.row_words = other.row_words - shift
 
 
 def finish_tables(tables):
     end, most = 0, constant("TRACE_TABLES_BYTES_MAX")
     tables.sort(key=lambda table: table.number)
+    for table in tables:
+        if table.adds_name:
+            find_added(tables, table)
     for i, table in enumerate(tables):
         here = f"{table.file}:{table.line}: table"
         before = tables[i - 1] if i else None
@@ -160,6 +167,3 @@ def finish_tables(tables):
         if end + constant("TRACE_TABLES_TAIL_WORDS") * 8 > most // PAGE_BYTES * PAGE_BYTES:
             raise Mistake(f"{here} {table.name} ends at byte {end} of each CPU's tables; {most} are there: "
                           "give it fewer rows")
-    for table in tables:
-        if table.adds_name:
-            find_added(tables, table)

@@ -40,14 +40,17 @@ def tsdl(schema, has_text):
 
 # ---- C for writers ----
 
-def row_struct(table):
+def row_struct(schema, table):
+    """With a structure of the columns alone, if another table has the same."""
     lines = []
     for column in table.columns:
         array = "[TRACE_TABLE_BUCKETS]" if column.kind == "histogram" else ""
         unit = f", {column.unit}" if column.unit else ""
         lines.append(f"    uint64_t {column.name}{array}; /* {column.description}{unit} */")
-    return ["", f"/* {table.description} */", f"struct trace_{table.name}_row {{", "    uint64_t begun, tag;", *lines,
-            "    uint64_t ended;", "};",
+    ending = ["    uint64_t ended;", "};"]
+    common = [f"struct trace_{table.name}_columns {{", *lines[len(table.keys()):], *ending]
+    return ["", f"/* {table.description} */", f"struct trace_{table.name}_row {{", "    uint64_t begun, tag;", *lines, *ending,
+            *(common if any(other.adds_name == table.name for other in schema.tables) else []),
             f'_Static_assert(sizeof(struct trace_{table.name}_row) == {8 * table.row_words}, "no padding");']
 
 
@@ -99,7 +102,7 @@ def header(schema):
     lines = [outputs.LICENCE, f"/* {outputs.NOTE} from trace/schema. Tables of counters: see trace/ring/table.h. */",
              "#ifndef TRACE_TABLES_H", "#define TRACE_TABLES_H", "", "#include <trace/ring/table.h>"]
     for table in schema.tables:
-        lines += row_struct(table) + row_functions(table)
+        lines += row_struct(schema, table) + row_functions(table)
     return "\n".join([*lines, "", "#endif", ""])
 
 
