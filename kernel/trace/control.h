@@ -162,8 +162,6 @@ bool trace_store_has_space(void); /* for another extent */
 void trace_store_add_ring(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
 void trace_store_set_metadata(uint32_t number, paddr_t physical,
                               uint64_t bytes); /* a block that stays; it may grow */
-void trace_store_set_kept(struct trace_store *old, struct trace_store_kept kept);
-void trace_store_increment_age(struct trace_store *old);
 
 /* sums.c: computes checksums (format/sum.h) of a ring's newest packets that have none, up to `bytes_most`
  * bytes; on the ring's CPU, or when no other CPU runs. */

@@ -239,14 +239,19 @@ void trace_previous_keep(void)
         if (insert_extent(&store->extents[i]))
             panic("trace: no memory for the tables of the previous trace");
     }
-    trace_store_set_kept(store, trace_sums_verify(store));
+    trace_store_begin_change(store);
+    store->kept = trace_sums_verify(store);
+    trace_store_end_change(store);
     report_kept(store, bytes);
 }
 
 void trace_previous_increment_age(void)
 {
-    if (previous.store)
-        trace_store_increment_age(previous.store);
+    if (!previous.store)
+        return;
+    trace_store_begin_change(previous.store);
+    previous.store->age++;
+    trace_store_end_change(previous.store);
 }
 
 paddr_t trace_previous_place(uint64_t *boot_id)

@@ -57,21 +57,6 @@ paddr_t trace_store_zone(void)
 
 /* ---- changes -------------------------------------------------------------------------------------- */
 
-static void begin_change(struct trace_store *changed)
-{
-    __atomic_store_n(&changed->changes, changed->changes | 1, __ATOMIC_RELAXED);
-    /* a reader of any part of the change sees the odd number; pairs with a reader's fence between its copy
-     * and its second check of the number */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-}
-
-static void end_change(struct trace_store *changed)
-{
-    changed->checksum = trace_store_checksum(changed, changed->bytes);
-    /* release: pairs with a reader's acquire of an even number, before its copy */
-    __atomic_store_n(&changed->changes, changed->changes + 1, __ATOMIC_RELEASE);
-}
-
 static void copy_info(void)
 {
     const struct trace_info *info = &trace_info_page;
@@ -88,9 +73,9 @@ void trace_store_refresh(void)
 {
     if (!store)
         return;
-    begin_change(store);
+    trace_store_begin_change(store);
     copy_info();
-    end_change(store);
+    trace_store_end_change(store);
 }
 
 static bool join_last(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes)
@@ -125,10 +110,10 @@ void trace_store_add_ring(uint32_t cpu, uint64_t offset, paddr_t physical, uint6
     if (!store)
         return;
     assert(trace_store_has_space());
-    begin_change(store);
+    trace_store_begin_change(store);
     if (!join_last(cpu, offset, physical, bytes))
         append(&(struct trace_extent){physical, offset, bytes, TRACE_EXTENT_RING, cpu});
-    end_change(store);
+    trace_store_end_change(store);
 }
 
 void trace_store_set_metadata(uint32_t number, paddr_t physical, uint64_t bytes)
@@ -136,13 +121,13 @@ void trace_store_set_metadata(uint32_t number, paddr_t physical, uint64_t bytes)
     struct trace_extent **extent = &metadata_extents[number];
     if (!store || (!*extent && (bytes == 0 || !trace_store_has_space())))
         return;
-    begin_change(store);
+    trace_store_begin_change(store);
     if (!*extent)
         *extent = append(&(struct trace_extent){physical, 0, bytes, TRACE_EXTENT_METADATA, number});
     (*extent)->bytes = bytes;
     if (number == TRACE_METADATA_TEXT)
         store->metadata_bytes = (uint32_t)bytes;
-    end_change(store);
+    trace_store_end_change(store);
 }
 
 /* No other CPU runs, or soon none will. If a CPU died in the middle of a change, the number is odd. */
@@ -150,27 +135,9 @@ void trace_store_end(uint32_t end, const char *reason)
 {
     if (!store || store->end != TRACE_STORE_RUNNING)
         return;
-    begin_change(store);
-    store->end = end;
-    for (uint32_t i = 0; i < sizeof(store->reason) - 1 && reason[i] && reason[i] != '\n'; i++)
-        store->reason[i] = reason[i];
-    end_change(store);
+    trace_store_set_end(store, end, reason);
     for (uint32_t cpu = 0; cpu < trace_info_page.cpu_count; cpu++)
         trace_sum_ring(cpu, ~0ull);
-}
-
-void trace_store_set_kept(struct trace_store *old, struct trace_store_kept kept)
-{
-    begin_change(old);
-    old->kept = kept;
-    end_change(old);
-}
-
-void trace_store_increment_age(struct trace_store *old)
-{
-    begin_change(old);
-    old->age++;
-    end_change(old);
 }
 
 /* ---- set-up --------------------------------------------------------------------------------------- */
@@ -198,7 +165,7 @@ void trace_store_init(paddr_t taken, uint64_t other_id)
     }
     store = phys_to_virt(place);
     memset(store, 0, TRACE_STORE_BYTES_MAX); /* whatever was there is not a store any more */
-    begin_change(store);
+    trace_store_begin_change(store);
     store->self = place;
     store->version = TRACE_STORE_VERSION;
     store->bytes = sizeof(*store);
@@ -207,15 +174,15 @@ void trace_store_init(paddr_t taken, uint64_t other_id)
     memcpy(store->uuid, trace_info_page.uuid, sizeof(store->uuid));
     memcpy(store->machine, ARCH_NAME, sizeof(ARCH_NAME));
     copy_info();
-    end_change(store);
+    trace_store_end_change(store);
 }
 
 void trace_store_publish(void)
 {
     if (!store)
         return;
-    begin_change(store);
+    trace_store_begin_change(store);
     copy_info();
     store->magic = TRACE_STORE_MAGIC;
-    end_change(store);
+    trace_store_end_change(store);
 }

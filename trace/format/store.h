@@ -110,4 +110,31 @@ static inline uint32_t trace_store_checksum(const void *store, size_t bytes)
                           bytes - offsetof(struct trace_store, bytes));
 }
 
+/* The store's owner changes it between these two. */
+static inline void trace_store_begin_change(struct trace_store *store)
+{
+    __atomic_store_n(&store->changes, store->changes | 1, __ATOMIC_RELAXED);
+    /* a reader of any part of the change sees the odd number; pairs with a reader's fence between its copy
+     * and its second check of the number */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static inline void trace_store_end_change(struct trace_store *store)
+{
+    store->checksum = trace_store_checksum(store, store->bytes);
+    /* release: pairs with a reader's acquire of an even number, before its copy */
+    __atomic_store_n(&store->changes, store->changes + 1, __ATOMIC_RELEASE);
+}
+
+/* The system ends. REASON: its first line counts. */
+static inline void trace_store_set_end(struct trace_store *store, enum trace_store_end end,
+                                       const char *reason)
+{
+    trace_store_begin_change(store);
+    store->end = end;
+    for (unsigned i = 0; i + 1 < TRACE_STORE_REASON_BYTES && reason[i] && reason[i] != '\n'; i++)
+        store->reason[i] = reason[i];
+    trace_store_end_change(store);
+}
+
 #endif

@@ -89,34 +89,12 @@ static uint64_t make_metadata(const struct trace_kit_setup *setup)
 
 /* ---- the store ------------------------------------------------------------------------------------- */
 
-static void begin_change(void)
-{
-    struct trace_store *store = &place.store;
-    __atomic_store_n(&store->changes, store->changes | 1, __ATOMIC_RELAXED);
-    /* the odd number before the change: pairs with a reader's fence between its copy and its second check */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-}
-
-static void end_change(void)
-{
-    struct trace_store *store = &place.store;
-    store->checksum = trace_store_checksum(store, store->bytes);
-    /* release: pairs with a reader's acquire of an even number, before its copy */
-    __atomic_store_n(&store->changes, store->changes + 1, __ATOMIC_RELEASE);
-}
-
-static void copy_word(char *to, const char *from, unsigned bytes)
-{
-    for (unsigned i = 0; i + 1 < bytes && from[i] && from[i] != '\n'; i++)
-        to[i] = from[i];
-}
-
 static void write_store(const struct trace_kit_setup *setup, uint64_t metadata_bytes)
 {
     struct trace_store *store = &place.store;
     struct trace_extent *extent = store->extents;
 
-    begin_change();
+    trace_store_begin_change(store);
     store->self = physical_of(setup, store);
     store->version = TRACE_STORE_VERSION;
     store->boot_id = setup->boot_id;
@@ -129,7 +107,8 @@ static void write_store(const struct trace_kit_setup *setup, uint64_t metadata_b
     store->clock_offset_ns = setup->clock_offset_ns;
     for (unsigned i = 0; i < sizeof(store->uuid); i++)
         store->uuid[i] = trace_kit_info.uuid[i];
-    copy_word(store->machine, setup->machine, sizeof(store->machine));
+    for (unsigned i = 0; i + 1 < sizeof(store->machine) && setup->machine[i]; i++)
+        store->machine[i] = setup->machine[i];
     for (uint32_t cpu = 0; cpu < setup->cpu_count; cpu++)
         *extent++ = (struct trace_extent){physical_of(setup, setup->rings[cpu]), TRACE_CONTROL_OFFSET,
                                           TRACE_KIT_RING_BYTES(setup->buffer_bytes, setup->buffer_count),
@@ -140,7 +119,7 @@ static void write_store(const struct trace_kit_setup *setup, uint64_t metadata_b
     store->extent_count = (uint32_t)(extent - store->extents);
     store->bytes = (uint32_t)((char *)extent - (char *)store);
     store->magic = TRACE_STORE_MAGIC;
-    end_change();
+    trace_store_end_change(store);
 }
 
 /* ---- the interface --------------------------------------------------------------------------------- */
@@ -185,8 +164,5 @@ void trace_kit_end(enum trace_store_end end, const char *reason)
     struct trace_store *store = &place.store;
     if (store->magic != TRACE_STORE_MAGIC || store->end != TRACE_STORE_RUNNING)
         return;
-    begin_change();
-    store->end = end;
-    copy_word(store->reason, reason, sizeof(store->reason));
-    end_change();
+    trace_store_set_end(store, end, reason);
 }
