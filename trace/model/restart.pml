@@ -240,14 +240,9 @@ inline note(cpu, what)
     g_count[(cpu) * PACKETS + NUMBER(own_index[cpu])]++
 }
 
-/* Where steps end in the fine model only: in between nothing but an NMI makes a difference. */
-#ifdef COARSE
-#define NEXT ;
-#define NEXT_IN_BLOCK(n) ;
-#else
+/* Where a step ends and the next one begins. */
 #define NEXT }; atomic { ON ->
 #define NEXT_IN_BLOCK(n) } :: atomic { ON && pc[k] == n ->
-#endif
 
 /* ---- a block -------------------------------------------------------------------------------------- */
 
@@ -281,18 +276,6 @@ inline tick() { skip }
 inline log_event()
 {
     do
-#ifdef COARSE
-    :: atomic { ON && pc[k] == 0 -> ring[k] = c; old[k] = own_index[c]; now[k] = clock;
-        if
-        :: old[k] + STEP(LENGTH(id)) > bound[c] -> pc[k] = 10; in_kernel[k] = true; old[k] = 0; ring[k] = 0
-        :: else -> own[PLACE(c, POSITION(old[k]))] = HEADER(id, now[k]);
-            if
-            :: LENGTH(id) == 2 -> own[PLACE(c, POSITION(old[k]) + 1)] = DATA(id)
-            :: else
-            fi;
-            pc[k] = 6
-        fi }
-#else
     :: atomic { ON && pc[k] == 0 -> ring[k] = c;
 #if CPUS > 1 || defined(M_NO_REWIND_IRQ)
         pc[k] = 1 }
@@ -315,7 +298,6 @@ inline log_event()
         fi }
     :: atomic { ON && pc[k] == 4 -> own[PLACE(ring[k], POSITION(old[k]) + 1)] = DATA(id); pc[k] = 5 }
     :: atomic { ON && pc[k] == 5 -> own[PLACE(ring[k], POSITION(old[k]))] = HEADER(id, now[k]); pc[k] = 6 }
-#endif
     :: atomic { ON && pc[k] == 6 ->
 #ifndef M_NO_FENCE_INDEX
         fence(ring[k]);
@@ -760,7 +742,7 @@ proctype initiator()
 
 proctype reader()
 {
-    byte tries = READS, q = 0, number, next, expect, at, n, word, id, time, r_geometry, r_words, r_buffers, upto, upto2, counted;
+    byte tries = READS, q = 0, number, next, expect, at, n, word, id, time, r_geometry, r_words, r_buffers, upto, upto2;
     short index, again;
     bool open, last, bad;
 next_try:
@@ -955,7 +937,6 @@ rejected:
         :: else
         fi;
         at = 0; again = 0; index = 0; upto = 0; r_words = 0; r_buffers = 0; number = 0; open = false; bad = false; id = 0; r_geometry = 0;
-        counted = 0;
         goto next_try
     };
 finished:

@@ -15,10 +15,6 @@
 /* behind the code under test */
 #include "harness.h"
 
-#ifndef BEFORE
-#define BEFORE "" /* script of what is done before the threads begin */
-#endif
-
 static __thread bool is_interrupted;  /* it runs, or has run */
 static __thread int interrupt_window; /* 0: none; else 1 + enum trace_test_point */
 static __thread int migrate_window;
@@ -102,27 +98,6 @@ static void *writing_shared(void *name)
 {
     log_event((unsigned)(uintptr_t)name);
     return 0;
-}
-#endif
-
-#ifdef READS
-static uint64_t copied[WORDS];
-
-static void *reading(void *unused)
-{
-    const struct trace_reader reader = reader_of_ring();
-#ifdef READ_IN_PLACE
-    walk_in_place(&reader);
-#elif defined READ_SNAPSHOT
-    read_snapshot(&reader, copied);
-#else
-    if (!read_packet(&reader, READS, copied))
-        return unused;
-#ifdef STREAM
-    __atomic_store_n(&info_page.consumed[0], READS + 1, __ATOMIC_RELEASE); /* as sys_trace_consume() */
-#endif
-#endif
-    return unused;
 }
 #endif
 

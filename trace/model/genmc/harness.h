@@ -247,3 +247,30 @@ static void check_quiet(uint64_t first, unsigned events)
 #endif
 #endif
 }
+
+/* ---- threads -------------------------------------------------------------------------------------- */
+
+#ifndef BEFORE
+#define BEFORE "" /* script of what is done before the threads begin */
+#endif
+
+#ifdef READS
+static uint64_t copied[WORDS];
+
+static void *reading(void *unused)
+{
+    const struct trace_reader reader = reader_of_ring();
+#ifdef READ_IN_PLACE
+    walk_in_place(&reader);
+#elif defined READ_SNAPSHOT
+    read_snapshot(&reader, copied);
+#else
+    if (!read_packet(&reader, READS, copied))
+        return unused;
+#ifdef STREAM
+    __atomic_store_n(&info_page.consumed[0], READS + 1, __ATOMIC_RELEASE); /* as sys_trace_consume() */
+#endif
+#endif
+    return unused;
+}
+#endif

@@ -29,10 +29,6 @@ void trace_check_mark(void)
 }
 #include <kernel/trace/restart.c>
 
-#ifndef BEFORE
-#define BEFORE "" /* script of what is done before the threads begin */
-#endif
-
 /* ---- blocks --------------------------------------------------------------------------------------- */
 
 static int interrupt_window, nmi_window; /* 0: none; counts down */
@@ -189,27 +185,6 @@ static void *writing(void *unused)
 #endif
     return unused;
 }
-
-#ifdef READS
-static uint64_t copied[WORDS];
-
-static void *reading(void *unused)
-{
-    const struct trace_reader reader = reader_of_ring();
-#ifdef READ_IN_PLACE
-    walk_in_place(&reader);
-#elif defined READ_SNAPSHOT
-    read_snapshot(&reader, copied);
-#else
-    if (!read_packet(&reader, READS, copied))
-        return unused;
-#ifdef STREAM
-    __atomic_store_n(&info_page.consumed[0], READS + 1, __ATOMIC_RELEASE); /* as sys_trace_consume() */
-#endif
-#endif
-    return unused;
-}
-#endif
 
 int main(void)
 {
