@@ -2,106 +2,71 @@
 /*
  * tests/unit/tarn/tracegen.c - the program around synthetic.c and trace_text.c: writes a synthetic trace, and
  * prints how many events it has, or one from text.
- *
- * usage: tracegen [OPTION]... DIRECTORY     (tracegen --help)
  */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tests/unit/tarn/trace_text.h>
 
-static const char help[] = "usage: tracegen [OPTION]... DIRECTORY\n\n"
-                           "  --metadata FILE  the schema's metadata (build/gen/trace/metadata.tsdl)\n"
-                           "  --events N       about so many events in all (100000)\n"
-                           "  --cpus N         processors (4)\n"
-                           "  --seed N         of the random numbers (1)\n"
-                           "  --order le|be    byte order (le)\n"
-                           "  --packet BYTES   size of a packet (65536)\n"
-                           "  --freq HZ        of the clock (1000000000)\n"
-                           "  --uniform        every event of the schema alike\n"
-                           "  --work           threads that work: events nest as they do in a system\n"
-                           "  --losses         some events and packets are lost\n"
-                           "  --ties           many events have equal times\n"
-                           "  --text           what standard input says (trace_text.h)\n";
-
+static struct synthetic_options options = SYNTHETIC_DEFAULTS;
 static bool is_text;
 
-static bool parse_options(struct synthetic_options *options, int argc, char **argv)
+static const struct {
+    const char *name;
+    const char **word; /* one of the three */
+    uint64_t *number;
+    bool *flag;
+    const char *help;
+} known[] = {
+    {"metadata", &options.metadata, .help = "the schema's metadata (build/gen/trace/metadata.tsdl)"},
+    {"events", .number = &options.events, .help = "about so many events in all (100000)"},
+    {"cpus", .number = &options.cpus, .help = "processors (4)"},
+    {"seed", .number = &options.seed, .help = "of the random numbers (1)"},
+    {"order", &options.order, .help = "byte order, le or be (le)"},
+    {"packet", .number = &options.packet, .help = "bytes of a packet (65536)"},
+    {"freq", .number = &options.freq, .help = "of the clock, in Hz (1000000000)"},
+    {"uniform", .flag = &options.uniform, .help = "every event of the schema alike"},
+    {"work", .flag = &options.work, .help = "threads that work: events nest as they do in a system"},
+    {"losses", .flag = &options.losses, .help = "some events and packets are lost"},
+    {"ties", .flag = &options.ties, .help = "many events have equal times"},
+    {"text", .flag = &is_text, .help = "what standard input says (trace_text.h)"},
+};
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+static bool parse_options(int argc, char **argv)
 {
-    static const struct option names[] = {{"metadata", required_argument, NULL, 'm'},
-                                          {"events", required_argument, NULL, 'n'},
-                                          {"cpus", required_argument, NULL, 'c'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"order", required_argument, NULL, 'o'},
-                                          {"packet", required_argument, NULL, 'p'},
-                                          {"freq", required_argument, NULL, 'f'},
-                                          {"uniform", no_argument, NULL, 'u'},
-                                          {"work", no_argument, NULL, 'w'},
-                                          {"losses", no_argument, NULL, 'l'},
-                                          {"ties", no_argument, NULL, 't'},
-                                          {"text", no_argument, NULL, 'x'},
-                                          {NULL, 0, NULL, 0}};
+    struct option names[KNOWN + 1] = {0};
     int option;
 
+    for (size_t i = 0; i < KNOWN; i++)
+        names[i] =
+            (struct option){known[i].name, known[i].flag ? no_argument : required_argument, NULL, (int)i};
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-        uint64_t number = optarg ? strtoull(optarg, NULL, 0) : 0;
-
-        switch (option) {
-        case 'm':
-            options->metadata = optarg;
-            break;
-        case 'n':
-            options->events = number;
-            break;
-        case 'c':
-            options->cpus = number;
-            break;
-        case 's':
-            options->seed = number;
-            break;
-        case 'o':
-            options->order = optarg;
-            break;
-        case 'p':
-            options->packet = number;
-            break;
-        case 'f':
-            options->freq = number;
-            break;
-        case 'u':
-            options->uniform = true;
-            break;
-        case 'w':
-            options->work = true;
-            break;
-        case 'l':
-            options->losses = true;
-            break;
-        case 't':
-            options->ties = true;
-            break;
-        case 'x':
-            is_text = true;
-            break;
-        default:
+        if (option == '?')
             return false;
-        }
+        if (known[option].flag)
+            *known[option].flag = true;
+        else if (known[option].number)
+            *known[option].number = strtoull(optarg, NULL, 0);
+        else
+            *known[option].word = optarg;
     }
-    options->directory = argv[optind];
-    return optind == argc - 1 && options->cpus > 0 && options->packet >= 4096 && options->packet % 8 == 0 &&
-           options->freq > 0;
+    options.directory = argv[optind];
+    return optind == argc - 1 && options.cpus > 0 && options.packet >= 4096 && options.packet % 8 == 0 &&
+           options.freq > 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct synthetic_options options = SYNTHETIC_DEFAULTS;
     struct fail fail;
     uint64_t written = 0;
     char *text = NULL;
     size_t size = 0;
 
-    if (!parse_options(&options, argc, argv)) {
-        fputs(help, stderr);
+    if (!parse_options(argc, argv)) {
+        fputs("usage: tracegen [OPTION]... DIRECTORY\n", stderr);
+        for (size_t i = 0; i < KNOWN; i++)
+            fprintf(stderr, "  --%-9s %s\n", known[i].name, known[i].help);
         return 2;
     }
     if (is_text ? getdelim(&text, &size, '\0', stdin) < 0 || !trace_text_write(&options, text, &fail)

@@ -607,7 +607,27 @@ static void test_new_file(const char *directory, const char *other)
     view_close(&view);
 }
 
-static void test_file(struct view *view)
+/* A pull that keeps only the end has removed the first packets (tests/host/keep). */
+static bool is_for(const struct buffer *bytes, const char *directory, const char *other)
+{
+    struct index index = {0};
+    struct trace trace;
+    struct fail fail = {""};
+    char command[600];
+    uint64_t from;
+
+    remove_tree(other);
+    copy_files(directory, other, "metadata cpu[1-9]*");
+    snprintf(command, sizeof(command), "tail -c +65537 %s/cpu0 >%s/cpu0", directory, other);
+    if (system(command) != 0 || !trace_open(&trace, other, &fail))
+        bail_out(fail.text);
+    bool is = index_read(&index, &trace, bytes->bytes, bytes->used, &from) != INDEX_NONE;
+    index_free(&index);
+    trace_close(&trace);
+    return is;
+}
+
+static void test_file(struct view *view, const char *directory, const char *other)
 {
     struct buffer bytes = {0}, again = {0};
     struct index index = {0};
@@ -620,6 +640,7 @@ static void test_file(struct view *view)
     index_write(&index, &view->trace, &again);
     check(again.used == bytes.used && memcmp(again.bytes, bytes.bytes, bytes.used) == 0,
           "the index is written the same again");
+    check(!is_for(&bytes, directory, other), "an index from before packets were removed is not used");
     index_free(&index);
     bytes.bytes[bytes.used / 2] ^= 4;
     check(index_read(&index, &view->trace, bytes.bytes, bytes.used, &from) == INDEX_NONE,
@@ -674,7 +695,7 @@ static void test_trace(const char *directory, const char *name, bool has_losses)
     if (!view_open(&view, &options, true, &fail))
         bail_out(fail.text);
     if (has_losses) {
-        test_file(&view);
+        test_file(&view, directory, other);
         test_hostile_files(&view);
         test_requests(&view);
         test_new_file(directory, other);

@@ -2,8 +2,8 @@
 /*
  * columns.h - descriptions of the columns of analyses, for --help, `tarn help columns` and the view.
  *
- * shared.sql and each analysis declare them (relation/README.md): the last one that fits counts. Test:
- * tests/unit/tarn/columns_test.c.
+ * shared.sql and each analysis declare them (relation/README.md): the last one that fits counts. Tests:
+ * tests/host/analyses, tests/host/usage.
  */
 #ifndef TARN_COLUMNS_H
 #define TARN_COLUMNS_H
