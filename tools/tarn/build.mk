@@ -35,7 +35,7 @@ $(TARN_PAGES): $(B)/host/tarn
 $(eval $(call host_sanitized,commands,tests/unit/tarn/commands.c,,tarn))
 $(eval $(call host_preload,$(B)/host/wire.so,trace/format/wire.c))
 tests: $(B)/host/test/commands $(B)/host/wire.so
-HOST_TESTS += $(addprefix tests/host/,from_memory fuzz_traces lying_guest made_keep made_links made_routines made_tables model_promises stories \
+HOST_TESTS += $(addprefix tests/host/,from_memory fuzz_traces lying_guest made_keep made_links made_routines made_symbols made_tables model_promises stories \
     undecodable)
 $(B)/host/sanobj/tests/unit/tarn/guest_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
@@ -45,6 +45,6 @@ $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/
 SYNTHETIC := tests/unit/tarn/synthetic.c tests/unit/tarn/workload.c
 $(eval $(call host_program,tracegen,tests/unit/tarn/tracegen.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
 $(foreach test,view model_walk,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC),,tarn)))
-$(foreach test,map symbols,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
+$(eval $(call host_test,map,tests/unit/tarn/map_test.c,,tarn))
 HOST_TESTS += tests/host/diff tests/host/usage
 HOST_TESTS += tests/host/compare_readers tests/host/analyses tests/host/ranges

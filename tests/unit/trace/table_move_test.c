@@ -226,80 +226,6 @@ static void test_half_moved(void)
           "counts of moves that are damaged themselves excuse nothing");
 }
 
-/* ---- differences ------------------------------------------------------------------------------------ */
-
-static uint64_t sum_waits(unsigned copy, const struct trace_table_info *table, unsigned column)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < table->rows; i++) {
-        const uint64_t *row =
-            &memory[copy][table->offset / 8 + TRACE_TABLE_HEAD_WORDS + (uint64_t)i * table->row_words];
-        sum += row[TRACE_ROW_TAG] ? row[column] : 0;
-    }
-    return sum;
-}
-
-static unsigned column_of(const struct trace_table_info *table, const char *name)
-{
-    for (unsigned c = 0; c < table->column_count; c++)
-        if (!strcmp(table->columns[c].name, name))
-            return table->columns[c].word;
-    abort();
-}
-
-/* Rows of `before` that have more than those of `now` at their place, or other keys. */
-static unsigned count_misplaced(const struct trace_table_info *table, unsigned column)
-{
-    unsigned count = 0;
-    for (uint32_t i = 0; i < table->rows; i++) {
-        const uint64_t at = table->offset / 8 + TRACE_TABLE_HEAD_WORDS + (uint64_t)i * table->row_words;
-        const uint64_t *before = &memory[1][at], *now = &memory[0][at];
-        if (before[TRACE_ROW_TAG] &&
-            (memcmp(&before[TRACE_ROW_TAG], &now[TRACE_ROW_TAG], 8ull * (1 + table->key_count)) ||
-             before[column] > now[column] || before[table->row_words - 1] > now[table->row_words - 1]))
-            count++;
-    }
-    return count;
-}
-
-static void test_follow(void)
-{
-    static const struct trace_table_info *into[] = {NULL, NULL};
-    setup();
-    first_alive = 0;
-    into[0] = classes;
-    for (uint32_t pid = 1; pid <= 350; pid++) {
-        update(64, pid, pid);
-        trace_row_add(&trace_lock_sites_row(ring_at(0), 64 * pid, CLASS, pid, 0)->ticks, pid);
-        trace_row_add(&trace_lock_sites_row(ring_at(0), 64 * pid, CLASS, pid, 0)->begun, 1);
-        trace_row_end(&trace_lock_sites_row(ring_at(0), 64 * pid, CLASS, pid, 0)->ended);
-    }
-    memcpy(memory[1], memory[0], sizeof(memory[0]));
-    first_alive = 300;
-    move(locks), move(sites);
-    for (uint32_t pid = 350; pid <= 600; pid++) { /* in rows that were others' */
-        update(64, pid, pid);
-        trace_row_begin(&trace_lock_sites_row(ring_at(0), 64 * pid, CLASS, pid, 0)->begun);
-        trace_row_add(&trace_lock_sites_row(ring_at(0), 64 * pid, CLASS, pid, 0)->ticks, pid);
-        trace_row_end(&trace_lock_sites_row(ring_at(0), 64 * pid, CLASS, pid, 0)->ended);
-    }
-    first_alive = 340;
-    move(locks), move(sites);
-    const unsigned wait = column_of(locks, "wait"), of_class = column_of(classes, "wait"),
-                   ticks = column_of(sites, "ticks");
-    const uint64_t waits = sum_waits(1, locks, wait) + sum_waits(1, classes, of_class);
-    check(count_misplaced(locks, wait) > 200 && count_misplaced(sites, ticks) > 200,
-          "rows have other owners now");
-    trace_table_follow(locks, into[0], ring_at(1), ring_at(0));
-    trace_table_follow(sites, into[1], ring_at(1), ring_at(0));
-    check(!count_misplaced(locks, wait) && !count_misplaced(classes, of_class) &&
-              !count_misplaced(sites, ticks),
-          "an earlier copy whose rows follow is nowhere more than the later one");
-    check(waits == 350 * 351 / 2 && sum_waits(1, locks, wait) + sum_waits(1, classes, of_class) == waits &&
-              sum_waits(1, sites, ticks) == waits,
-          "and has the same totals as before");
-}
-
 /* ---- threads ---------------------------------------------------------------------------------------- */
 
 #define WRITERS   3u
@@ -431,7 +357,6 @@ int main(void)
     test_newest();
     test_full();
     test_half_moved();
-    test_follow();
     test_threads();
     test_garbage();
     return finish_tests();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/table_test.c - tables of counters: updates that are interrupted, full tables, and garbage
- * in all writable memory, whose surroundings are not mapped.
+ * in all writable memory, whose surroundings are not mapped. Sums, percentiles and what is computed from
+ * them: tests/host/made_tables.
  */
 #include "trace/events.h" /* generated */
 #include <stdlib.h>
@@ -152,93 +153,6 @@ static void test_again(void)
     check(known == 4, "a place is that of the same keys on the same CPU");
 }
 
-/* ---- derived columns ---------------------------------------------------------------------------------- */
-
-static uint64_t derived_of(const char *name, const struct trace_locks_row *row, uint64_t elapsed)
-{
-    const struct trace_derived *list[TRACE_DERIVED_MAX];
-    const unsigned count = trace_table_derived(locks, list);
-    for (unsigned i = 0; i < count; i++)
-        if (!strcmp(list[i]->name, name))
-            return trace_derive(list[i], locks, (const uint64_t *)row, elapsed);
-    return 12345;
-}
-
-static void test_derived(void)
-{
-    /* 100 samples that stand for 64 each, held 10 or 100 ticks; 50 waits, of which 10 slept */
-    struct trace_locks_row row = {.sampled = 100,
-                                  .acquisitions = 6400,
-                                  .variance = 100 * 64 * 63,
-                                  .contended = 50,
-                                  .blocked = 10,
-                                  .wait = 5000,
-                                  .blocked_wait = 4000,
-                                  .holds = 100,
-                                  .held = 5500,
-                                  .held_longest = 100};
-    row.hold_times[3] = row.hold_times[6] = 50;
-    check(derived_of("acquisitions_error", &row, 0) == 1269,
-          "the error of an estimate is twice its deviation");
-    check(derived_of("spun", &row, 0) == 40 && derived_of("spun_wait", &row, 0) == 1000,
-          "what did not sleep only spun");
-    check(derived_of("contended_percent", &row, 0) == 78 && derived_of("wait_mean", &row, 0) == 100 &&
-              derived_of("hold_mean", &row, 0) == 55,
-          "ratios and means");
-    check(derived_of("held_all", &row, 0) == 352000 && derived_of("use_percent", &row, 704000) == 5000 &&
-              derived_of("between", &row, 640000) == 100,
-          "estimates of the time held, of its share, and of the time between acquisitions");
-    /* 2 * sqrt(64 * 63 * 50 * (15^2 + 100^2)) = 90807 */
-    const uint64_t error = derived_of("held_all_error", &row, 0);
-    check(error > 90000 && error < 91500, "the error of the time held has each hold's square");
-    check(derived_of("use_percent", &row, 0) == TRACE_NO_VALUE &&
-              derived_of("between", &row, 0) == TRACE_NO_VALUE,
-          "without an interval there is no share of it");
-    row = (struct trace_locks_row){0};
-    check(derived_of("wait_mean", &row, 1) == TRACE_NO_VALUE &&
-              derived_of("acquisitions_error", &row, 1) == 0,
-          "the mean of nothing is unknown");
-    memset(&row, 0xff, sizeof(row));
-    check(derived_of("held_all", &row, 1) && derived_of("held_all_error", &row, 1) &&
-              derived_of("use_percent", &row, 1),
-          "numbers that are too large lead nowhere");
-}
-
-/* ---- a table that adds another one ------------------------------------------------------------------ */
-
-static void put_class(char *ring, uint32_t lock_class, uint64_t wait)
-{
-    struct trace_lock_classes_row *row = trace_lock_classes_row(ring, lock_class);
-    trace_row_begin(&row->begun);
-    trace_row_add(&row->wait, wait);
-    trace_row_raise(&row->wait_longest, wait);
-    trace_row_end(&row->ended);
-}
-
-static void test_added(void)
-{
-    struct trace_lock_classes_row row;
-    setup();
-    put_class(rings[0], 5, 10);
-    put_class(rings[1], 5, 20);
-    put_class(rings[1], 9, 1);
-    update(rings[1], 64, 7, 100);
-    update(rings[1], 64, 7, 200);
-    update(rings[3], 128, 7, 400);
-    struct trace_table_walk walk = walk_of(classes);
-    check(trace_table_next(&walk, (uint64_t *)&row) && row.lock_class == 5 && row.wait == 730 &&
-              row.wait_longest == 400 && row.sampled == 3 && row.acquisitions == 9 &&
-              row.wait_times[6] == 1 && row.begun == 5 && row.ended == 5,
-          "rows of classes are those of the table and of its locks, of all CPUs");
-    check(trace_table_next(&walk, (uint64_t *)&row) && row.lock_class == 9 && row.wait == 1 &&
-              !trace_table_next(&walk, (uint64_t *)&row) && walk.damaged == 0,
-          "each class once");
-    trace_locks_row(rings[1], 64, 5, 7)->ended += 2;
-    walk = walk_of(classes);
-    check(trace_table_next(&walk, (uint64_t *)&row) && row.wait == 430 && walk.damaged == 1,
-          "without rows that are damaged");
-}
-
 /* ---- limits ----------------------------------------------------------------------------------------- */
 
 static void test_full(void)
@@ -270,27 +184,6 @@ static void test_full(void)
           "without tables there is no row");
 }
 
-static void test_values(void)
-{
-    uint64_t histogram[TRACE_TABLE_BUCKETS] = {0}, word = 5;
-    check(trace_table_bucket(0) == 0 && trace_table_bucket(1) == 0 && trace_table_bucket(2) == 1 &&
-              trace_table_bucket(1023) == 9 && trace_table_bucket(1024) == 10 &&
-              trace_table_bucket((1ull << 31) - 1) == 30 && trace_table_bucket(~0ull) == 31,
-          "buckets are powers of two");
-    check(trace_histogram_bound(histogram, 50) == TRACE_NO_VALUE, "an empty histogram has no percentile");
-    for (unsigned i = 0; i < 100; i++)
-        trace_row_bucket(histogram, i < 98 ? 1024 : 1 << 20);
-    check(trace_histogram_bound(histogram, 50) == 2047 && trace_histogram_bound(histogram, 98) == 2047 &&
-              trace_histogram_bound(histogram, 99) == (1 << 21) - 1,
-          "percentiles are the upper bounds of their buckets");
-    trace_row_bucket(histogram, 1ull << 40);
-    check(trace_histogram_bound(histogram, 100) == TRACE_NO_VALUE, "of which the last has none");
-    trace_row_raise(&word, 4);
-    check(word == 5, "a maximum stays");
-    trace_row_raise(&word, 6);
-    check(word == 6, "or is raised");
-}
-
 /* ---- hostile programs ------------------------------------------------------------------------------- */
 
 static void test_damaged(void)
@@ -320,6 +213,9 @@ static void test_damaged(void)
     class_row->lock_class = 4;
     check(trace_table_read_row(classes, rings[0], 3, sum) == TRACE_ROW_DAMAGED,
           "in a direct table, a key that is not the row's index: damaged");
+    walk = walk_of(classes);
+    check(trace_table_next(&walk, sum) && !trace_table_next(&walk, sum) && walk.damaged == 2,
+          "the walk of a table that adds another one counts what is damaged in both");
 }
 
 static char printed[1 << 20];
@@ -379,41 +275,12 @@ static void test_garbage(void)
     check(true, "garbage in all tables leads nowhere");
 }
 
-/* ---- text ------------------------------------------------------------------------------------------- */
-
-static void test_print(void)
-{
-    setup();
-    for (unsigned i = 0; i < 5; i++)
-        for (unsigned k = 0; k <= i; k++)
-            update(rings[k % CPUS], 0xabc0 + i, 7, 12345);
-    trace_table_print(new_print(2), locks);
-    const char *most = strstr(printed, "\n0xabc4 "), *next = strstr(printed, "\n0xabc3 ");
-    check(most && next && most < next && !strstr(printed, "0xabc2"),
-          "the rows with the most are printed, the most first");
-    check(strstr(printed, "5 rows\n3 of them, with less, are not shown\n") != NULL, "and how many are not");
-    check(strstr(printed, " wait_longest ") && strstr(printed, " 12.3us "), "ticks become times");
-    check(strchr(printed, '\n') && strchr(printed, '\n') - printed ==
-                                       strchr(strchr(printed, '\n') + 1, '\n') - strchr(printed, '\n') - 1,
-          "headings and rows are aligned");
-    unsigned used = 0, all = 0, lost = 1;
-    trace_tables_list(new_print(1));
-    const char *line = strstr(printed, "\nlocks ");
-    check(line && sscanf(line, "\nlocks %u %u %u", &used, &all, &lost) == 3 && used == 14 &&
-              all == CPUS * 512 && lost == 0,
-          "the list has rows used, of all CPUs, and lost updates");
-}
-
 int main(void)
 {
-    test_values();
     test_interrupted();
     test_full();
     test_again();
-    test_added();
-    test_derived();
     test_damaged();
     test_garbage();
-    test_print();
     return finish_tests();
 }
