@@ -22,16 +22,9 @@ $(GEN)/%_requests.enum: $(B)/host/requestgen
 	@$< $* >$@
 
 # Files that send no messages are also tested on the host.
-SERVERS_HOST := tests/unit/servers/fake_server.c $(addprefix servers/lib/,client.c cpio.c elf.c startup.c waiter.c watch.c) \
-                servers/proc/process.c servers/proc/script.c servers/console/line.c \
-                $(filter-out servers/fs/main.c servers/fs/request.c,\
-                  $(wildcard servers/fs/*.c)) \
+SERVERS_HOST := $(addprefix servers/lib/,cpio.c elf.c startup.c waiter.c) servers/proc/process.c servers/proc/script.c servers/console/line.c \
                 $(wildcard tests/unit/servers/*.c)
 $(foreach s,$(SERVERS_HOST),$(eval CFLAGS_$(s) += -Ikernel/abi))
-$(B)/host/sanobj/servers/fs/%.o $(B)/host/sanobj/servers/lib/client.o $(B)/host/sanobj/tests/unit/servers/%.o: HOST_CFLAGS += -Itests/unit/servers/host
-$(eval $(call host_test,servers_fs,tests/unit/servers/fake_server.c \
-    $(addprefix servers/lib/,client.c cpio.c waiter.c watch.c) $(addprefix tests/unit/servers/,fs_test.c memory_host.c) \
-    $(filter servers/fs/%,$(filter-out tests/unit/servers/%,$(SERVERS_HOST))) base/tree.c,-lpthread))
 $(eval $(call host_test,servers_lib,tests/unit/servers/lib_test.c servers/lib/cpio.c servers/lib/elf.c \
     servers/lib/startup.c))
 $(eval $(call host_test,servers_script,tests/unit/servers/script_test.c servers/proc/script.c))

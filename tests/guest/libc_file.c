@@ -121,6 +121,7 @@ static void test_big(void)
     map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     check(map != MAP_FAILED && (map[7] = 'x') && pread(fd, in, 1, 7) == 1 && in[0] == 'x',
           "and one that is shared changes it");
+    check(ftruncate(fd, 0) == 0 && map[7] == 0, "and shows when the file is emptied");
     if (map != MAP_FAILED)
         munmap(map, size);
     close(fd);
@@ -170,6 +171,226 @@ static void test_directories(void)
     check(chdir("text") < 0 && errno == ENOTDIR, "no chdir into a file");
 }
 
+/* ---- names ---------------------------------------------------------------------------------------- */
+
+static int make_dir(const char *path, const char *unused)
+{
+    return mkdir(path, 0755);
+}
+
+static int make_file(const char *path, const char *text)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    const bool is_made = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    return fd < 0 || close(fd) || !is_made ? -1 : 0;
+}
+
+/* Whether the file can be opened, and has just this text. */
+static int has(const char *path, const char *text)
+{
+    char buffer[64];
+    const int fd = open(path, O_RDONLY);
+    const ssize_t size = fd < 0 ? -1 : read(fd, buffer, sizeof(buffer));
+    if (fd < 0 || close(fd))
+        return -1;
+    errno = EIO;
+    return size == (ssize_t)strlen(text) && !memcmp(buffer, text, (size_t)size) ? 0 : -1;
+}
+
+static int remove_dir(const char *path, const char *unused)
+{
+    return rmdir(path);
+}
+
+static int remove_file(const char *path, const char *unused)
+{
+    return unlink(path);
+}
+
+static int go(const char *path, const char *is_now)
+{
+    char now[256];
+    if (chdir(path))
+        return -1;
+    errno = EIO;
+    return getcwd(now, sizeof(now)) && !strcmp(now, is_now) ? 0 : -1;
+}
+
+#define LETTERS_5   "nnnnn"
+#define LETTERS_25  LETTERS_5 LETTERS_5 LETTERS_5 LETTERS_5 LETTERS_5
+#define LETTERS_125 LETTERS_25 LETTERS_25 LETTERS_25 LETTERS_25 LETTERS_25
+#define LONGEST     LETTERS_125 LETTERS_125 LETTERS_5
+
+/* In this order: a call, its path, and what else it takes; the error with which it fails. */
+static const char names[] =
+    "mkdir a; mkdir a/b; mkdir a EEXIST; mkdir / EEXIST; mkdir x/y ENOENT; make a/b/f hello; "
+    "make a/b/f again EEXIST; has a/b/f hello; has .//a/./b/../b//f hello; has /../../" ROOT
+    "/a/b/f hello; has a/b/f/ hello ENOTDIR; has a/b/f/g hello ENOTDIR; make " LONGEST
+    "n - ENAMETOOLONG; make " LONGEST " long; has " LONGEST " long; unlink " LONGEST "; go a/../a//b/. " ROOT
+    "/a/b; go ../.. " ROOT "; go /tmp/.. /; go " ROOT " " ROOT
+    "; rmdir a/b ENOTEMPTY; rmdir a/b/f ENOTDIR; unlink a/b EISDIR; rmdir / EBUSY; rmdir a/. EINVAL; "
+    "unlink a/no ENOENT; link a/b/f a/l; link a/b a/m EPERM; unlink a/b/f; has a/l hello; "
+    "has a/b/f hello ENOENT; rmdir a/b; unlink a/l; rmdir a; mkdir r; mkdir r/d; mkdir r/e; "
+    "mkdir r/d/s; make r/f one; make r/g two; rename r/f r/g; has r/g one; has r/f one ENOENT; "
+    "rename r/g r/g; rename r/g r/d/g; has r/d/g one; rename r/d r/d/s/x EINVAL; "
+    "rename r/d r/d/s EINVAL; rename r/d/s r/d ENOTEMPTY; rename r/d/s r ENOTEMPTY; "
+    "rename r/d r/d/g EINVAL; rename r/e r/d/g ENOTDIR; rename r/d/g r/e EISDIR; rename r/d r/e; "
+    "has r/e/g one; has r/e/s/../g one; rename r/e/s s; has s/../r/e/g one; rename / x EBUSY; "
+    "rename no x ENOENT; unlink r/e/g; rmdir r/e; rmdir r; rmdir s";
+
+static const struct {
+    const char *name;
+    int (*function)(const char *, const char *);
+} calls[] = {{"mkdir", make_dir},     {"make", make_file}, {"has", has},   {"rmdir", remove_dir},
+             {"unlink", remove_file}, {"go", go},          {"link", link}, {"rename", rename}};
+static const struct {
+    const char *name;
+    int number;
+} errors[] = {
+    {"EEXIST", EEXIST}, {"ENOENT", ENOENT},       {"ENOTDIR", ENOTDIR}, {"ENAMETOOLONG", ENAMETOOLONG},
+    {"EISDIR", EISDIR}, {"ENOTEMPTY", ENOTEMPTY}, {"EBUSY", EBUSY},     {"EINVAL", EINVAL},
+    {"EPERM", EPERM}};
+
+static bool is_right(char *text)
+{
+    char *rest, *call = strtok_r(text, " ", &rest), *path = strtok_r(NULL, " ", &rest),
+                *other = strtok_r(NULL, " ", &rest), *error = strtok_r(NULL, " ", &rest);
+    int wanted = 0, found = -1;
+    if (other && other[0] == 'E')
+        error = other;
+    for (unsigned i = 0; error && i < sizeof(errors) / sizeof(errors[0]); i++)
+        if (!strcmp(errors[i].name, error))
+            wanted = errors[i].number;
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (!strcmp(calls[i].name, call))
+            found = calls[i].function(path, other) ? errno : 0;
+    if (found != wanted || !wanted != !error)
+        printf("# %s %s %s: %s\n", call, path, other ? other : "", strerror(found));
+    return found == wanted && !wanted == !error;
+}
+
+static void test_names(void)
+{
+    static char text[sizeof(names)];
+    unsigned count = 0, right = 0;
+    check(chdir(ROOT) == 0, "chdir");
+    memcpy(text, names, sizeof(names));
+    for (char *rest, *one = strtok_r(text, ";", &rest); one; one = strtok_r(NULL, ";", &rest))
+        count++, right += is_right(one);
+    check(count > 60 && right == count, "%u calls with names do as they should", count);
+}
+
+/* ---- what is open ---------------------------------------------------------------------------------- */
+
+static void test_removed(void)
+{
+    struct stat attributes;
+    char text[8] = "";
+    make_dir("u", NULL), make_file("u/f", "alive");
+    const int fd = open("u/f", O_RDWR);
+    DIR *directory = opendir("u");
+    check(unlink("u/f") == 0 && rmdir("u") == 0 && read(fd, text, 8) == 5 && !strcmp(text, "alive") &&
+              write(fd, "still", 5) == 5 && fstat(fd, &attributes) == 0 && attributes.st_size == 10,
+          "a removed file is there while it is open");
+    check(directory && !readdir(directory) && make_file("u/g", "") && errno == ENOENT,
+          "a removed directory is empty");
+    closedir(directory);
+    close(fd);
+}
+
+static void test_contents(void)
+{
+    char text[16];
+    const int fd = open("c", O_RDWR | O_CREAT, 0644);
+    check(write(fd, "0123456789", 10) == 10 && ftruncate(fd, 4) == 0 && ftruncate(fd, 8) == 0 &&
+              pread(fd, text, 16, 0) == 8 && !memcmp(text, "0123\0\0\0\0", 8),
+          "what is cut off does not come back");
+    check(pwrite(fd, "x", 1, 12) == 1 && pread(fd, text, 16, 8) == 5 && !memcmp(text, "\0\0\0\0x", 5) &&
+              pread(fd, text, 16, 100) == 0,
+          "a gap is zero");
+    check(pwrite(fd, "x", 1, 1ll << 62) < 0 && errno == EFBIG, "a file has a limit");
+    close(fd);
+    unlink("c");
+}
+
+/* Each name that stays is seen once, also when those that were seen are removed meanwhile. */
+static void test_listed(void)
+{
+    char path[32];
+    unsigned seen[200] = {0}, wrong = 0;
+    mkdir("d", 0755);
+    for (int i = 0; i < 200; i++) {
+        snprintf(path, sizeof(path), "d/%d", i);
+        make_file(path, "");
+    }
+    DIR *directory = opendir("d");
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        snprintf(path, sizeof(path), "d/%s", entry->d_name);
+        if (entry->d_name[0] != '.')
+            seen[atoi(entry->d_name) % 200]++, wrong += unlink(path) != 0;
+    }
+    for (unsigned i = 0; i < 200; i++)
+        wrong += seen[i] != 1;
+    check(directory && closedir(directory) == 0 && wrong == 0 && rmdir("d") == 0,
+          "a directory is read while its entries are removed");
+}
+
+static void test_limit(void)
+{
+    int fds[1024], count = 0;
+    while (count < 1024 && (fds[count] = open("/dev/null", O_RDONLY)) >= 0)
+        count++;
+    check(count > 10 && count < 1024 && errno == EMFILE, "files are open up to a limit: %d", count);
+    while (count)
+        close(fds[--count]);
+}
+
+/* ---- pipes ----------------------------------------------------------------------------------------- */
+
+static void *read_all(void *argument)
+{
+    static char bytes[30000];
+    size_t total = 0;
+    for (ssize_t size; (size = read(*(int *)argument, bytes, sizeof(bytes))) > 0;)
+        for (ssize_t i = 0; i < size; i++, total++)
+            if (bytes[i] != (char)((total + 100) % 251)) /* 100 were read before */
+                return NULL;
+    return (void *)total;
+}
+
+/* More than fits waits for a reader, which gets the bytes in order. */
+static void test_full_pipe(void)
+{
+    enum { MANY = 300000 };
+    int fds[2];
+    void *total;
+    pthread_t thread;
+    char *bytes = malloc(MANY);
+    for (unsigned i = 0; i < MANY; i++)
+        bytes[i] = (char)(i % 251);
+    check(pipe(fds) == 0 && fcntl(fds[1], F_SETFL, O_NONBLOCK) == 0 &&
+              fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0 && read(fds[0], bytes, 1) < 0 && errno == EAGAIN,
+          "without waiting: an empty pipe is EAGAIN");
+    ssize_t fits = 0;
+    for (ssize_t size; (size = write(fds[1], bytes + fits, (size_t)(MANY - fits))) > 0;)
+        fits += size;
+    check(fits == 65536 && errno == EAGAIN && read(fds[0], bytes, 100) == 100 &&
+              write(fds[1], bytes, 200) < 0 && errno == EAGAIN && write(fds[1], bytes + fits, 100) == 100,
+          "so is a full one, and one with too little space for a small write");
+    fits += 100;
+    fcntl(fds[0], F_SETFL, 0), fcntl(fds[1], F_SETFL, 0);
+    pthread_create(&thread, NULL, read_all, &fds[0]);
+    check(write(fds[1], bytes + fits, (size_t)(MANY - fits)) == MANY - fits, "a writer waits for space");
+    close(fds[1]);
+    pthread_join(thread, &total);
+    check(total == (void *)(MANY - 100), "and each byte arrives, in order");
+    close(fds[0]);
+    check(pipe(fds) == 0 && close(fds[0]) == 0 && write(fds[1], "x", 1) < 0 && errno == EPIPE,
+          "a pipe that nobody reads is EPIPE");
+    close(fds[1]);
+    free(bytes);
+}
+
 static void *write_late(void *argument)
 {
     int fd = *(int *)argument;
@@ -199,7 +420,8 @@ static void test_pipes(void)
     check(poll(&poller, 1, 60000) == 1 && (poller.revents & POLLIN), "poll waits for a writer");
     check(read(fds[0], buffer, 16) == 4 && !memcmp(buffer, "late", 4), "and the bytes are there");
     pthread_join(thread, NULL);
-    check(read(fds[0], buffer, 16) == 0, "a pipe without writers ends");
+    check(poll(&poller, 1, 0) == 1 && (poller.revents & POLLHUP) && read(fds[0], buffer, 16) == 0,
+          "a pipe without writers ends");
     close(fds[0]);
 }
 
@@ -212,7 +434,13 @@ int main(void)
     test_attributes();
     test_big();
     test_directories();
+    test_names();
+    test_removed();
+    test_contents();
+    test_listed();
+    test_limit();
     test_pipes();
+    test_full_pipe();
     unlink(ROOT "/text");
     unlink(ROOT "/bytes");
     unlink(ROOT "/big");
