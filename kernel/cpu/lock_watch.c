@@ -36,22 +36,6 @@ static inline void settle(struct lock_watch *watch)
     watch->due = -1;
 }
 
-void restart_lock_watch(struct lock_watch *watch, uint32_t period)
-{
-    watch->period = period;
-    watch->rest = 0;
-    if (!period)
-        watch->notes_used = 0;
-    if (!watch->random)
-        watch->random = (uint32_t)(uintptr_t)watch; /* each CPU draws others */
-    if (period == 1) {
-        watch->left = watch->due = -1;
-        return;
-    }
-    watch->due = watch->left - draw_distance(watch);
-    settle(watch);
-}
-
 /* How many acquisitions this one stands for; 0: it is not sampled. */
 static uint32_t draw_sample(struct lock_watch *watch, const struct lock_class *class)
 {
@@ -134,6 +118,32 @@ static __attribute__((noinline)) void count_without_note(const struct spinlock *
                                                          struct lock_sample sample)
 {
     lock_row_add_sample(lock_row_of(arch_trace_ring(), key_of(lock)), sample, TRACE_ROW_OF_MANY);
+}
+
+/* Of what is held when sampling ends, acquisitions count, as their events were logged, and hold times do not.
+ */
+static void forget_notes(struct lock_watch *watch)
+{
+    for (; watch->notes_used; watch->notes_used &= watch->notes_used - 1) {
+        const struct lock_note *note = &watch->notes[__builtin_ctz(watch->notes_used)];
+        count_without_note(note->lock, note->sample);
+    }
+}
+
+void restart_lock_watch(struct lock_watch *watch, uint32_t period)
+{
+    watch->period = period;
+    watch->rest = 0;
+    if (!period)
+        forget_notes(watch);
+    if (!watch->random)
+        watch->random = (uint32_t)(uintptr_t)watch; /* each CPU draws others */
+    if (period == 1) {
+        watch->left = watch->due = -1;
+        return;
+    }
+    watch->due = watch->left - draw_distance(watch);
+    settle(watch);
 }
 
 static inline void make_note(struct lock_watch *watch, struct spinlock *lock, uint64_t site,
