@@ -5,10 +5,10 @@
 --   compared (number, analysis, sum, is_divided, by_unit, is_time)  a column; sum: 1 added, 2 the largest, 3 the smallest
 --   cell (number, side, run, name, value, work)         its values; work: what they are divided by, unless by_unit
 
--- Rows of one name are one, such as the threads of a program.
+-- Rows of one name are one, such as the threads of a program. Sums of a damaged trace may exceed an integer.
 CREATE TABLE merged AS
-SELECT number, side, run, name, sum(work) AS work,
-       CASE sum WHEN 1 THEN sum(value) WHEN 2 THEN max(value) WHEN 3 THEN min(value) ELSE iif(count(*) = 1, value, NULL) END AS value
+SELECT number, side, run, name, total(work) AS work,
+       CASE sum WHEN 1 THEN iif(count(value), total(value), NULL) WHEN 2 THEN max(value) WHEN 3 THEN min(value) ELSE iif(count(*) = 1, value, NULL) END AS value
 FROM cell JOIN compared USING (number) GROUP BY number, side, run, name;
 
 -- A row that one run lacks counts as 0 there if the column adds up.
