@@ -69,6 +69,7 @@ static void test_descriptors(void)
     close(copy);
     check(read(copy, buffer, 1) < 0 && errno == EBADF, "closed is closed");
     fd = open(ROOT "/bytes", O_WRONLY | O_APPEND);
+    check(fcntl(fd, F_GETFL) == (O_WRONLY | O_APPEND), "F_GETFL returns what a file was opened with");
     check(write(fd, "++", 2) == 2 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 7,
           "O_APPEND");
     check(read(fd, buffer, 1) < 0 && errno == EBADF, "a file open for writing cannot be read");
