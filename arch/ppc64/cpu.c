@@ -53,7 +53,7 @@ void cpu_load(struct cpu *cpu)
 {
     write_spr(SPR_DEC, DECREMENTER_FAR);
     write_spr(SPR_SPRG0, cpu);
-    write_spr(SPR_SPRG3, trace_user_ring(cpu->index));
+    write_spr(SPR_SPRG3, cpu_user_ring(cpu));
     write_spr(SPR_UAMOR, 0); /* programs cannot change the following registers */
     write_spr(SPR_AMR, AMR_USER_DENIED);
     write_spr(SPR_IAMR, IAMR_USER_DENIED);

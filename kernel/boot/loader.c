@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * loader.c - loads sbin/init from the boot archive (cpio "newc"): maps its ELF segments, registers its trace
+ * loader.c - loads sbin/init from the boot archive: maps its ELF segments, registers its trace
  * points, and gives it a stack, a startup block and the capabilities from which all others are derived.
  *
  * The archive is from our build, so an error in it is a panic. init and proc load all other programs, and
@@ -12,6 +12,7 @@
 #include <kernel/boot/loader.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
+#include <kernel/lib/archive.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
@@ -21,43 +22,6 @@
 
 #define INIT_PATH   "sbin/init"
 #define STACK_BYTES 0x40000ull
-
-/* ---- The archive ---- */
-
-/* An entry: 6 bytes of magic and 13 numbers of 8 hexadecimal digits, then name and data, each padded to 4
- * bytes. */
-#define CPIO_HEADER_BYTES 110
-enum { CPIO_FILE_SIZE = 6, CPIO_NAME_SIZE = 11 }; /* indices of the numbers */
-
-static uint64_t cpio_number(const char *header, unsigned index)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        char c = header[6 + index * 8 + i];
-        value = value * 16 + (uint64_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return value;
-}
-
-const char *boot_archive_file(const char *path, uint64_t *file_size)
-{
-    const char *archive = phys_to_virt(boot_info.archive_base);
-    const uint64_t size = boot_info.archive_size;
-    for (uint64_t at = 0; at + CPIO_HEADER_BYTES < size;) {
-        const char *header = archive + at;
-        if (memcmp(header, "070701", 6))
-            break;
-        uint64_t name_size = cpio_number(header, CPIO_NAME_SIZE);
-        uint64_t data = (at + CPIO_HEADER_BYTES + name_size + 3) & ~3ull;
-        *file_size = cpio_number(header, CPIO_FILE_SIZE);
-        if (data > size || *file_size > size - data)
-            break;
-        if (name_size == strlen(path) + 1 && memcmp(header + CPIO_HEADER_BYTES, path, name_size) == 0)
-            return archive + data;
-        at = (data + *file_size + 3) & ~3ull;
-    }
-    return NULL;
-}
 
 /* ---- The program ---- */
 
@@ -182,7 +146,7 @@ void loader_start_init(void)
     if (boot_info.archive_size == 0)
         panic("no boot archive: start QEMU with -initrd, or GRUB with a module");
     uint64_t size;
-    const char *file = boot_archive_file(INIT_PATH, &size);
+    const char *file = archive_file(INIT_PATH, &size);
     if (!file)
         panic("no " INIT_PATH
               " in the boot archive (%llu bytes): give the machine the archive that the build made",

@@ -3,11 +3,6 @@
 #ifndef KERNEL_LOADER_H
 #define KERNEL_LOADER_H
 
-#include <stdint.h>
-
-/* Returns a file of the boot archive and its size, or NULL; `path` has no leading slash. Takes no lock. */
-const char *boot_archive_file(const char *path, uint64_t *file_size);
-
 /* Starts init: its space, sbin/init of the boot archive, its capabilities. Panics with advice if that
  * fails. On the boot CPU, once, after everything else is set up. */
 void loader_start_init(void);

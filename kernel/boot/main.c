@@ -9,7 +9,6 @@
 #include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/boot/loader.h>
-#include <kernel/boot/pci.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/counters.h>
@@ -25,6 +24,7 @@
 #include <kernel/sched/thread.h>
 #include <kernel/sched/timer.h>
 #include <kernel/syscall/machine.h>
+#include <kernel/syscall/pci.h>
 #include <kernel/trace/control.h>
 
 #define NANOSECONDS     1000000000ll

@@ -74,6 +74,12 @@ static inline bool cpu_is_switching(const struct cpu *cpu)
     return cpu->switch_logged_at == cpu->switched_at;
 }
 
+/* The value of a thread block's `ring` while its thread runs on this CPU: the ring's first buffer. */
+static inline uint64_t cpu_user_ring(const struct cpu *cpu)
+{
+    return USER_TRACE_RINGS + ((uint64_t)cpu->index << TRACE_RING_SHIFT) + TRACE_BUFFERS_OFFSET;
+}
+
 static inline bool cpu_is_on_stack(const struct cpu *cpu, uint64_t address)
 {
     return address >= cpu->stack_low && address < cpu->stack_high;

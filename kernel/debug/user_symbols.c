@@ -6,10 +6,10 @@
  * program. Programs may write to the archive's memory, so everything in it is validated.
  */
 #include <kernel/boot/elf.h>
-#include <kernel/boot/loader.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
+#include <kernel/lib/archive.h>
 #include <kernel/space/space.h>
 
 struct elf_section {
@@ -57,7 +57,7 @@ static const void *at(const struct file *file, uint64_t offset, uint64_t size)
 
 static bool open_file(const char *path, struct file *file)
 {
-    file->data = boot_archive_file(path[0] == '/' ? path + 1 : path, &file->size);
+    file->data = archive_file(path[0] == '/' ? path + 1 : path, &file->size);
     if (!file->data)
         return false;
     const struct elf_header *header = at(file, 0, sizeof *header);

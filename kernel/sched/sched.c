@@ -178,7 +178,7 @@ void sched_move(struct thread *thread, struct cpu *cpu)
     trace_sched_migrate_task(thread->block->name, thread->tid, thread_priority(thread), last->index,
                              cpu->index);
     thread->block->cpu = cpu->index;
-    thread->block->ring = trace_user_ring(cpu->index);
+    thread->block->ring = cpu_user_ring(cpu);
     /* Sequentially consistent: pairs with setting `pending` or `priority` and then reading which CPU to
      * interrupt. */
     atomic_store(&thread->cpu, cpu);

@@ -64,7 +64,7 @@ static void name_block(struct thread *thread, const char *name)
 {
     struct thread_block *block = thread->block;
     block->cpu = this_cpu()->index;
-    block->ring = trace_user_ring(this_cpu()->index);
+    block->ring = cpu_user_ring(this_cpu());
     block->pid = thread->space ? thread->space->pid : 0;
     block->tid = thread->tid;
     memcpy(block->name, name, sizeof block->name - 1);

@@ -4,7 +4,6 @@
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <arch/machine.h>
-#include <kernel/boot/pci.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debugger.h>
@@ -21,6 +20,7 @@
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <kernel/syscall/machine.h>
+#include <kernel/syscall/pci.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

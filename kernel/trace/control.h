@@ -48,11 +48,6 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
 /* On each CPU, when its deadline has come: bounds the time between events, finds damage. Returns the next
  * deadline, in ticks. */
 uint64_t trace_heartbeat(uint64_t now);
-/* The value of a thread block's `ring` while its thread runs on this CPU: the ring's first buffer. */
-static inline uint64_t trace_user_ring(uint32_t cpu)
-{
-    return USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT) + TRACE_BUFFERS_OFFSET;
-}
 /* Prints the last `count` events of the CPUs with a bit in `cpus`, merged, after a line with their number.
  * With TRACE_ALL_CPUS nothing is traced meanwhile. Takes no lock; while another CPU is in it, only a panic
  * gets output. `print`: as printf; one call per line. */

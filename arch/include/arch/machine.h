@@ -30,7 +30,7 @@ void arch_irq_free_message(uint32_t irq);
 /* device = bus << 8 | slot << 3 | function. Absent devices read as ones. */
 int arch_pci_read(uint32_t device, uint32_t offset, uint32_t width, uint32_t *value);
 int arch_pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t value);
-/* Bus addresses for devices (kernel/boot/pci.c). wide: for 64-bit BARs. False: there is no such window. */
+/* Bus addresses for devices (kernel/syscall/pci.c). wide: for 64-bit BARs. False: there is no such window. */
 struct pci_window {
     uint64_t bus, physical, size; /* bytes; physical: the CPU's address of its start */
 };

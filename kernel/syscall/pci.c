@@ -7,8 +7,8 @@
  * memory that its driver may map. Drivers enable their devices.
  */
 #include <arch/machine.h>
-#include <kernel/boot/pci.h>
 #include <kernel/kernel.h>
+#include <kernel/syscall/pci.h>
 
 #define PCI_COMMAND         0x04
 #define COMMAND_MEMORY      0x02u
