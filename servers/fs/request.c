@@ -229,14 +229,6 @@ static int64_t fs_set_time(struct server_request *request, struct node *node)
     return 0;
 }
 
-static int64_t fs_get_flags(struct server_request *request, struct open_file *file)
-{
-    pthread_mutex_lock(&file->lock);
-    int64_t flags = file->access | file->flags;
-    pthread_mutex_unlock(&file->lock);
-    return flags;
-}
-
 static int64_t fs_set_flags(struct server_request *request, struct open_file *file)
 {
     pthread_mutex_lock(&file->lock);
@@ -358,7 +350,6 @@ static const struct handler handlers[] = {
     HANDLER(FS_REALPATH, .on_request = fs_realpath),
     HANDLER(FS_PIPE, .on_request = fs_pipe),
     HANDLER(FS_DUP, .on_file = fs_dup),
-    HANDLER(FS_GET_FLAGS, .on_file = fs_get_flags),
     HANDLER(FS_SET_FLAGS, .on_file = fs_set_flags),
     HANDLER(FS_MAP, .on_file = fs_map),
     HANDLER(FS_EXECUTABLE, .on_node = fs_executable),

@@ -124,8 +124,6 @@ int64_t try_request(struct socket *socket, struct server_request *request)
         return set_option(socket, word[1], word[2]);
     case NET_GET_OPTION:
         return get_option(socket, word[1], &word[0]);
-    case NET_GET_FLAGS:
-        return socket->flags;
     case NET_SET_FLAGS:
         socket->flags = (uint32_t)word[1] & O_NONBLOCK;
         return 0;

@@ -40,7 +40,6 @@ enum {
     FS_REALPATH,     /* path span, output span, FS_REALPATH_* -> length of the path without "." and ".." */
     FS_PIPE,         /* O_NONBLOCK or 0 -> 0; word[0] = read handle, word[1] = write handle */
     FS_DUP,          /* handle -> new handle of the same open file */
-    FS_GET_FLAGS,    /* handle -> O_* flags */
     FS_SET_FLAGS,    /* handle, O_APPEND | O_NONBLOCK */
     FS_MAP,          /* handle, FS_MAP_* -> cap[0] = memory object with the contents; word[0] = size */
     /* path span -> cap[0] = memory object to read and execute; word[0] = size, [1] = file, [2] = version,

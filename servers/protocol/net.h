@@ -38,7 +38,6 @@ enum {
     NET_PEER_NAME,   /* handle -> word[0] = peer's address */
     NET_SET_OPTION,  /* handle, NET_OPTION_*, value */
     NET_GET_OPTION,  /* handle, NET_OPTION_* -> word[0] = value */
-    NET_GET_FLAGS,   /* handle -> O_NONBLOCK or 0 */
     NET_SET_FLAGS,   /* handle, O_NONBLOCK or 0 */
     NET_STREAM,      /* handle -> cap[0] = memory of NET_STREAM_BYTES, the socket's send buffer; see below */
     NET_STREAM_SEND, /* handle, bytes, want -> bytes now free; blocks until at least `want` are */
