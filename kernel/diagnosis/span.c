@@ -94,7 +94,8 @@ int64_t syscall_call_traced(struct thread *self, uint64_t number)
     const int64_t result = ((handler *)syscall_table[number])(
         frame_argument(frame, 0), frame_argument(frame, 1), frame_argument(frame, 2),
         frame_argument(frame, 3), frame_argument(frame, 4), frame_argument(frame, 5));
-    if (SPAN_COUNTED())
+    /* Sampling may have ended meanwhile, if the call waited for other CPUs and answered their calls. */
+    if (__builtin_expect(this_cpu()->profile.window, 0))
         profile_close_window();
     if (result != SYSCALL_NO_RESULT)
         leave_syscall(result);
