@@ -16,7 +16,7 @@
 
 #define CHAIN_MAX 8
 
-/* The locks of programs, and everything else that they wait for (libc-glue/tarn/lock_trace.c). */
+/* Programs' locks and other objects on which their threads wait (libc-glue/tarn/lock_trace.c). */
 static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
     __attribute__((section(".lock_classes"), used, aligned(8))) = {
         [TARN_LOCK_MUTEX] = {.name = "user mutex"},
@@ -66,7 +66,7 @@ static void restart_watch(void *unused)
     restart_lock_watch(&this_cpu()->lock_watch, find_period());
 }
 
-/* What is held meanwhile has no note, or one that is forgotten. */
+/* Locks held at this moment have no note, or one that restart_lock_watch forgets. */
 static void watch(bool watched)
 {
     lock_is_watched = watched;
@@ -137,7 +137,7 @@ void spin_init(struct spinlock *lock, struct lock_class *class)
 
 /* ---- Waiting ---- */
 
-/* The holder's CPU may switch, or its thread may end: the memory remains a thread. */
+/* The holder's CPU may switch, or its thread end: slabs keep its memory a thread (slab.h). */
 struct holder {
     uint32_t tid, pid, cpu;
 };

@@ -7,8 +7,7 @@
  * (the holder may be waiting for this CPU's), and logs lock_contended. Classes are registered statically
  * and are part of every statedump.
  *
- * Of a sampled class, one of N acquisitions is noted, and its waits are (lock_watch.h). kernel/README.md
- * gives the costs.
+ * Of a sampled class, one of N acquisitions is counted, and all waits (lock_watch.h).
  *
  * Lock order, outermost first:
  *   futex bucket -> space -> memory object -> notification -> endpoint -> thread -> capability table

@@ -10,14 +10,13 @@
 
 void spin_lock_contended(struct spinlock *lock); /* lock.c: waits for the lock, and logs */
 
-/* Not 0, and different for each CPU: they are side by side in the kernel's data. */
+/* Not 0, and different for each CPU: `cpus` is an array in the kernel's data. */
 static inline uint32_t spin_owner(void)
 {
     return (uint32_t)(uintptr_t)this_cpu();
 }
 
-/* Whether a class is sampled, so that acquisitions and releases are looked at (lock_watch.h): one
- * instruction. */
+/* Whether a class is sampled (lock_watch.h): one instruction. */
 static inline __attribute__((always_inline)) bool LOCKS_WATCHED(void)
 {
 #ifdef TRACE_TESTED
@@ -80,8 +79,7 @@ static inline void spin_unlock(struct spinlock *lock)
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
 
-/* The same before a sequentially consistent fence (arch_fence_after_store) that follows all that the lock
- * covers. */
+/* For a caller whose critical section ends with arch_fence_after_store: that fence replaces the release. */
 static inline __attribute__((always_inline)) void spin_unlock_fenced(struct spinlock *lock)
 {
     spin_look_at_release(lock);

@@ -10,14 +10,14 @@
 
 /* ---- Which acquisition ---- */
 
-/* A random number below `bound`. The upper bits of such a sequence are the good ones. */
+/* A random number below `bound`, from the upper bits, which are the better ones of such a sequence. */
 static uint32_t draw(struct lock_watch *watch, uint32_t bound)
 {
     watch->random = watch->random * 1664525u + 1013904223u;
     return (uint32_t)((uint64_t)watch->random * bound >> 32);
 }
 
-/* From the one looked at to the next, which is at a random place of the next period. */
+/* Distance from the examined acquisition to the next one, at a random place of the next period. */
 static uint32_t draw_distance(struct lock_watch *watch)
 {
     if (!watch->period)
@@ -27,7 +27,7 @@ static uint32_t draw_distance(struct lock_watch *watch)
     return distance;
 }
 
-/* While no note is in use, no release needs to be looked at. */
+/* While no note is in use, no release needs to be examined. */
 static inline void settle(struct lock_watch *watch)
 {
     if (watch->notes_used || watch->period == 1)
@@ -36,14 +36,14 @@ static inline void settle(struct lock_watch *watch)
     watch->due = -1;
 }
 
-/* How many acquisitions this one stands for; 0: it is not sampled. */
+/* The weight of this acquisition; 0: not sampled. */
 static uint32_t draw_sample(struct lock_watch *watch, const struct lock_class *class)
 {
     const uint32_t every = class->sample_every;
     return every > watch->period && draw(watch, every) >= watch->period ? 0 : every;
 }
 
-/* ---- What is noted ---- */
+/* ---- Events ---- */
 
 static __attribute__((noinline)) void log_acquired(struct spinlock *lock, uint32_t acquisitions)
 {
@@ -120,8 +120,7 @@ static __attribute__((noinline)) void count_without_note(const struct spinlock *
     lock_row_add_sample(lock_row_of(arch_trace_ring(), key_of(lock)), sample, TRACE_ROW_OF_MANY);
 }
 
-/* Of what is held when sampling ends, acquisitions count, as their events were logged, and hold times do not.
- */
+/* Sampling ends: locks still held are counted, as their events were, but without their hold times. */
 static void forget_notes(struct lock_watch *watch)
 {
     for (; watch->notes_used; watch->notes_used &= watch->notes_used - 1) {
@@ -176,8 +175,7 @@ static __attribute__((noinline)) void note_with_care(struct spinlock *lock, uint
     settle(watch);
 }
 
-/* The usual case, if each acquisition is sampled, is here; the others are in note_with_care(), as a tail
- * call. */
+/* Handles the most common case of N = 1 here, all others in note_with_care(), by a tail call. */
 static inline __attribute__((always_inline)) void note_taken(struct spinlock *lock, uint64_t site,
                                                              bool is_tried)
 {

@@ -2,7 +2,7 @@
 /*
  * scarce.c - ends the ordinary program that holds the most memory. The policy: scarce.h.
  *
- * One at a time: none is chosen while a dying program holds memory, or while that is in empty slabs
+ * One at a time: none is chosen while a dying program still holds memory, or its memory is in empty slabs
  * (slab.h).
  */
 #include <arch/clock.h>
@@ -22,7 +22,7 @@
 #define RETRY_NS             2000000ull
 #define FRAMES_WORTH_WAITING 64u
 #define MAPPINGS_SEEN        4096u /* maximum, because interrupts are off */
-#define SPACE_FRAMES         4u    /* of an empty one: page tables, capability table, struct space */
+#define SPACE_FRAMES         4u    /* an empty space's page tables, capability table, struct space */
 #define OBJECTS_PER_FRAME    16u   /* kernel objects behind capabilities, approximately */
 #define SMALL_PART           64u   /* programs with less than this part of memory (1/64) count as equal */
 #define STATUS_ENDED         (-9)  /* as with SIGKILL */
@@ -63,8 +63,7 @@ static uint64_t count_capable(struct cap_table *table)
     return frames;
 }
 
-/* An estimate, good enough to find the largest: shared memory counts for each space. 0: the space is
- * ending. */
+/* Estimates a space's memory; shared memory counts for each space. 0: the space is ending. */
 static uint64_t count_frames(struct space *space)
 {
     spin_lock(&space->lock);
@@ -83,8 +82,7 @@ struct choice {
     bool under_way; /* a dying program still has memory */
 };
 
-/* Of many small programs that start more of themselves the youngest ends, not a shell that holds one page
- * more. */
+/* In a fork bomb, this kills the youngest process, not its shell that holds a page more. */
 static bool goes_before(const struct space *space, uint64_t frames, const struct choice *choice)
 {
     const uint64_t small = frame_count_total() / SMALL_PART;
@@ -133,7 +131,7 @@ static void end(const struct choice *choice, const struct thread *needy)
     space_kill(space, STATUS_ENDED);
 }
 
-/* Whether memory will be free without ending a program. It goes from a dead space to empty slabs to the
+/* Whether memory will be free without ending a program. Memory goes from a dead space to empty slabs to the
  * free frames; tests in this order miss none. */
 static bool is_memory_coming(const struct choice *choice)
 {

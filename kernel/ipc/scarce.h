@@ -9,7 +9,8 @@
  *     server can always be notified of a death, reply, or start a small program.
  *   - If a page fault in any space finds no frame, the ordinary program with the most memory ends (of small
  *     ones: the youngest); the faulting thread waits until it is gone. So does a system call whose user
- *     copy needs such a page. The log names both.
+ *     copy needs such a page. The log names both. So a program that was refused memory can still end when
+ *     it first touches a page.
  *   - Only without an ordinary program does the thread's own space end (fault.c).
  */
 #ifndef KERNEL_SCARCE_H
