@@ -2,8 +2,18 @@
 /*
  * arch/ppc64/counter.c - the counters of arch/counter.h.
  *
- * PMC5 and PMC6 always count (cpu_load), so there is nothing to start. PMC1 to PMC4 count events that differ
- * from one model to the next; the emulated CPU offers only instructions and cycles there, too.
+ * PMC5 (instructions) and PMC6 (cycles) always count (cpu_load), so there is nothing to start. PMC1 to PMC4
+ * count events that differ between models; the emulated CPU offers only instructions and cycles there, too.
+ *
+ * QEMU 7.2 counts a cycle each nanosecond, also while the CPU sleeps, and too few instructions: it forgets
+ * a block that ends with a jump to an address in a register or to another page (pmu_count_insns of
+ * target/ppc/translate.c is called only if CF_NO_GOTO_PTR is in the block's `flags`, but `cflags` has it).
+ * So under -icount, where a cycle is an instruction, `ipc` is below 1. Loops are counted right:
+ * tests/host/profile, tests/host/counters.
+ *
+ * No counter can interrupt: QEMU 7.2 notices the overflow (PMAO is set), but fire_PMC_interrupt of
+ * target/ppc/power8-pmu.c only raises an event-based branch, which in user mode returns to a wrong address,
+ * and the kernel's interrupt at 0xf00 would end QEMU. So the timer ends a sampling period (profile.h).
  */
 #include <arch/counter.h>
 

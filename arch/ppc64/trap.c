@@ -259,6 +259,14 @@ void trap_from_kernel(struct kernel_regs *regs)
 
 /* ---- system reset --------------------------------------------------------------------------------- */
 
+/* System reset (NMI, IPI_STOP) overwrites SRR0 and SRR1. An exit that was about to use them is repeated. An
+ * entry that had not read them has lost its return address, and no entry code can prevent that: the reset may
+ * come before the vector's first instruction. QEMU makes this likely for a vCPU that its host did not run for
+ * a while: it delivers the pending timer interrupt, then the reset, before it executes an instruction (test
+ * nmi_at_entry). Then the idle loop continues, a program ends as if it had faulted (program_lost), and the
+ * kernel in a fault of a user copy panics. So only a CPU that executes but has not answered other requests
+ * for long gets a reset (arch_request_progress, vpa.c). */
+
 struct nip_range {
     uint64_t from, to;
 };
@@ -274,7 +282,6 @@ extern const char syscall_return[], syscall_return_end[], restore[], restore_int
 
 static const struct nip_range delivered = {VECTORS, VECTORS + VECTORS_BYTES};
 
-/* System reset overwrites SRR0 and SRR1. Repeats an exit that was about to use them. */
 static void repeat_exit(struct kernel_regs *regs)
 {
     const struct nip_range exits[] = {

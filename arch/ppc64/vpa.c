@@ -4,7 +4,8 @@
  *
  * The hypervisor counts in a vCPU's virtual processor area how often it began and ceased to run it; the count
  * is even while it runs. H_PROD makes the hypervisor stop and restart the vCPU, which takes the host's thread
- * for it. The kernel's idle loop sees a spurious wake-up, other code sees nothing.
+ * for it. The kernel's idle loop sees a spurious wake-up, other code sees nothing. A vCPU that did so several
+ * times, and still took no interrupt, has interrupts off: a hang.
  */
 #include "hcall.h"
 #include "port.h"

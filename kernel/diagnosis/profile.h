@@ -7,7 +7,7 @@
  * never sampled. An idle CPU sleeps on; the rest of its period counts when it wakes up.
  *
  * Both kinds of period end in the timer's interrupt, because no counter that could be tested interrupts
- * (arch/ppc64/README.md). For a counter the timer is set to when the period ends at the rate of the last one.
+ * (arch/ppc64/counter.c). For a counter the timer is set to when the period ends at the rate of the last one.
  * If the counter has not come so far by then, the timer is set again for what is left. A sample says what was
  * counted since the last one, so its weight is exact, whatever the distance.
  *

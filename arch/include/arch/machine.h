@@ -37,8 +37,7 @@ struct pci_window {
 bool arch_pci_window(bool wide, struct pci_window *window);
 uint64_t arch_pci_address(uint64_t bus); /* the CPU's address for a bus address; 0: none */
 
-void arch_shutdown(uint32_t status)
-    __attribute__((noreturn)); /* QEMU's exit status has it: see the port's README */
+void arch_shutdown(uint32_t status) __attribute__((noreturn)); /* QEMU's exit status has it: boot/README.md */
 void arch_reboot(void) __attribute__((noreturn));
 /* Tells the host that the system has died, so that it stops the machine and memory can be dumped; returns
  * when the host lets the machine continue. False: the machine has no way to tell. reason: a line of text in
