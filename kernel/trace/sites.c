@@ -20,7 +20,8 @@
  * control the trace), and sites that should be on are switched at once; an unregistered program logs none of
  * the system's events. A table is checked: each site must lie in the text, jump to a place in the text, and
  * be an instruction that a site can be, off or on (a file copied while classes are on has sites that are on).
- * To a debugger, text differs from the file: in the kernel where sites are off, in programs where they are on.
+ * To a debugger, text differs from the file: in the kernel where sites are off, in programs where they are
+ * on.
  *
  * `sites_lock` comes after trace_lock and before the locks of spaces and memory objects.
  */

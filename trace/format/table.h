@@ -2,29 +2,14 @@
 /*
  * trace/format/table.h - tables of counters beside each CPU's ring: how a table and its rows lie in memory.
  *
- * trace/schema declares the tables. They lie one after another from TRACE_TABLES_OFFSET of a ring on
- * (layout.h). Everything is 64-bit words in the byte order of the machine. A table:
+ * FORMAT.md, "Tables", explains them: direct and hashed tables, tables that add others, rows that are moved,
+ * consistent reading (trace/ring/table_read.c has the fences). trace/schema declares the tables. Everything
+ * is 64-bit words in the byte order of the machine:
  *
  *     head    TRACE_TABLE_HEAD_WORDS words: enum trace_table_head_word, the others 0
  *     rows    each: begun, tag, the keys, the columns, ended (enum trace_row_word; `ended` is the last word)
  *
- * A *direct* table has one key, which is the row's index; `tag` is 1 once the row is used. In a *hashed* one
- * `tag` is trace_table_tag() of the keys, and the row is one of TRACE_TABLE_PROBES from tag % rows on. Tag 0:
- * the row is free.
- *
- * A direct table may *add* another one, which has its key among others, and the same columns: readers add to
- * each row all rows of the other table with that key. So an update changes one row only: that of the other
- * table, or, if none is free there, that of the direct one.
- *
- * *Moving*: when what a row is about has ended (a process, a thread, a lock of the kernel), the kernel may
- * add its columns, and its counts of updates, to another row of the same CPU, and free it: to the row of the
- * table that adds this one, or else to the row of the ended, in which such keys are TRACE_KEY_ENDED. Moves
- * are counted where each area begins and where it ends: a reader that finds both counts equal, the one behind
- * the area before it reads and the one at its begin afterwards, has each update once.
- *
- * `begun` and `ended` count updates. A reader loads `ended`, then the row, then `begun`: if both agree the
- * row is of one moment (trace/ring/table_read.c has the fences). Every program can write here, so a reader
- * bounds everything by the declaration, never by what it reads.
+ * Every program can write here, so a reader bounds everything by the declaration, never by what it reads.
  */
 #ifndef TRACE_FORMAT_TABLE_H
 #define TRACE_FORMAT_TABLE_H
