@@ -2,7 +2,8 @@
 """The recipe of a deterministic run: everything that decides it (icount in tools/guest.py).
 
 A summary goes into the trace's environment through the boot option `recipe=...`. The full recipe goes into FILE.recipe beside
-FILE, the machine's memory; `tarn pull ram:FILE` copies it into the trace's directory.
+FILE, the machine's memory; `tarn pull ram:FILE` copies it into the trace's directory as .recipe.json. Its `command` starts the machine
+again; add a console (-serial file:PATH -display none), a memory-backend-file to read the memory, -gdb, -S, -qmp.
 """
 import functools
 import hashlib

@@ -14,7 +14,8 @@
  * fail; programs, threads and servers that are ended.
  *
  * Perturbations are numbered in the order in which they are due, so that a finding can be narrowed down to
- * few of them: `explore=SEED,keep=N-N+N`. What a perturbation does depends on seed and number only.
+ * few of them: `explore=SEED,keep=N-N+N`. What a perturbation does depends on seed and number only. Other
+ * words: `limit=MS` (a longer run counts as a hang), `stop` (panic at a finding), kinds (`turns`, ...).
  *
  * Findings are printed on the console, in lines that begin with "explore: " (tools/explore.py reads them):
  * races (two processors access the same bytes at the same time, one of them at least writes, and one of them

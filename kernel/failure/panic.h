@@ -2,8 +2,18 @@
 /*
  * panic.h - panics, as the rest of the kernel sees them. To panic: kernel.h.
  *
- * Boot options (boot/README.md): `panic=` end, debugger, reboot, halt, dump; `panic.lines=N`; `nmi=`
- * report, debugger, panic.
+ * The report has at most `panic.lines=N` lines (20 to 5000, default 100; report.h). Then `panic=` decides:
+ *
+ *   end (default)  the machine ends, see boot/README.md
+ *   debugger       the debugger, with the other CPUs as they were; `continue` halts
+ *   reboot         the machine boots again, and keeps the panic's trace (`trace previous`)
+ *   halt           all CPUs stop until the machine is reset or dumped from outside
+ *   dump           the host is notified and can dump the memory (`tarn pull core:FILE`); then halt. QEMU
+ *                  needs `-action panic=pause`, x86_64 also `-device pvpanic`
+ *
+ * An NMI from outside (QMP inject-nmi; a system reset on ppc64) is for a machine that seems to hang. `nmi=`:
+ * report (default; each CPU prints where it is, and all continue), debugger, panic. During a panic's report
+ * it ends the current step. On ppc64 a program that just enters the kernel is lost (ppc64/trap.c).
  */
 #ifndef KERNEL_PANIC_H
 #define KERNEL_PANIC_H

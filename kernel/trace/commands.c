@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* commands.c - gives the commands of trace/print/commands.h access to the kernel's settings. */
+/*
+ * commands.c - gives the commands of trace/print/commands.h access to the kernel's settings.
+ *
+ * Boot options trace.mask, trace.switch, trace.mode and trace.low-water hold from the start of generic code
+ * (all is traced before it), others before a second CPU starts. Programs' schemas are not known then.
+ */
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/kernel.h>
