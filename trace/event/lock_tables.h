@@ -3,12 +3,12 @@
  * trace/event/lock_tables.h - updates the tables lock_classes, locks and lock_sites (trace/schema/lock.ev),
  * for kernel and programs.
  *
- * An acquisition that is sampled is counted once, with its hold time if it has one: at its release. A wait is
- * counted where it ends. Each changes one row: that of the lock, or, if it has none and none may be taken,
- * that of its class, so that sums over a class are complete (readers add both; trace/format/table.h).
+ * A sampled acquisition is counted once, at its release, with its hold time; a wait is counted where it ends.
+ * Each changes the lock's row, or, if the table is full, the row of its class: readers add both (FORMAT.md,
+ * "Tables").
  *
  * `lock`: address; `pid`: 0 kernel; `site`: return address into the function that took the lock; times are in
- * ticks. No lock; trace/ring/table.h says what happens meanwhile, and what `writers` are.
+ * ticks. No lock; trace/ring/table.h explains concurrent updates and `writers`.
  */
 #ifndef TRACE_EVENT_LOCK_TABLES_H
 #define TRACE_EVENT_LOCK_TABLES_H

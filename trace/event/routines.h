@@ -8,7 +8,7 @@
 
 #include <trace/ring/ring.h>
 
-/* Those of all programs, by reading the info page. */
+/* Level 2 (all programs), read from the info page. */
 static inline bool routines_are_counted(void)
 {
     return arch_trace_info()->routines > 1;
@@ -19,11 +19,11 @@ static inline bool routines_are_counted(void)
 #define ALL_ROUTINES_ON()             routines_are_counted()
 #define DECLARED_ROUTINES_ON()        (arch_trace_info()->routines != 0)
 #else
-/* Those of all programs are, or the class is on. */
+/* Level 2, or the class is on. */
 #define ALL_ROUTINES_OR(class_number) arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_ALL_ROUTINES))
-/* Those of all programs are. */
+/* Level 2. */
 #define ALL_ROUTINES_ON()             arch_trace_site(TRACE_ID(0, TRACE_SITE_ALL_ROUTINES))
-/* Those that programs declare themselves are. */
+/* Level 1: routines that programs declare. */
 #define DECLARED_ROUTINES_ON()        arch_trace_site(TRACE_ID(0, TRACE_SITE_ROUTINES))
 #endif
 

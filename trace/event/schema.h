@@ -19,7 +19,7 @@ struct trace_dummy; /* trace/cost/dummies.h */
 
 struct trace_schema {
     uint32_t *class_number;
-    uint8_t uuid[16]; /* hash of the events' layout, and of which can be limited */
+    uint8_t uuid[16]; /* hash of the events' layout and of `sampled` and `above` */
     const struct trace_descriptor *descriptor;
     const struct trace_dummy *dummies; /* NULL: the program was linked without them */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/sizes.h - sets the sizes of all rings. The kernel does it in pieces, because it is not
- * interrupted; if the caller ends in between, the kernel completes it. */
+/* trace/event/sizes.h - sets the sizes of all rings. The kernel, which is not interrupted,
+ * works in pieces; if the caller ends in between, the kernel completes the change. */
 #ifndef TRACE_SIZES_H
 #define TRACE_SIZES_H
 
@@ -10,8 +10,8 @@
 #define TRACE_SIZES_TRIES   100u
 #define TRACE_SIZES_WAIT_NS 10000000ull
 
-/* `trace`: with RIGHT_WRITE. 0 or TRACE_OP_SET_GEOMETRY's error. Gives a consumer a second to take what would
- * not fit. */
+/* `trace`: with RIGHT_WRITE. 0 or TRACE_OP_SET_GEOMETRY's error. Gives a consumer a second to take packets
+ * that would not fit. */
 static inline int64_t trace_set_sizes(cap_t trace, uint64_t buffer_bytes, uint64_t buffer_count)
 {
     unsigned tries = 0;

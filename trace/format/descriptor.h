@@ -98,7 +98,7 @@ static inline uint64_t trace_value_of(const struct trace_value_record *value)
     return (uint64_t)value->high << 32 | value->low;
 }
 
-/* What follows FIELD and its values: the next field, or after the last one the next event. */
+/* The field behind FIELD and its values, or behind the last one the next event. */
 static inline const void *trace_field_end(const struct trace_field_record *field)
 {
     return trace_field_values(field) + field->value_count;

@@ -7,7 +7,7 @@
  * the packets of earlier eras stay as they are until the index comes round to them. A copy of a ring's eras
  * tells for each packet its first word and its size.
  *
- * The control page is not believed: trace_eras_check() drops what cannot be. No locks.
+ * The control page is not trusted: trace_eras_check() drops impossible eras. No locks.
  */
 #ifndef TRACE_ERA_H
 #define TRACE_ERA_H
@@ -55,7 +55,7 @@ static inline void trace_eras_load(struct trace_eras *eras, const struct trace_c
     trace_eras_check(eras, geometry);
 }
 
-/* The oldest packet that the eras know: those before it are gone. */
+/* The oldest packet that the eras know; older packets are gone. */
 static inline uint64_t trace_eras_first(const struct trace_eras *eras)
 {
     return eras->era[eras->count - 1].number;

@@ -41,11 +41,11 @@ struct trace_field_info {
     const struct trace_enum_table *enumeration;
 };
 
-/* Whether not all events of a type need be logged. */
+/* Which events of a type are logged, if it is limited. */
 enum trace_limit_kind {
-    TRACE_LIMIT_NONE,    /* all are */
-    TRACE_LIMIT_SAMPLED, /* one in N can be */
-    TRACE_LIMIT_ABOVE,   /* those can be in which a field is at least a threshold */
+    TRACE_LIMIT_NONE,    /* all */
+    TRACE_LIMIT_SAMPLED, /* one in N */
+    TRACE_LIMIT_ABOVE,   /* only if a field is at least a threshold */
 };
 
 struct trace_event_info {
@@ -63,10 +63,10 @@ struct trace_event_info {
     const char *above; /* TRACE_LIMIT_ABOVE: name of the field; else NULL */
 };
 
-/* A type of events of which not all need be logged. */
+/* A type of events that can be limited. */
 struct trace_limited {
     uint32_t id;       /* TRACE_ID(class, minor) */
-    const char *above; /* NULL: one in N is; else those in which this field is at least a threshold */
+    const char *above; /* NULL: sampled; else the field that a threshold is for */
 };
 
 struct trace_class_info {

@@ -82,9 +82,8 @@ _Static_assert(sizeof(struct trace_packet) == 96, "packet header and context are
 
 /* a reader cut the content at the first hole or bad event; the rest was lost */
 #define TRACE_PACKET_CUT     1u
-#define TRACE_PACKET_CLOSING 2u /* made at the end of a pull, without events: records what was lost last */
-#define TRACE_EVENTS_UNKNOWN \
-    UINT64_MAX /* `events_before` of a closing packet of which the guest did not say it */
+#define TRACE_PACKET_CLOSING 2u /* made at the end of a pull, without events: records the last losses */
+#define TRACE_EVENTS_UNKNOWN UINT64_MAX /* `events_before` of a closing packet: the guest did not say */
 
 /* Events of class 0 that the logging path itself writes; trace/schema/trace.ev declares their fields. */
 #define TRACE_CLASS_TRACE   0u

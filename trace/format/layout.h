@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/layout.h - what the logging path uses in memory: info page, control page, buffers.
+ * trace/format/layout.h - the memory of the logging path: info page, control page, buffers.
  *
  * Only the kernel can write to the info page. Each CPU has a *ring*: its control page and its buffers,
  * readable and writable in every address space. The kernel masks every index from a control page with the
@@ -70,7 +70,7 @@ struct trace_info {
     uint32_t version;
     uint32_t cpu_count;
     uint64_t buffer_mask;  /* 64-bit words of a buffer, minus one */
-    uint64_t ring_mask;    /* bytes of a ring, minus 8: from any byte offset to that of a word in the ring */
+    uint64_t ring_mask;    /* bytes of a ring, minus 8: from any byte offset to a word's offset in the ring */
     uint64_t buffer_count; /* buffers in a ring */
     uint32_t mode;         /* enum trace_mode */
     uint32_t generation;   /* + 1 when the rings are cleared */
@@ -87,11 +87,10 @@ struct trace_info {
     uint64_t geometry;         /* the three masks and buffer_count in one word: trace_geometry_word() */
     uint32_t clock_error_ppm;  /* upper bound of the error of clock_hz */
     char clock_sources[TRACE_CLOCK_SOURCES_BYTES]; /* what clock_hz is derived from: words, NUL padded */
-    /* Bytes of a ring that was refused because a consumer had not given back enough, or 0: it keeps at most a
-     * quarter of that. */
+    /* Bytes of a ring that was refused because the consumer held too many buffers; 0: none. The consumer
+     * keeps at most a quarter of that. */
     uint64_t ring_wanted;
-    /* By index in trace_limited: one in so many events is logged, or those whose field is at least this; 0 or
-     * 1: all. */
+    /* By index in trace_limited: N (one in N is logged) or the threshold of a field; 0 or 1: all. */
     uint32_t event_limit[TRACE_LIMITED_MAX];
     /* Percent: in mode stream the consumer is woken when at most so much of a ring is free. */
     uint32_t low_water;
@@ -109,7 +108,7 @@ struct trace_info {
 _Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
 _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to readers of memory dumps");
 
-/* Of the type that is its class's `limit`th that can be limited. Within the tables for every number. */
+/* Index of a class's `limit`th limited type. Any number gives an index within the tables. */
 static inline uint32_t trace_app_limit_index(uint32_t class_number, uint32_t limit)
 {
     return (class_number - TRACE_CLASS_APP_FIRST) % TRACE_APP_CLASSES * TRACE_APP_LIMITED_MAX +
@@ -118,8 +117,7 @@ static inline uint32_t trace_app_limit_index(uint32_t class_number, uint32_t lim
 
 /*
  * The geometry of all rings in one word: bits 0 to 7 the binary logarithm of a buffer's 64-bit words, 8 to 15
- * that of a ring's buffers, 32 to 63 how often the rings were set up, which is odd while they are being set
- * up.
+ * that of a ring's buffers, 32 to 63 the number of set-ups, odd during one.
  *
  * A reader loads the word once and derives all sizes from it. Memory that was part of a ring stays mapped, so
  * an old word is safe; a reader that finds another word after copying a packet discards the copy.
@@ -150,7 +148,7 @@ static inline bool trace_geometry_is_changing(uint64_t geometry)
     return trace_geometry_changes(geometry) & 1;
 }
 
-/* Acquire: what is read of the rings afterwards is not older; pairs with the releases in start_over(). */
+/* Acquire: later reads of the rings see no older contents; pairs with the releases in start_over(). */
 static inline uint64_t trace_geometry_of(const struct trace_info *info)
 {
     return __atomic_load_n(&info->geometry, __ATOMIC_ACQUIRE);
@@ -188,7 +186,7 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
 #define TRACE_UNCOMMITTED_UNIT       25u
 
 /*
- * A writer whose words are uncommitted for longer than this is taken for dead. A consumer waits this long
+ * A writer that leaves words uncommitted for longer than this counts as dead. A consumer waits this long
  * before it cuts the packet, change_buffer() before it writes the words off, the heartbeat before it replaces
  * a packet without a header.
  *
@@ -214,14 +212,14 @@ static inline bool trace_in_doubt(uint64_t committed)
  * - Bit 63, TRACE_INDEX_CLOSED: the ring was full, so no packet is open. The other bits are the last word of
  *   the newest packet, where no event fits, so all writers take the slow path.
  *
- * An index at the start of a buffer means that its packet is being opened: the one that was there is gone.
+ * An index at the start of a buffer means that a packet is being opened there, and the one before is gone.
  */
 #define TRACE_INDEX_CLOSED ((uint64_t)1 << 63)
 #define TRACE_INDEX_SHIFT  21u
 #define TRACE_INDEX_EVENTS ((1ull << TRACE_INDEX_SHIFT) - 1)
 #define TRACE_EVENTS_KEPT  ((1ull << 20) - 1) /* of the count, by a new packet */
 
-/* What an event of that many words adds to the index. */
+/* An event of `words` words adds this to the index. */
 #define TRACE_INDEX_STEP(words) ((uint64_t)(words) << TRACE_INDEX_SHIFT | 1)
 
 static inline uint64_t trace_index_words(uint64_t index)

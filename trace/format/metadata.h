@@ -2,7 +2,7 @@
 /*
  * trace/format/metadata.h - fills in the placeholders of the generated metadata.
  *
- * The template (build/gen/trace/metadata.tsdl) has @NAME@ for what only the running system knows.
+ * The template (build/gen/trace/metadata.tsdl) has @NAME@ for values that only the running system knows.
  */
 #ifndef TRACE_FORMAT_METADATA_H
 #define TRACE_FORMAT_METADATA_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/routine.h - tables of routines: rows in memory, and what routines_read returns.
+ * trace/format/routine.h - tables of routines: rows in memory, and the result of routines_read.
  *
  * A *routine* is a pair of begin and end that the kernel counts: a system call, a fault of one kind, and so
  * on. Each thread has a table: a row for each routine and *context*, the routine of the program from which
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <trace/format/table.h>
 
-/* What a routine is; `argument` distinguishes routines of one kind. At most 16. */
+/* Kinds of routines, at most 16; `argument` distinguishes routines of one kind. */
 enum trace_routine_kind {
     TRACE_ROUTINE_SYSCALL = 0,   /* number */
     TRACE_ROUTINE_FAULT = 1,     /* enum fault_kind of fault.ev */
@@ -23,17 +23,17 @@ enum trace_routine_kind {
     TRACE_ROUTINE_TIMER = 5,     /* 0 */
     TRACE_ROUTINE_IDLE = 6,      /* 0: an idle CPU sleeps */
     TRACE_ROUTINE_CALL = 7,      /* label of a message, from the call to its return: ipc_call that sent one */
-    TRACE_ROUTINE_OUT = 8,       /* enum thread_state: the thread does not run; inside of what it waits in */
+    TRACE_ROUTINE_OUT = 8,       /* enum thread_state: the thread does not run; nested in its wait */
     TRACE_ROUTINE_SERVED = 9,    /* label of a message, from its receipt to the reply; inside of nothing */
     TRACE_ROUTINE_OTHERS = 10,   /* 0: all routines that found no row of their own */
-    /* 0: code of the program, in its routine `context`. Context 0, which is in none of them, is only in what
-     * routines_read returns. */
+    /* 0: code of the program, in its routine `context`. Context 0 (in none of them) occurs only in results of
+     * routines_read. */
     TRACE_ROUTINE_PROGRAM = 11,
 };
 #define TRACE_ROUTINE_KINDS 12u
 
-/* A row's key. Bits 0 to 15 and 32 to 63: argument, of which 48 bits count; 16 to 19: kind; 20 to 31:
- * context. The lower half is enough to find nearly all rows in one step. */
+/* A row's key. Bits 0 to 15 and 32 to 63: argument, 48 bits; 16 to 19: kind; 20 to 31: context. The lower
+ * half is enough to find nearly all rows in one step. */
 #define TRACE_ROUTINES_CONTEXT_SHIFT 20u
 #define TRACE_ROUTINES_CONTEXT_MAX   0xfffu
 
@@ -62,7 +62,7 @@ struct trace_routine_row {
     uint64_t key;
     uint64_t begun;           /* updates begun */
     uint64_t inclusive;       /* sum of the times from begin to end */
-    uint64_t exclusive;       /* the same without what was nested */
+    uint64_t exclusive;       /* the same without nested routines */
     uint64_t least, greatest; /* inclusive times; least is 2^64 - 1 while there is none */
     uint64_t limit;           /* for the writer: times up to this need no more than an addition */
     uint64_t
@@ -72,21 +72,21 @@ struct trace_routine_row {
 #define TRACE_ROUTINE_ROW_BYTES (8u + 7u * 8u - 8u + TRACE_TABLE_BUCKETS * 8u + 8u)
 _Static_assert(sizeof(struct trace_routine_row) == TRACE_ROUTINE_ROW_BYTES, "words without gaps");
 
-/* Whose table it is. */
+/* The owner of a table. */
 enum trace_routines_of {
     TRACE_ROUTINES_THREAD = 0,   /* a thread that exists; tid 0: an idle thread */
-    TRACE_ROUTINES_ENDED = 1,    /* the threads of a process that have ended, together */
-    TRACE_ROUTINES_CHILDREN = 2, /* the processes that a process created and that have ended, and theirs */
+    TRACE_ROUTINES_ENDED = 1,    /* the ended threads of a process, together */
+    TRACE_ROUTINES_CHILDREN = 2, /* a process's ended children, and their children */
     TRACE_ROUTINES_ORPHANS = 3,  /* ended processes whose creators ended before them */
 };
 
-/* What routines_read returns, at one moment; `rows` rows follow. Open routines count up to this moment: the
+/* The result of routines_read, of one moment; `rows` rows follow. Open routines count up to then: the
  * exclusive times of all rows but TRACE_ROUTINE_SERVED add up to `life`. */
 struct trace_routines {
     uint64_t serial; /* of this table, never reused; the next read's argument */
     uint32_t of;     /* enum trace_routines_of */
     uint32_t pid, tid;
-    uint32_t threads; /* whose times it adds */
+    uint32_t threads; /* in this sum */
     char name[16];
     uint64_t life;  /* from the first to the last moment that is counted */
     uint64_t ran;   /* time on CPUs, as the scheduler counts it */
@@ -102,11 +102,11 @@ struct trace_routines {
 /* ---- Routines of programs --------------------------------------------------------------------------------
  */
 
-/* Contexts. 0 is none. Those below TRACE_CONTEXT_NAMED mean the same in all programs: */
+/* Contexts. 0 is none. Numbers below TRACE_CONTEXT_NAMED mean the same in all programs: */
 #define TRACE_CONTEXT_CALLS    0x001u /* POSIX calls: enum libc_call of libc.ev */
 #define TRACE_CONTEXT_HEAP     0x0e0u /* enum trace_heap_routine */
-#define TRACE_CONTEXT_COMMON   0x0f0u /* requests: their labels. From here on those that all servers serve, */
-#define TRACE_CONTEXT_REQUESTS 0x100u /* from here on those of one server */
+#define TRACE_CONTEXT_COMMON   0x0f0u /* requests, by label: from here on of all servers, */
+#define TRACE_CONTEXT_REQUESTS 0x100u /* from here on of one server */
 #define TRACE_CONTEXT_NAMED    0x600u /* from here on: the kernel gives them to names (struct trace_routine) */
 #define TRACE_CONTEXTS         (TRACE_ROUTINES_CONTEXT_MAX + 1)
 
@@ -143,14 +143,14 @@ struct trace_routine_list {
 };
 
 /*
- * What a thread writes about routines of its program, in page frames that routines_map maps for it. The
- * kernel reads it when it copies or ends the table, and believes nothing: times of routines of the kernel do
- * not depend on it.
+ * A thread's own counts of its program's routines, in page frames that routines_map maps. The kernel reads
+ * them when it copies or ends the table, and trusts none: times of the kernel's routines do not depend on
+ * them.
  *
  * Own time is time of the *program clock*: the clock less the time in routines of the kernel, and in which
  * the thread did not run. The kernel counts that in `kernel`. So the exclusive time of a row is only in its
- * routine, and is never negative; rows of programs and of the kernel add up. The inclusive
- * time is of the clock, and of outermost calls only: those of a routine inside of itself are part of it.
+ * routine, and is never negative; rows of programs and of the kernel add up. Inclusive
+ * time is of the clock, and of outermost calls only: calls of a routine inside itself are part of these.
  * `begun` counts entries.
  */
 #define TRACE_PROGRAM_PAGES 32u
@@ -195,11 +195,11 @@ _Static_assert(TRACE_PROGRAM_ROWS_MAX < TRACE_PROGRAM_INDEX * 3 / 4, "the index 
 
 #define OPEN_ROUTINES_MAX 4u /* a system call, a fault in its user copy, not running; and one in reserve */
 
-/* What a thread is inside of. */
+/* The routines that a thread is in. */
 struct open_routines {
     struct open_routine {
         uint64_t since;  /* ticks; 0: since unknown */
-        uint64_t nested; /* ticks inside of what was nested */
+        uint64_t nested; /* ticks in nested routines */
         uint64_t key;    /* without context */
     } at[OPEN_ROUTINES_MAX];
     uint32_t depth, reserved;
@@ -214,8 +214,8 @@ struct open_routines {
 struct trace_routines_list {
     uint64_t magic;
     uint64_t first;      /* head of the first table; 0: none. They are in order of serial. */
-    uint64_t epoch;      /* tables of another epoch count for nothing */
-    uint64_t until;      /* ticks when counting was switched off; 0: they are on */
+    uint64_t epoch;      /* tables of another epoch are void */
+    uint64_t until;      /* ticks when counting was switched off; 0: it is on */
     uint64_t latest;     /* ticks: a moment in the last fraction of a second; of a panic, the moment itself */
     uint64_t routines;   /* struct trace_routine_list: names of routines of programs */
     uint32_t row_bytes;  /* of struct trace_routine_row */
@@ -235,10 +235,10 @@ struct trace_routines_head {
     uint32_t pid, tid, threads;
     uint64_t name;               /* address of 16 bytes; 0: none */
     uint64_t born;               /* a living thread's: ticks */
-    uint64_t life, ran, refused; /* of those that have ended */
+    uint64_t life, ran, refused; /* of ended threads */
     uint64_t open;               /* address of a living thread's struct open_routines; else 0 */
-    uint64_t context; /* address of the word with the context that the thread is in; 0: context 0 */
-    uint32_t count;   /* of rows. Each is complete when it is counted. */
+    uint64_t context;            /* address of the word with the thread's context; 0: context 0 */
+    uint32_t count;              /* of rows. Each is complete when it is counted. */
     uint32_t program_pages;
     uint64_t program_page[TRACE_PROGRAM_PAGES]; /* page frames with a living thread's struct trace_program */
     uint64_t page[TRACE_ROUTINES_PAGES];        /* page frames with the rows behind the first ones */

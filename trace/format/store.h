@@ -8,7 +8,7 @@
  * of every CPU's ring (layout.h) and of the metadata, and repeats the info page. Everything is in the byte
  * order of the machine; the magic shows which.
  *
- * There may be two: age 0 is the running system's, age 1 that of the system before, whose frames the running
+ * There may be two: age 0 is the running system's, age 1 the previous system's, whose frames the running
  * one keeps. kernel/trace/README.md says how a kernel finds and replaces them.
  *
  * The kernel changes a store rarely: it makes `changes` odd, changes the store, computes the checksum, makes

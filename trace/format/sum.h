@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/sum.h - the checksum of a packet in memory: detects what a reset and a reload have changed.
+ * trace/format/sum.h - the checksum of a packet in memory: detects changes by a reset and a reload.
  *
  * It must be cheap, and detect damage, not forgery: the sum of all words, and the sum of the intermediate
  * results after every eight words, which detects moved words; mixed into 32 bits.

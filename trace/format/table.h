@@ -38,13 +38,13 @@ enum trace_table_head_word {
 /* The key of a row of the ended. No key of 32 bits has this value. */
 #define TRACE_KEY_ENDED UINT64_MAX
 
-/* What a key says about its row, by which the kernel knows when to move it. */
+/* A key's owner; when it has ended, the kernel moves the row. */
 enum trace_key_owner {
-    TRACE_OWNER_NONE,    /* the row of the ended has it, too */
+    TRACE_OWNER_NONE,    /* none: the row of the ended keeps this key */
     TRACE_OWNER_PROCESS, /* a process; 0: the kernel */
     TRACE_OWNER_THREAD,  /* a thread */
     TRACE_OWNER_LOCK,    /* a lock's address; its class is the next key */
-    TRACE_OWNER_PLACE,   /* an address in a process that another key says */
+    TRACE_OWNER_PLACE,   /* an address in the process of another key */
 };
 
 enum trace_row_word {

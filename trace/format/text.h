@@ -8,7 +8,7 @@
 
 struct trace_text {
     char *bytes;
-    uint64_t capacity, length; /* length: of all the text, also what does not fit */
+    uint64_t capacity, length; /* length: of all the text, also the part that does not fit */
 };
 
 static inline void trace_text_char(struct trace_text *text, char c)

@@ -21,7 +21,7 @@ struct trace_store;
 #define WIRE_TCP_PORT    7777u
 #define WIRE_CPUS_MAX    64u
 #define WIRE_PAYLOAD_MAX ((4u << 20) + 64u) /* the largest trace buffer and its prefix */
-#define WIRE_REQUEST_MAX 4096u              /* what a host may send in one frame */
+#define WIRE_REQUEST_MAX 4096u              /* bytes that a host may send in one frame */
 
 enum wire_type {
     /* guest to host */
@@ -36,7 +36,7 @@ enum wire_type {
     /* host to guest */
     WIRE_REQUEST = 16,  /* struct wire_request */
     WIRE_PULL = 17,     /* struct wire_pull */
-    WIRE_PULL_END = 18, /* no payload: flush, send what was logged until now, then WIRE_END */
+    WIRE_PULL_END = 18, /* no payload: flush, send all events so far, then WIRE_END */
 };
 
 /* Frame header: 24 bytes, big-endian. */
@@ -81,8 +81,8 @@ struct wire_packet {
 
 struct wire_status {
     uint32_t count; /* CPUs: entries that follow */
-    /* In ticks: up to when the counts are known. From a running guest, when they were read; of memory, when
-     * an event was last discarded, or 0. */
+    /* Ticks: the counts are of this time. From a running guest, when they were read; of memory, when an event
+     * was last discarded, or 0. */
     uint64_t time;
 };
 #define WIRE_STATUS_BYTES 16u
@@ -116,7 +116,7 @@ struct wire_end {
 
 enum wire_operation {
     /* The text behind the request is a command of trace/print/commands.h, its words separated by newlines;
-     * reply data: what it prints, or why it was refused */
+     * reply data: its output, or why it was refused */
     WIRE_OP_COMMAND = 1,
     /* reply data: struct wire_hello, u32 count, u32 low-water mark in percent, struct wire_cpu_status each,
      * then WIRE_CLASSES switches as u64 */
@@ -190,8 +190,8 @@ struct wire_pull {
     uint32_t reserved;
 };
 #define WIRE_PULL_BYTES    16u
-#define WIRE_PULL_SNAPSHOT 1u /* send what there is now and end; changes nothing in the guest */
-#define WIRE_PULL_RESUME   2u /* continue after a broken link: no statedump, count what was missed */
+#define WIRE_PULL_SNAPSHOT 1u /* send the present contents and end; changes nothing in the guest */
+#define WIRE_PULL_RESUME   2u /* continue after a broken link: no statedump, count missed packets */
 #define WIRE_PULL_MODE     4u /* `mode` is valid */
 #define WIRE_PULL_PREVIOUS 8u /* everything left of the trace of the system before; no other flag counts */
 
