@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void cost_add(struct cost *cost, st
     }
 }
 
-/* The cost of `code`; subtract that of nothing. */
+/* The cost of `code`; subtract the cost of no code. */
 #define COST_OF(count, code)                                    \
     ({                                                          \
         struct cost cost_ = COST_UNKNOWN;                       \

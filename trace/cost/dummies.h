@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/cost/dummies.h - what logging an event costs, measured with dummy arguments: for the system's events
+ * trace/cost/dummies.h - the cost of logging an event, measured with dummy arguments: for the system's events
  * in the kernel (kernel/trace/bench.c), for an application's in the program (trace/event/bench.c).
  *
  * The idea is KLogger's (Etsion, Tsafrir, Kirkpatrick and Feitelson, EuroSys 2007): dummy events of each
  * kind, by the code that logs real ones. For each event evgen writes a function with a call site of its own.
  * Dummies are logged to a ring that nobody reads, so they are never in the trace.
  *
- * A sample is the mean of SAMPLE events, without what the loop costs.
+ * A sample is the mean of SAMPLE events, without the cost of the loop.
  */
 #ifndef TRACE_COST_DUMMIES_H
 #define TRACE_COST_DUMMIES_H

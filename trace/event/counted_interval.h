@@ -7,7 +7,7 @@
  *     ...
  *     counted_interval_end(&interval);
  *
- * logs counter_interval 7: what this thread's CPUs counted for it in between, without other threads that ran
+ * logs counter_interval 7: the counts of this thread in between, without other threads that ran
  * meanwhile, but with interrupts. Each end reads the counters by a system call, so an empty interval counts
  * the return from one and the entry of the next. Nothing is logged while no counter is bound, or if class
  * counter was switched off at begin or end.

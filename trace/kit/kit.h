@@ -2,7 +2,7 @@
 /*
  * trace/kit/kit.h - the trace in another kernel: start, upkeep, end.
  *
- * The kernel gives memory for a ring of each CPU and says what its machine is; trace_kit_start() opens the
+ * The kernel gives memory for a ring of each CPU and describes its machine; trace_kit_start() opens the
  * rings, writes the metadata, and the store by which a reader of physical memory finds both
  * (trace/format/store.h). From then on the functions of <trace/CLASS.h> log, on every CPU, in interrupt
  * handlers and with any lock held: by compare-and-swap, without locks (trace/ring/cas.h). Before, they do
@@ -37,15 +37,15 @@ struct trace_kit_setup {
     uint64_t (*physical)(const void *address);
 };
 
-/* NULL: the trace is on. Otherwise what is wrong with the setup; the trace stays off. */
+/* NULL: the trace is on. Otherwise the setup's mistake; the trace stays off. */
 const char *trace_kit_start(const struct trace_kit_setup *setup);
 /* To be called on each CPU, also an idle one, from its timer interrupt, at least once in 2^30 ticks of the
  * clock. */
 void trace_kit_tick(void);
-/* Which classes are logged from now on; other CPUs may still log an event that they have begun. */
+/* Switches classes; other CPUs may still log an event that they have begun. */
 void trace_kit_set_mask(uint64_t mask);
-/* The system ends: in a panic, or in order. REASON, a line, is what a reader of the memory shows. The trace
- * stays on. */
+/* The system ends: in a panic, or in order. Readers of the memory show REASON, one line; the trace goes on.
+ */
 void trace_kit_end(enum trace_store_end end, const char *reason);
 
 #endif

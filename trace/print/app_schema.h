@@ -31,7 +31,7 @@ _Static_assert(TRACE_APP_ENTRIES_BYTES_MAX >=
                "one of each class");
 
 /* Reads `size` bytes of entries, aligned to 8, which must stay: names lie in them. The other results lie in
- * `memory` (any alignment). What does not fit is left out, and all that follows a damaged entry. */
+ * `memory` (any alignment). Entries that do not fit are left out, and all entries behind a damaged one. */
 void trace_load_app_schemas(struct trace_app_schemas *schemas, const void *entries, uint64_t size,
                             void *memory, uint64_t memory_size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/print/settings.h - what is traced, as the commands of commands.h read, print and change it.
+ * trace/print/settings.h - the trace's settings, as the commands of commands.h read, print and change them.
  * Freestanding.
  */
 #ifndef TRACE_SETTINGS_H
@@ -32,7 +32,7 @@ struct trace_settings {
     /* Prints a piece of a list. */
     void (*put)(struct trace_settings *settings, const char *text);
     char error[TRACE_COMMAND_ERROR_MAX]; /* why the last command was refused, without a newline */
-    /* what is executed */
+    /* the command that is executed */
     const struct trace_command *command;
     char *const *words;
     uint32_t count;
@@ -43,7 +43,7 @@ typedef void trace_list(struct trace_settings *settings);
 trace_list trace_list_classes, trace_list_switches, trace_list_sampled, trace_list_thresholds,
     trace_list_mode, trace_list_low_water, trace_list_buffers, trace_list_counters, trace_list_locks;
 
-/* The one with that index; false: there is none. */
+/* The counter, or class, with that index; false: there is none. */
 bool trace_read_counter(struct trace_settings *settings, uint32_t index, struct system_counter *counter);
 bool trace_read_lock_class(struct trace_settings *settings, uint32_t index, struct system_lock_class *class);
 /* The event at a place in the order of classes and minors; NULL: there is none. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/print/shares.h - what each process did with its time, from tables (trace/format/routine.h): for
- * `top` in the guest, and `tarn top`.
+ * trace/print/shares.h - how each process spent its time, from tables of routines
+ * (trace/format/routine.h): for `top` in the guest, and `tarn top`.
  *
- * The shares of a process are those of its threads, also of those that have ended. They are disjoint, and add
- * up to the threads' lives.
+ * A process's shares are the sums over its threads, ended ones included. They are disjoint, and add up to the
+ * threads' lives.
  */
 #ifndef TRACE_PRINT_SHARES_H
 #define TRACE_PRINT_SHARES_H
@@ -46,16 +46,16 @@ struct trace_process_shares {
     uint64_t ticks[TRACE_SHARES];
 };
 
-/* Adds a table to that of its process, if it is of a thread or of ended ones. Returns whether it is. */
+/* Adds the table of a thread, or of ended threads, to its process. False: it is another table. */
 bool trace_shares_add(struct trace_process_shares *process, const struct trace_routines *head,
                       const struct trace_routine_row *rows);
-/* Whose process a table belongs to; false: to none, its processes have ended. */
+/* Whether a table belongs to a process that exists. */
 static inline bool trace_shares_are_of_process(const struct trace_routines *head)
 {
     return head->of == TRACE_ROUTINES_THREAD || head->of == TRACE_ROUTINES_ENDED;
 }
 uint64_t trace_shares_running(const struct trace_process_shares *process);
-/* Subtracts those of an earlier moment, unless counting has begun anew. */
+/* Subtracts the shares of an earlier moment, unless counting has begun anew. */
 void trace_shares_subtract(struct trace_process_shares *now, const struct trace_process_shares *before);
 
 #endif

@@ -26,7 +26,7 @@ struct trace_table_print {
     const char *(*name_of)(const char *key, uint64_t value);
     uint64_t *rows;    /* capacity * TRACE_TABLE_ROW_WORDS_MAX words */
     uint16_t *order;   /* `capacity` of them */
-    uint32_t capacity; /* rows that are printed, at least 1: those with the most */
+    uint32_t capacity; /* rows to print, at least 1: the largest */
     /* its own */
     struct trace_table_walk walk;
     const struct trace_derived *derived[TRACE_DERIVED_MAX];

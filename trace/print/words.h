@@ -4,8 +4,8 @@
  *
  * A mask is a list of words separated by commas: `all`, `basic` (all classes that are not declared `detail`
  * in trace/schema), `none` or `off`, a number (0x6, 6), or the name of a class. A word adds its classes;
- * `-word` removes them. A list whose first word has a sign (`+ipc`,
- * `-lock,-frame`) changes the current mask; any other starts with no class.
+ * `-word` removes them. A list that begins with a sign (`+ipc`, `-lock,-frame`) changes the current mask; any
+ * other starts with no class.
  *
  * Events are words separated by commas: CLASS.EVENT, CLASS for all of a class, or the name in a trace
  * (kmem_mm_page_alloc). In each, `*` stands for any letters: `sched.*queue`, `*.alloc`, `*`.
@@ -31,9 +31,8 @@ bool trace_parse_mask(const char *text, trace_find_class *find_class, uint64_t *
 /* The event with this id, such as trace_event_find of the system's events; NULL: not declared. */
 typedef const struct trace_event_info *trace_find_info(uint32_t id);
 
-/* Switches the events with these names in `switches` (layout.h), and what is undeclared in classes of which
- * all are meant. Returns the number of declared ones. 0: no event has the name at *bad, and nothing is
- * changed. */
+/* Switches the events with these names in `switches` (layout.h), and in whole classes also undeclared events.
+ * Returns the number of declared ones. 0: no event has the name at *bad, and nothing is changed. */
 uint32_t trace_switch_events(const char *names, trace_find_info *find, bool on,
                              uint64_t switches[TRACE_CLASS_COUNT], const char **bad);
 

@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) void trace_put_name(struct trace_sl
 }
 
 /* Slow path for an event of constant size: never blocks; logs the event or counts it as discarded. `fixed`
- * has its words - 1 data words. Returns what the log function does. */
+ * has its words - 1 data words. Returns as the log function does. */
 __attribute__((cold)) uint64_t trace_log_slow(uint32_t id, const uint64_t *fixed, uint32_t words);
 
 #endif

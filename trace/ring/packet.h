@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/ring/packet.h - begin and end of a packet in a ring: what both disciplines write. FORMAT.md, "A
+/* trace/ring/packet.h - begin and end of a packet in a ring, for both disciplines. FORMAT.md, "A
  * buffer's life". Included by cas.c and restart.c only. */
 #ifndef TRACE_RING_PACKET_H
 #define TRACE_RING_PACKET_H
@@ -40,7 +40,7 @@ static inline uint64_t packet_consumed_start(const char *ring, uint64_t consumed
     return trace_eras_start(&eras, consumed);
 }
 
-/* Whether the packet that begins at word `start` may: its buffer was consumed, or may be overwritten. */
+/* Whether a packet may begin at word `start`: its buffer was consumed, or may be overwritten. */
 static inline bool packet_is_free(const char *ring, uint64_t start)
 {
     const struct trace_info *info = arch_trace_info();
@@ -74,7 +74,7 @@ struct packet_begin {
     uint64_t time, discarded, events;
 };
 
-/* Writes header and context event, except what tells readers that they are there: number and count. */
+/* Writes header and context event, except number and count, by which readers find the packet. */
 static inline struct trace_packet *packet_begin(char *ring, struct packet_begin begin)
 {
     const struct trace_info *info = arch_trace_info();

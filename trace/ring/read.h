@@ -40,8 +40,7 @@ static inline struct trace_reader trace_reader_open(const struct trace_info *inf
     return reader;
 }
 
-/* Bytes of packet `number`: what trace_packet_copy() and the other functions write. Older packets may have
- * another size than new ones. */
+/* Bytes of packet `number`, as trace_packet_copy() and the other functions write. Sizes may differ. */
 static inline uint64_t trace_reader_bytes(const struct trace_reader *reader, uint64_t number)
 {
     return trace_eras_words(&reader->eras, number) * 8;
@@ -87,8 +86,8 @@ enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uin
  * TRACE_PACKET_CUT. False: not even header and context are there. */
 bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy);
 
-/* Copies what is written of the open packet, and closes the copy with an end event and a filler: for readers
- * that cannot flush, for example because the next buffer is not free. Cuts what is uncertain. False: no
+/* Copies the written part of the open packet, and closes the copy with an end event and a filler: for readers
+ * that cannot flush, for example because the next buffer is not free. Cuts uncertain events. False: no
  * packet is open, it is empty, or a late writer may have stored over it. */
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy);
 
@@ -102,7 +101,7 @@ uint64_t trace_salvage_discarded(const struct trace_reader *reader);
 bool trace_packet_salvage(const struct trace_reader *reader, uint64_t number, void *copy);
 
 /* Walks the events of a copy. Begin with trace_walk_begin; each trace_walk_next returns the next event and
- * sets its full time. NULL: the content ends, or what follows is not an event (`broken`). */
+ * sets its full time. NULL: the content ends, or no event follows (`broken`). */
 struct trace_walk {
     const char *packet;
     uint64_t position, limit; /* words */

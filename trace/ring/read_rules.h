@@ -24,7 +24,7 @@
 
 /* Where packets lie. */
 static const struct trace_eras *ring_eras(const RING *ring);
-/* What every packet of the ring must say. */
+/* Header fields that are the same in every packet of the ring. */
 static uint32_t ring_cpu(const RING *ring);
 static const uint8_t *ring_uuid(const RING *ring);
 /* Byte order: whether the writers are little-endian; their values in the reader's order, and back. */

@@ -2,16 +2,12 @@
 /*
  * trace/ring/resize.h - gives a ring other sizes and keeps its packets.
  *
- * A plan first, which changes nothing; then steps that move packets to their places in the ring of the new
- * size; then the caller stores `eras` and `index`. Meanwhile nothing logs in the ring and nothing reads it.
+ * First a plan, which changes nothing; then steps that move packets to their places in the new ring; then the
+ * caller stores `eras` and `index`. Meanwhile nothing logs in the ring or reads it. No locks.
  *
- * Only a ring of another size moves anything, and only what has another place there: word w of the trace lies
- * at w modulo the ring's words (trace/format/era.h). A larger ring's new places are memory that the smaller
- * one does not have. A smaller ring keeps the newest words, no more than it has, so no two have the same new
- * place: a new place was that of the same word, or of one that is not kept. So each step's order does not
- * matter.
- *
- * No locks: the caller's business.
+ * Word w lies at w modulo the ring's words (trace/format/era.h), so words move only if the ring's size
+ * changes. Steps may run in any order: a larger ring's new places are new memory; a smaller ring keeps only
+ * as many of the newest words as it holds, so each new place held the same word or one that is not kept.
  */
 #ifndef TRACE_RING_RESIZE_H
 #define TRACE_RING_RESIZE_H

@@ -9,10 +9,10 @@
  *
  * The kernel makes it atomic. Whatever enters the kernel from inside a block (interrupt, exception, NMI) sets
  * the interrupted address back to the block's start before anything else logs (kernel/trace/restart.h). So
- * who stores an index has read it, and the clock, since the CPU's last event. Preemption, migration, the
- * death of a thread and nested interrupts leave no trace of an unfinished block: what it wrote lies beyond
- * the index. After Bershad, Redell and Ellis, "Fast Mutual Exclusion for Uniprocessors" (ASPLOS 1992): one
- * CPU writes each ring.
+ * the block that stores an index has read it, and the clock, since the CPU's last event. Preemption,
+ * migration, the death of a thread and nested interrupts leave no trace of an unfinished block: its words lie
+ * beyond the index. After Bershad, Redell and Ellis, "Fast Mutual Exclusion for Uniprocessors" (ASPLOS 1992):
+ * one CPU writes each ring.
  *
  * A block *asks the kernel* by a trap if the event would be later than the time limit or beyond the bound
  * (restart.c); the kernel then makes space and restarts the block, or counts the event as discarded and lets

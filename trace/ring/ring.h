@@ -40,9 +40,9 @@ enum trace_test_point {
 #define TRACE_TEST_POINT(point) ((void)0)
 #endif
 
-/* What a log function of an event of constant size returns if it logs nothing; else the event's timestamp as
- * it was stored, 32 bits, or, if the ring was full, the time at which it was discarded. Of an event with
- * names or many fields, the function with _timed at its name's end returns it. */
+/* A log function of an event of constant size returns this if it logs nothing; else the timestamp that it
+ * stored, 32 bits, or, if the ring was full, the time at which the event was discarded. For events with names
+ * or many fields, the function with _timed at its name's end returns it. */
 #define TRACE_NOT_LOGGED UINT64_MAX
 
 /* Stores of fields; `offset`: bytes from the event's body. The types may alias and need only their natural
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) void trace_fix_name(uint64_t *fixed
     fixed[offset / 8 + 1] = ((const trace_word_name *)name)[1];
 }
 
-/* Log events that end in a string (cut at what one event holds, always terminated) or in words, after
+/* Log events that end in a string (cut to one event's length, always terminated) or in words, after
  * `fixed_bytes` bytes of `fixed`. The caller has tested the mask. */
 #ifdef TARN_KERNEL
 #define TRACE_TAIL_WORDS 128u /* data words of such an event: its stacks are small */
@@ -107,7 +107,7 @@ void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, c
 
 /* The rest is the kernel's. */
 
-/* Closes the open packet of this CPU's ring and opens the next, so that a reader gets what was logged.
+/* Closes the open packet of this CPU's ring and opens the next, so that a reader gets all events so far.
  * False: nothing to close, or no free buffer; then the open packet stays open. Not for another CPU's ring:
  * that CPU may already have read its clock for its next event, before the new packet begins. */
 bool trace_ring_flush(char *ring);
@@ -122,9 +122,9 @@ void trace_ring_go_on(char *ring);
 void trace_ring_heartbeat(void);
 
 #define TRACE_SITE_OF_CLASS        TRACE_MINORS_SWITCHED /* in place of a minor: any event of the class */
-/* Also in place of a minor. A span of the kernel (kernel/diagnosis/span.h): any event of the class, or
- * whatever else listens. What is counted in tables (trace/format/routine.h): routines; any event of the
- * class, or routines of all programs; these alone. */
+/* Also in place of a minor: a span of the kernel (kernel/diagnosis/span.h; an event of the class, or another
+ * listener); counted routines (trace/format/routine.h; level 1 or 2), an event of the class or level 2, level
+ * 2 alone. */
 #define TRACE_SITE_SPAN            (TRACE_SITE_OF_CLASS + 1)
 #define TRACE_SITE_ROUTINES        (TRACE_SITE_OF_CLASS + 2)
 #define TRACE_SITE_OR_ALL_ROUTINES (TRACE_SITE_OF_CLASS + 3)

@@ -4,8 +4,8 @@
  * open routines, the routines of the program, and the rest of the program's time. For the kernel,
  * and for readers of its memory.
  *
- * The copy has space for TRACE_ROUTINES_ROWS_BESIDES more rows, and those of the program. Any contents are
- * safe; sums may wrap. What a program has written is checked: nothing of it is more than the thread's life.
+ * The copy has space for TRACE_ROUTINES_ROWS_BESIDES more rows and for the program's. Any contents are
+ * safe; sums may wrap. A program's counts are limited to the thread's life.
  */
 #ifndef TRACE_RING_ROUTINES_COPY_H
 #define TRACE_RING_ROUTINES_COPY_H
@@ -55,7 +55,7 @@ static inline struct trace_routine_row *trace_routines_row_of(struct trace_routi
     return row ? row : trace_routines_append(copy, key);
 }
 
-/* What a living thread is inside of, up to now. */
+/* Adds the open routines of a living thread, up to now. */
 static inline void trace_routines_add_open(struct trace_routines_copy *copy, uint64_t born,
                                            const struct open_routines *open, uint64_t context)
 {
@@ -151,8 +151,8 @@ static inline uint64_t trace_program_key(const struct trace_routine_row *from)
            (uint64_t)trace_routine_context(trace_routines_load(&from->key)) << TRACE_ROUTINES_CONTEXT_SHIFT;
 }
 
-/* Adds what is credible of a program's row, but not its exclusive time: returns that. Each call takes at
- * least a tick, so there are no more calls than ticks of life. */
+/* Adds the credible part of a program's row, and returns its exclusive time, which is not added. A call takes
+ * at least a tick, so there are no more calls than ticks of life. */
 static inline uint64_t trace_program_add_row(struct trace_routine_row *to,
                                              const struct trace_routine_row *from, uint64_t life)
 {
@@ -206,7 +206,7 @@ static inline uint64_t trace_program_take_open(struct trace_program_open *open, 
     return taken;
 }
 
-/* Adds what a living thread is inside of, in this context, and the rows of its program. `unfinished`: updates
+/* Adds a living thread's open routines, in this context, and the rows of its program. `unfinished`: updates
  * that each of these may lack. */
 static inline void trace_routines_add_living(struct trace_routines_copy *copy, uint64_t born,
                                              const struct open_routines *open, uint64_t context,
@@ -226,7 +226,7 @@ static inline void trace_routines_add_living(struct trace_routines_copy *copy, u
     }
 }
 
-/* Whether a row is of a routine of a program, but not of what is in none of them. */
+/* Whether a row is of a routine of a program; false also for code in none of them. */
 static inline bool trace_row_is_program(const struct trace_routine_row *row)
 {
     return trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM && trace_routine_context(row->key);
@@ -243,8 +243,8 @@ static inline uint64_t trace_routines_in_kernel(const struct trace_routines_copy
     return time;
 }
 
-/* What the kernel's rows leave of the life is the program's: its rows get at most that, and what they leave
- * is of none of its routines. */
+/* The program's rows get at most the time that the kernel's rows leave of the life; the rest is code in none
+ * of its routines. */
 static inline void trace_routines_add_program(struct trace_routines_copy *copy)
 {
     uint64_t left = trace_routines_difference(copy->head->life, trace_routines_in_kernel(copy));
@@ -256,7 +256,7 @@ static inline void trace_routines_add_program(struct trace_routines_copy *copy)
     trace_routines_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = left;
 }
 
-/* Moves the rows that have any time together. */
+/* Removes rows without time or calls. */
 static inline void trace_routines_drop_empty(struct trace_routines_copy *copy)
 {
     uint32_t kept = 0;

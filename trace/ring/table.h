@@ -20,8 +20,7 @@
  * Every program can write to the tables. So nothing that is read here leads anywhere: a row's place comes
  * from the declaration and the caller's keys, and each loop has a bound.
  *
- * A row stays that of its keys as long as what they are about exists: only then the kernel moves it
- * (trace/ring/table_move.h), so no update can be under way.
+ * The kernel moves a row only after its owner has ended (trace/ring/table_move.h), so during no update.
  *
  * Order: trace_row_begin() comes before the columns, trace_row_end() after them; both pair with
  * trace_table_read_row().
@@ -36,8 +35,8 @@
 
 #define TRACE_RAISE_TRIES 16 /* each that fails was overtaken by another update of the same word */
 
-/* Rows that one CPU alone updates, without interruption, need no atomic instructions: the kernel's, whose
- * keys no program uses. Words of 64 bits are stored at once, so that readers see no half of one. */
+/* Rows that one CPU alone updates, without interruption, need no atomic instructions: the kernel's rows,
+ * whose keys no program uses. A store of 64 bits is atomic, so readers see no half. */
 enum trace_row_writers { TRACE_ROW_OF_MANY, TRACE_ROW_OF_ONE };
 
 static inline void trace_row_add_as(uint64_t *word, uint64_t value, enum trace_row_writers writers)
@@ -137,7 +136,7 @@ static inline bool trace_row_claim(uint64_t *head, uint64_t *row, uint64_t tag)
     return found == tag;
 }
 
-/* All that update a row store its keys if they are not there: what claimed it may be interrupted before. */
+/* Each update stores missing keys: the thread that claimed the row may be interrupted before it does. */
 static inline uint64_t *trace_row_set_keys(uint64_t *row, const uint64_t *keys, unsigned key_count)
 {
 #pragma GCC unroll 4
@@ -168,8 +167,8 @@ static inline uint32_t trace_table_take(uint64_t *head, uint32_t rows, uint32_t 
     return TRACE_ROW_NONE;
 }
 
-/* The place of the row, or TRACE_ROW_NONE. All places are searched before a row is taken: one before that of
- * the keys may have been freed. */
+/* The place of the row, or TRACE_ROW_NONE. All places are searched before a row is taken: an earlier one may
+ * have been freed since the keys got theirs. */
 static inline uint32_t trace_table_search(uint64_t *head, uint32_t rows, uint32_t row_words, uint64_t tag,
                                           const uint64_t *keys, unsigned key_count)
 {
@@ -209,14 +208,14 @@ static inline uint64_t *trace_table_find(char *ring, uint32_t offset, uint32_t r
 
 /* ---- rows that a program looks up again and again ---- */
 
-/* What a process knows of the rows of a table, in its own memory, zero at first; all its threads use it. */
+/* A process's cache of places in a table, in its own memory, zero at first, shared by its threads. */
 #define TRACE_PLACES_BITS 7u
 #define TRACE_NONE_BITS   3u
 struct trace_places {
-    bool is_used; /* there are tables, and the process may have rows in that of some CPU */
-    /* by a hash of the first key, where a row was: the keys there decide */
+    bool is_used; /* the process may have rows in some CPU's table */
+    /* last place of a row, by a hash of its first key; the caller compares the keys there */
     uint16_t place[1u << TRACE_PLACES_BITS];
-    /* by a hash of all keys, that with the ring and the rows moved in it: until more are, they have no row */
+    /* keys without a row, until more rows are moved: a hash of keys, ring and moves, by a hash of the keys */
     uint64_t none[1u << TRACE_NONE_BITS];
 };
 
@@ -246,7 +245,7 @@ static __attribute__((noinline, unused)) uint64_t *trace_table_find_again(char *
     uint64_t *head = trace_table_head(ring, offset, rows, row_words);
     if (!head)
         return NULL;
-    /* Where no row may be taken, a process that has none need not search: most are short. */
+    /* A process without rows need not search a full table; most processes are short. */
     if (!__atomic_load_n(&places->is_used, __ATOMIC_RELAXED)) {
         if (trace_table_is_filled(head, rows))
             return trace_table_row(head, row_words, TRACE_ROW_NONE);

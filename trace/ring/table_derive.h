@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/table_derive.h - what readers compute from a row of a table of counters: means, ratios, errors
- * of estimates. For the guest's printer and for the host.
+ * trace/ring/table_derive.h - values that readers compute from a row of a table of counters: means, ratios,
+ * errors of estimates. For the guest's printer and for the host.
  *
  * A derived column belongs to each table that has its inputs, by their names. So far these are the tables of
  * locks (trace/schema/lock.ev). Integers only, no memory, no locks; any row is safe.

@@ -7,8 +7,8 @@
  *     while (trace_table_next(&walk, sum))
  *         ...                           the row of one key, added over all CPUs
  *
- * No locks; writers continue. A row is copied as it is at one moment, or, if updates come too fast, with the
- * number of those that were under way. No memory but the caller's. Any contents are safe to read.
+ * No locks; writers continue. A row is copied as of one moment, or, if updates come too fast, with the number
+ * of updates under way. No memory but the caller's. Any contents are safe to read.
  */
 #ifndef TRACE_RING_TABLE_READ_H
 #define TRACE_RING_TABLE_READ_H
@@ -17,21 +17,21 @@
 #include <stdint.h>
 #include <trace/format/table.h>
 
-/* Rows may be moved meanwhile (trace/format/table.h). A row that is visited is complete, and so is each sum
- * of rows of a table that adds another one. But the sum over all visited rows may have a row twice, or not at
- * all: trace_table_moves() says whether. */
+/* Rows may be moved meanwhile (FORMAT.md, "Tables"). Each visited row is complete, and so is each sum of rows
+ * of a table that adds another one. The sum over all visited rows may have a row twice, or not at all, if
+ * trace_table_moves() is not 0. */
 enum trace_row_state {
     TRACE_ROW_FREE,     /* or claimed, and not yet updated */
     TRACE_ROW_WHOLE,    /* of one moment */
-    TRACE_ROW_CHANGING, /* updates are under way, or their threads were killed: trace_row_unfinished() */
-    TRACE_ROW_DAMAGED,  /* nothing that updates as it should leaves this */
+    TRACE_ROW_CHANGING, /* updates are under way, or their threads were killed */
+    TRACE_ROW_DAMAGED,  /* impossible contents */
 };
 
 /* Copies a row, below table->rows, to `copy` of table->row_words words. */
 enum trace_row_state trace_table_read_row(const struct trace_table_info *table, const char *ring,
                                           uint32_t row, uint64_t *copy);
 
-/* Updates of a copied row, or of a sum of some, that are in it only in part, or not at all. */
+/* Updates that a copied row, or a sum of rows, lacks in part or in full. */
 static inline uint64_t trace_row_unfinished(const struct trace_table_info *table, const uint64_t *row)
 {
     return row[TRACE_ROW_BEGUN] - row[table->row_words - 1];
@@ -51,7 +51,7 @@ struct trace_table_walk {
     uint32_t cpu, row; /* the next one */
     uint64_t damaged;  /* rows that were left out; complete when the walk has ended */
     bool has_begun;
-    uint64_t moves; /* of all CPUs that had ended when the walk began */
+    uint64_t moves; /* ended moves of all CPUs when the walk began */
     uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX], part[TRACE_TABLE_ROW_WORDS_MAX];
 };
 

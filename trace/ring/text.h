@@ -59,7 +59,7 @@ static inline void trace_text_put_word(char *to, const char *text)
     *(trace_text_word *)to = word | (trace_zero_bytes(word) >> 7) * '?';
 }
 
-/* Copies what trace_text_length() has counted. */
+/* Copies the bytes that trace_text_length() has counted. */
 static inline void trace_text_copy(char *to, const char *text, uint32_t length)
 {
     const uint32_t word = sizeof(uint64_t);

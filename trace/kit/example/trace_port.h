@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_port.h (example) - what the kit asks of a kernel, for a program of Linux: its CPUs are the host's. A
- * template: replace the three bodies. <port/trace.h> says what they owe.
+ * trace_port.h (example) - the kit's port for a program of Linux, whose CPUs are the host's. A template:
+ * replace the three bodies; <port/trace.h> has their contracts.
  */
 #ifndef TRACE_PORT_H
 #define TRACE_PORT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_port.h (xv6) - what the kit asks of a kernel, for xv6 on RISC-V.
+ * trace_port.h (xv6) - the kit's port for xv6 on RISC-V.
  *
  * The clock is `time`: RISC-V promises that it runs at a constant rate, does not stop, and is the same on all
  * CPUs to within a tick. `cycle` promises none of that. The price is its resolution, 100 ns on QEMU's virt.

@@ -28,7 +28,7 @@ INFO_CONST struct trace_info info_page = {
     .cpu_count = 1,
     .geometry = GEOMETRY(0),
 };
-/* What no packet changes is there from the start (format.h). */
+/* Fields that no packet changes are there from the start (format.h). */
 struct memory {
     char before[TRACE_BUFFERS_OFFSET];
     struct {
@@ -93,7 +93,7 @@ uint64_t read_clock(void)
 
 static void log_event(unsigned name);
 
-/* What a thread does, in letters: l and L log an event of one word and of two, F flushes, B is a heartbeat.
+/* A thread's actions, in letters: l and L log an event of one word and of two, F flushes, B is a heartbeat.
  */
 static unsigned follow(const char *script, unsigned thread)
 {
