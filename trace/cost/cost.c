@@ -20,9 +20,8 @@ uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint
     return (tenths_of(cost) - tenths_of(nothing)) / parts;
 }
 
-/* One function each, so that a figure is that of a call site whose operands are in registers. Aligned, so
- * that none crosses a page boundary: QEMU splits its blocks there, and some of its instruction counters miss
- * a part. */
+/* One function each, so that operands are in registers. Aligned, so that none crosses a page boundary: QEMU
+ * splits its blocks there, and some of its instruction counters miss a part. */
 #define TIME(name, statement)                                                       \
     static __attribute__((noinline, aligned(512))) struct cost_reading time_##name( \
         uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t round)             \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/cost/dummies.c - takes samples of what logging an event costs; see dummies.h. */
+/* trace/cost/dummies.c - takes samples of the cost of logging an event; see dummies.h. */
 #include <trace/cost/cost.h>
 #include <trace/cost/dummies.h>
 #include <trace/ring/ring.h>

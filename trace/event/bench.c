@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/bench.c - measures what an application's events cost, in the program; see schema.h.
+ * trace/event/bench.c - measures the cost of an application's events, in the program; see schema.h.
  *
- * trace/cost/dummies.h says how it is measured. The dummies are compiled with TRACE_SCRATCH: the same code as
- * that of real events, except that info page and ring are at other addresses, at which memory of the program
- * stands in for them. All classes are on there, so that the mask does not matter. The kernel restarts blocks
- * by where they are, not by the ring that they log to, so these are interrupted like others; interrupts only
- * make single samples longer.
+ * trace/cost/dummies.h explains the measurement. The dummies are compiled with TRACE_SCRATCH: the code of
+ * real events, with info page and ring in memory of the program, where all classes are on. The kernel
+ * restarts blocks by their address, whatever ring they log to; interrupts only make single samples longer.
  *
  * A block that finds its time limit passed would ask the kernel for space in the real ring. So the clock's
  * upper half must not change while an event is measured.

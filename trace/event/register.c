@@ -7,7 +7,7 @@
 #include <tarn/syscall.h>
 #include <trace/event/schema.h>
 
-/* Whether `trace bench` runs this program. What it starts itself need not measure again. */
+/* Whether `trace bench` runs this program. Programs that it starts need not measure again. */
 static bool is_measured(void)
 {
     static bool is_asked;

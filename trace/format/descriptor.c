@@ -21,7 +21,7 @@ static const char *const reserved_words[] = {
     "int64_t", "xint8_t",  "xint16_t",   "xint32_t", "xint64_t", "text8_t", "clock64_t",
 };
 
-/* Records are taken from the front of what is left. */
+/* The rest of a descriptor; records are taken from its front. */
 struct records {
     const struct trace_descriptor *descriptor;
     uint64_t at; /* in bytes */
@@ -151,7 +151,7 @@ static bool check_limit(const struct trace_event_record *event, const struct fie
            (above < fields->count && fields->field[above]->kind == TRACE_FIELD_UNSIGNED);
 }
 
-/* What is known of the events before one. */
+/* The events so far. */
 struct events {
     uint64_t minors;
     uint32_t limited;

@@ -2,7 +2,7 @@
 # The trace for other kernels, as one folder: README.md.
 
 KIT := $(B)/kit
-# Whole folders, and of trace/event what does not need Tarn's system calls.
+# Whole folders, and the headers of trace/event that need no system calls of Tarn.
 KIT_FILES := $(filter-out %/build.mk,$(wildcard $(addprefix trace/,format/* ring/* gen/* schema/* kit/* kit/*/*))) \
              trace/event/event.h trace/event/schema.h arch/include/arch/trace.h LICENSE
 KIT_FILES := $(filter-out $(patsubst %/,%,$(wildcard trace/kit/*/)),$(KIT_FILES))

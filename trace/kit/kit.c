@@ -6,7 +6,7 @@
 #include <trace/ring/ring.h>
 
 #define PAGE            4096
-#define METADATA_VALUES 512 /* what the template's placeholders become */
+#define METADATA_VALUES 512 /* bytes for the values of the template's placeholders */
 #define HEARTBEAT_TICKS (1ull << 30)
 
 struct trace_info trace_kit_info __attribute__((aligned(PAGE)));

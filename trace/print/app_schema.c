@@ -79,7 +79,7 @@ static bool load_field(struct loader *loader, const struct trace_field_record *f
     return field->enumeration || from->value_count == 0;
 }
 
-/* Without the class, which the whole name begins with. */
+/* The event's name without its class. */
 static const char *short_name(const char *full_name)
 {
     while (*full_name++ != '_')
@@ -87,7 +87,7 @@ static const char *short_name(const char *full_name)
     return full_name;
 }
 
-/* NULL: not enough memory. NEXT is what follows. */
+/* NULL: not enough memory. NEXT is the record behind it. */
 static const struct trace_event_info *load_event(struct loader *loader, const struct trace_event_record *from,
                                                  uint32_t class_number, const char *class_name,
                                                  const void **next)

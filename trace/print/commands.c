@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/print/commands.c - the commands that show and set what is traced; see commands.h. */
+/* trace/print/commands.c - the commands that show and set the trace's settings; see commands.h. */
 #include "trace/events.h" /* generated */
 #include <tarn/abi.h>
 #include <tarn/error.h>
@@ -243,7 +243,7 @@ static int64_t switch_events(struct trace_settings *settings, const uint64_t val
     return status;
 }
 
-/* Those of the events that can be limited so; others with such a name stay as they are. */
+/* Sets the limit of events that can be limited so; others with such a name stay as they are. */
 static int64_t limit_events(struct trace_settings *settings, enum trace_limit_kind kind, uint64_t limit)
 {
     uint64_t meant[TRACE_CLASS_COUNT] = {0};

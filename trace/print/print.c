@@ -3,7 +3,7 @@
  * trace/print/print.c - prints an event by its format, with the fields that the generated table describes.
  *
  * Freestanding, no allocation: the kernel prints its last events with this during a panic. Never reads beyond
- * the event's words, whatever its bytes are.
+ * the event's words; any bytes are safe.
  */
 #include "trace/events.h" /* generated */
 #include <trace/print/print.h>

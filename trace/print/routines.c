@@ -51,7 +51,7 @@ static const char *find_value(const struct trace_enum_table *table, uint64_t val
     return NULL;
 }
 
-/* What an event's field calls a value; NULL: nothing. */
+/* An event's field's name for a value; NULL: none. */
 static const char *find_word(const char *event_name, const char *field, uint64_t value, trace_find_info *find)
 {
     const struct trace_event_info *event = event_name ? find_named(event_name, find) : NULL;
@@ -100,7 +100,7 @@ const struct trace_routine *trace_routine_find(const struct trace_routine_names 
     return context >= TRACE_CONTEXT_NAMED && index < names->count ? &names->list[index] : NULL;
 }
 
-/* `words` of at most `bytes` bytes; what no terminal shows becomes '?'. */
+/* `words` of at most `bytes` bytes; unprintable characters become '?'. */
 static void add_words(struct trace_text *text, const char *words, uint32_t bytes)
 {
     for (uint32_t i = 0; i < bytes && words[i]; i++)
@@ -119,7 +119,7 @@ static void add_named(struct trace_text *text, const struct trace_routine *routi
         trace_text_char(text, "0123456789abcdef"[routine->address >> shift & 0xf]);
 }
 
-/* Of those that mean the same in all programs: what is before and behind the word. NULL: it has none. */
+/* For contexts that all programs share: the text before and behind the word. NULL: it has none. */
 static const char *find_common(uint32_t context, trace_find_info *find, const char **before,
                                const char **behind)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/print/settings.c - prints what is traced; see settings.h. */
+/* trace/print/settings.c - prints the trace's settings; see settings.h. */
 #include <tarn/abi.h>
 #include <trace/print/settings.h>
 

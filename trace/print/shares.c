@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/print/shares.c - what each process did with its time; see shares.h. */
+/* trace/print/shares.c - how each process spent its time; see shares.h. */
 #include <trace/print/shares.h>
 
 const char *const trace_share_names[TRACE_SHARES] = {
@@ -22,7 +22,7 @@ const char *const trace_share_names[TRACE_SHARES] = {
     [TRACE_SHARE_AWAY] = "away",
 };
 
-/* By enum thread_state of tarn/abi.h: what a thread that is switched away from does. */
+/* By enum thread_state of tarn/abi.h, of a thread that is switched away from. */
 static const uint8_t out_shares[] = {TRACE_SHARE_AWAY,     TRACE_SHARE_READY, TRACE_SHARE_SEND,
                                      TRACE_SHARE_RECEIVE,  TRACE_SHARE_REPLY, TRACE_SHARE_NOTIFICATION,
                                      TRACE_SHARE_FUTEX,    TRACE_SHARE_SLEEP, TRACE_SHARE_FAULT,

@@ -2,7 +2,7 @@
 /*
  * trace/print/tables.c - tables of counters as text; see tables.h. Freestanding.
  *
- * A cell is the text of a key, of a column, or of what is derived from some; a histogram has two cells. Rows
+ * A cell is the text of a key, of a column, or of a derived value; a histogram has two cells. Rows
  * are kept in the caller's memory, and `order` has their numbers, the largest first. If there are more rows
  * than fit, the smallest goes.
  */
@@ -64,7 +64,7 @@ static void put_percent(struct trace_text *text, uint64_t hundredths)
     trace_text_char(text, '%');
 }
 
-/* What a cell shows: a column, of a histogram one of two percentiles, or what is derived. */
+/* A cell's contents: a column, one of two percentiles of a histogram, or a derived value. */
 struct cell {
     const struct trace_column_info *column; /* NULL: derived */
     unsigned percent;                       /* of a histogram; 0: it is none */
@@ -155,7 +155,7 @@ static void put_spaces(const struct trace_table_print *print, unsigned count)
         print->put(" ");
 }
 
-/* Makes the columns wide enough for the cells of a row. Those that are 0 or unknown need no width. */
+/* Makes the columns wide enough for the cells of a row. Cells that are 0 or unknown need no width. */
 static void measure_row(struct trace_table_print *print, const uint64_t *row)
 {
     char text[CELL_BYTES];

@@ -34,7 +34,7 @@ static void read_state_of(struct reservation *r)
     r->control = trace_control_of(r->ring);
     /* Acquire: the count of discarded events and the clock are read after the index. Pairs with the release
      * in swap_index(): a later packet's count is never below an earlier one's. The count before the clock:
-     * what it counts was lost before a packet that begins now. */
+     * the losses that it counts came before a packet that begins now. */
     r->index = __atomic_load_n(&r->control->index, __ATOMIC_ACQUIRE);
     TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
     r->discarded = __atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED);
@@ -293,7 +293,7 @@ static uint64_t closed_index(const struct reservation *r)
     return last << TRACE_INDEX_SHIFT | (r->index & TRACE_INDEX_EVENTS) | TRACE_INDEX_CLOSED;
 }
 
-/* Before the event is counted: who sees the count sees a time that is not before it. */
+/* Before the event is counted: a reader that sees the count sees no earlier time. */
 static void note_time_of_loss(const struct reservation *r)
 {
     uint64_t *time = &r->control->discarded_at;

@@ -3,7 +3,7 @@
  * trace/ring/read.c - reads rings that are mapped here; see read.h. The rules are in read_rules.h.
  *
  * All sizes come from the reader's own geometry, never from the info page. So each access lies in the ring
- * and each copy fits, whatever changes meanwhile and whatever a program writes into a ring.
+ * and each copy fits, whatever a program writes into a ring.
  */
 #include <trace/ring/read.h>
 #include <trace/ring/ring.h>
@@ -11,7 +11,7 @@
 typedef const struct trace_reader RING;
 #include <trace/ring/read_rules.h>
 
-/* ---- what the rules need -------------------------------------------------------------------------- */
+/* ---- for the rules -------------------------------------------------------------------------------- */
 
 static const struct trace_eras *ring_eras(RING *ring)
 {
@@ -53,7 +53,7 @@ static void ring_copy(RING *ring, uint64_t number, uint64_t *to, uint64_t words)
     const volatile uint64_t *from = (const volatile uint64_t *)trace_packet_at(ring, number);
     uint64_t i = 0;
     for (; i + 8 <= words; i += 8, to += 8, from += 8) {
-        /* unrolled: this loop is a third of what a pull costs the guest */
+        /* unrolled: this loop is a third of a pull's cost in the guest */
         to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3];
         to[4] = from[4], to[5] = from[5], to[6] = from[6], to[7] = from[7];
     }
@@ -85,7 +85,7 @@ static bool ring_is_live(RING *ring)
 
 static bool ring_is_current(RING *ring)
 {
-    /* orders what was read before the geometry: pairs with the fence in start_over() */
+    /* orders all earlier reads before the geometry: pairs with the fence in start_over() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&ring->info->geometry, __ATOMIC_RELAXED) == ring->geometry;
 }

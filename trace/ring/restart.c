@@ -6,8 +6,8 @@
  * only an interrupt that cannot be masked may come in between. While a ring is being changed its bound is 0:
  * the event of such an interrupt asks for space, finds the ring busy, and is counted as discarded.
  *
- * Nothing in the control page is believed: a program may have changed any word. Every place is masked by the
- * info page, and no loop depends on what is read there.
+ * Nothing in the control page is trusted: a program may have changed any word. Every place is masked by the
+ * info page, and no loop depends on the control page.
  */
 #include <trace/ring/packet.h>
 #include <trace/ring/restart.h>
@@ -49,8 +49,8 @@ static bool enter(char *ring)
     return true;
 }
 
-/* Atomic, because an NMI counts, too. Release: who sees the count sees a time that is not before it; pairs
- * with the acquire of ring_load() in read.c. */
+/* Atomic, because an NMI counts, too. Release: a reader that sees the count sees no earlier time; pairs with
+ * the acquire of ring_load() in read.c. */
 static void count_discarded(char *ring)
 {
     struct trace_control *control = trace_control_of(ring);
@@ -86,7 +86,7 @@ static void open(char *ring, uint64_t start, uint64_t events, uint64_t now)
     const uint64_t index = trace_index_at(start, events);
     /* Announces that the buffer's earlier packet is gone. Release: the packet before is closed. */
     __atomic_store_n(&control->index, index, __ATOMIC_RELEASE);
-    /* The announcement before what overwrites the packet: pairs with the acquire fence of
+    /* The announcement before the stores that overwrite the packet: pairs with the acquire fence of
      * trace_packet_copy(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     control->events = events;
@@ -140,9 +140,9 @@ static bool advance(char *ring, uint64_t index, uint64_t now)
     return false;
 }
 
-/* Lets blocks log again. Not busy from the start: an NMI that finds no space makes it, instead of counting a
- * loss behind the look at `discarded`. What is stored here after such an NMI is old, but harmless: the bound
- * is then too low. False: an NMI lost an event, and its packet was ended, so that no loss lies inside one. */
+/* Lets blocks log again. `busy` is cleared first: an NMI that finds no space makes some, instead of counting
+ * a loss behind the look at `discarded`. A bound stored here after such an NMI is old and too low: harmless.
+ * False: an NMI lost an event, and its packet was ended, so that no loss lies inside one. */
 static bool try_leave(char *ring)
 {
     struct trace_control *control = trace_control_of(ring);
@@ -199,7 +199,7 @@ static bool is_near(const char *ring, uint64_t now)
     return now - states[arch_trace_cpu(ring)].time <= 0xffffffffu;
 }
 
-/* ---- what the kernel calls ------------------------------------------------------------------------ */
+/* ---- the kernel's calls --------------------------------------------------------------------------- */
 
 static bool asks_too_often(const char *ring, uint64_t now)
 {
@@ -236,7 +236,7 @@ bool trace_ring_make_space(void)
 {
     char *ring = arch_trace_ring();
     if (states[arch_trace_cpu(ring)].stopped || !enter(ring)) {
-        /* Who changes the ring may not have come to this: no shorter event may follow this loss. */
+        /* The ring's interrupted change may not have come this far: no shorter event may follow this loss. */
         set_bound(ring, 0);
         count_discarded(ring);
         return false;

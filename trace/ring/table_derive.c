@@ -2,10 +2,10 @@
 /*
  * trace/ring/table_derive.c - derived columns; see table_derive.h. Freestanding.
  *
- * Errors are twice the standard deviation: in 95 of 100 cases the truth is nearer. A sample that stands for N
- * adds N (N - 1) to `variance`, which is the variance of the sum of what samples stand for, if each
- * acquisition is sampled with a probability of 1 / N, also where N changed meanwhile. Of hold times, each
- * counts with its square, which the histogram bounds.
+ * Errors are twice the standard deviation: in 95 of 100 cases the truth is nearer. A sample of weight N
+ * adds N (N - 1) to `variance`: the variance of the estimated sum if each acquisition is sampled with
+ * probability 1 / N, also where N changed meanwhile. Hold times count with their squares, which the histogram
+ * bounds.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static uint64_t compute_error(const uint64_t *const in[], uint64_t elapsed)
     return square_root((wide)*in[0] * 4);
 }
 
-/* What was held in all acquisitions, of which some were measured. */
+/* Estimated hold time of all acquisitions, of which some were measured. */
 static uint64_t compute_total(const uint64_t *const in[], uint64_t elapsed)
 {
     (void)elapsed;

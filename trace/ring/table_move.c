@@ -2,9 +2,9 @@
 /*
  * trace/ring/table_move.c - moves rows of tables; see table_move.h. Freestanding.
  *
- * A moved row is added to its target as an update would be: the target's count of begun updates first, that
- * of ended ones last. So a reader of the target alone sees it before or after the move. One that reads both
- * rows sees the area's counts of moves differ. A freed row is zero, but for its tag, which follows.
+ * A moved row is added to its target as an update would be: the target's count of begun updates first, the
+ * count of ended ones last. So a reader of the target alone sees it before or after the move, and a reader of
+ * both rows sees that the area's counts of moves differ. In a freed row the tag is cleared last.
  */
 #include <stddef.h>
 #include <trace/format/layout.h>
@@ -77,7 +77,7 @@ static void free_row(const struct trace_table_info *table, uint64_t *head, uint6
     for (uint32_t i = 0; i < table->row_words; i++)
         if (i != TRACE_ROW_TAG)
             store(&row[i], 0);
-    /* release: what takes the row finds it empty; pairs with trace_row_claim() */
+    /* release: an update that takes the row finds it empty; pairs with trace_row_claim() */
     __atomic_store_n(&row[TRACE_ROW_TAG], 0, __ATOMIC_RELEASE);
     add(&head[TRACE_TABLE_USED], ~0ull);
     add(&head[TRACE_TABLE_MOVED], 1);
@@ -145,19 +145,19 @@ static void begin_moves(const struct trace_table_mover *mover)
 {
     store((uint64_t *)((uintptr_t)mover->ring + TRACE_TABLES_OFFSET) + TRACE_TABLE_MOVES_BEGUN,
           mover->moves + 1);
-    /* what reads anything that is moved sees that the move has begun; pairs with moves_begun() */
+    /* a reader of any moved word sees that the move has begun; pairs with moves_begun() */
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 static void end_moves(struct trace_table_mover *mover, const struct trace_table_info *table)
 {
     mover->moves++;
-    /* what sees the count sees all that was moved; pairs with moves_ended() */
+    /* a reader of the count sees all moved words; pairs with moves_ended() */
     __atomic_store_n((uint64_t *)((uintptr_t)mover->ring + TRACE_TABLES_OFFSET + table->moves_ended),
                      mover->moves, __ATOMIC_RELEASE);
 }
 
-/* Whether the row is one of those that have ended. */
+/* Whether the row's owner has ended. */
 static bool is_to_move(const struct trace_table_mover *mover, const struct trace_table_info *table,
                        const uint64_t *row)
 {
@@ -223,8 +223,8 @@ static uint32_t find_of_ended(const struct trace_table_info *table, const char *
     return row;
 }
 
-/* Adds `row`, a copy, to `before` at the place that its target has in `now`. What was there, if it was moved
- * itself, is in `row` then. Returns whether something was. */
+/* Adds `row`, a copy, to `before` at the place of its target in `now`. A row there that was itself moved is
+ * exchanged into `row`: then true. */
 static bool put_row(const struct trace_table_info *table, const struct trace_table_info *into, char *before,
                     const char *now, uint64_t *row)
 {

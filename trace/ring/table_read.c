@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/table_read.c - copies rows of tables, and adds those of all CPUs; see table_read.h.
+ * trace/ring/table_read.c - copies rows of tables, and adds all CPUs' rows; see table_read.h.
  * Freestanding.
  *
  * A key's row lies within TRACE_TABLE_PROBES rows of the same place in every CPU's table. So the rows of one
- * key are found without an index, and the walk needs no memory of what it has visited: it visits a key at its
- * first row in order of CPU and place.
+ * key are found without an index, and the walk needs no memory of visited keys: it visits a key at its first
+ * row in order of CPU and place.
  */
 #include <trace/format/layout.h>
 #include <trace/ring/table_read.h>
@@ -43,14 +43,14 @@ static uint64_t moves_ended(const struct trace_table_info *table, const char *ri
 static uint64_t moves_begun(const struct trace_table_info *table, const char *ring)
 {
     const uint64_t *word = (const uint64_t *)(const void *)(ring + TRACE_TABLES_OFFSET);
-    /* a move of which anything was read is in the count; pairs with the fence in begin_moves() */
+    /* the count has each move of which a word was read; pairs with the fence in begin_moves() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return table->moves_ended ? __atomic_load_n(&word[TRACE_TABLE_MOVES_BEGUN], __ATOMIC_RELAXED) : 0;
 }
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
-/* Whether the keys are those of this row. */
+/* Whether the keys belong in this row. */
 static bool keys_are_sound(const struct trace_table_info *table, uint32_t row, const uint64_t *copy)
 {
     const uint64_t tag = copy[TRACE_ROW_TAG];
@@ -64,11 +64,11 @@ static bool keys_are_sound(const struct trace_table_info *table, uint32_t row, c
 static void copy_row(const struct trace_table_info *table, const uint64_t *from, uint64_t *copy)
 {
     const uint32_t last = table->row_words - 1;
-    /* acquire: every update that the count has is in the copy; pairs with trace_row_end() */
+    /* acquire: every counted update is in the copy; pairs with trace_row_end() */
     copy[last] = __atomic_load_n(&from[last], __ATOMIC_ACQUIRE);
     for (uint32_t i = TRACE_ROW_TAG; i < last; i++)
         copy[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-    /* an update of which any part is in the copy is in the count; pairs with trace_row_begin() */
+    /* the count has each update of which a part is in the copy; pairs with trace_row_begin() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     copy[TRACE_ROW_BEGUN] = __atomic_load_n(&from[TRACE_ROW_BEGUN], __ATOMIC_RELAXED);
 }
@@ -92,13 +92,13 @@ enum trace_row_state trace_table_read_row(const struct trace_table_info *table, 
     const uint64_t begun = copy[TRACE_ROW_BEGUN], ended = copy[table->row_words - 1];
     const bool is_sound = keys_are_sound(table, row, copy);
     if (ended == 0 && (begun == 0 || !is_sound))
-        return TRACE_ROW_FREE; /* of its first update the keys may not be there yet */
+        return TRACE_ROW_FREE; /* its first update may not have stored the keys yet */
     if (ended > begun || !is_sound)
         return moved == 0 || moved > MOVES_MAX ? TRACE_ROW_DAMAGED : TRACE_ROW_FREE;
     return trace_row_unfinished(table, copy) == 0 ? TRACE_ROW_WHOLE : TRACE_ROW_CHANGING;
 }
 
-/* In `row` the columns, and `ended`, lie `shift` words further behind. */
+/* The columns and `ended` of `row` lie `shift` words further behind. */
 static void add_shifted(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row,
                         uint32_t shift)
 {
@@ -146,7 +146,7 @@ static uint32_t probe_at(const struct trace_table_info *table, const uint64_t *k
                       table->rows);
 }
 
-/* Whether the row of `cpu` has the keys of `sum`; then it is in walk->copy. Most have not: the tag tells. */
+/* Whether the row of `cpu` has the keys of `sum`; then it is in walk->copy. Most differ in the tag. */
 static bool read_same(struct trace_table_walk *walk, uint32_t cpu, uint32_t row, const uint64_t *sum)
 {
     const char *ring = walk->ring_of(cpu);
@@ -158,8 +158,8 @@ static bool read_same(struct trace_table_walk *walk, uint32_t cpu, uint32_t row,
            same_keys(walk->table, walk->copy, sum);
 }
 
-/* Adds to `sum`, a copy of row `row` of CPU `cpu`, all others of its keys. False: one of them comes before
- * it, so the key was visited there. */
+/* Adds to `sum`, a copy of row `row` of CPU `cpu`, all other rows of its keys. False: an earlier row has
+ * them, so the key was visited there. */
 static bool add_others(struct trace_table_walk *walk, uint32_t cpu, uint32_t row, uint64_t *sum)
 {
     const struct trace_table_info *table = walk->table;
@@ -215,7 +215,7 @@ static bool add_once(struct trace_table_walk *walk, const char *ring, uint32_t i
     return is_found;
 }
 
-/* Adds them to `sum`, each update once: again, if rows were moved meanwhile. */
+/* Adds these sums to `sum`, each update once: tries again if rows were moved meanwhile. */
 static bool add_of_cpu(struct trace_table_walk *walk, const char *ring, uint32_t index, uint64_t *sum)
 {
     const uint64_t damaged = walk->damaged;

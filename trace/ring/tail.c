@@ -2,9 +2,9 @@
 /*
  * trace/ring/tail.c - events with a string or an array, for restart.h.
  *
- * They are put together on the stack, then copied by one block: so what the block reads cannot change while
- * it runs, and it is short. If interrupts come so often that a copy of 8 KiB never ends, it is logged when
- * they become rarer.
+ * Events are put together on the stack, then copied by one short block, whose input so cannot change while it
+ * runs. If interrupts come so often that a copy of 8 KiB never ends, the event is logged when they become
+ * rarer.
  */
 #include <trace/ring/ring.h>
 #include <trace/ring/text.h>

@@ -51,7 +51,7 @@ void pass(int point)
     if (migrate_window == 1 + point) {
         migrate_window = 0;
         cpu = 1;
-        /* release, as the kernel's locks do: what it did on CPU 0 comes before what CPU 0 does now */
+        /* release, as the kernel's locks: its stores on CPU 0 come before CPU 0's next ones */
         __atomic_store_n(&handoff, 1, __ATOMIC_RELEASE);
     }
 }

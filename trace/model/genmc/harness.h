@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/harness.h - what both harnesses share: rings, clock, and a reader that checks what it
- * reads.
+ * trace/model/genmc/harness.h - shared by both harnesses: rings, clock, and a reader that checks
+ * packets.
  *
  * Included after the code under test. Sizes are -D of `prove`.
  */
@@ -53,11 +53,11 @@ __thread int cpu;
 
 /* Each assertion names its property. */
 #define CHECK(property, holds) ((holds) ? (void)0 : __VERIFIER_assert_fail(property, __FILE__, __LINE__))
-/* what a reader accepts are whole events of its packet */
+/* a reader accepts only whole events of its packet */
 #define TORN(holds)            CHECK("TORN", holds)
 /* times do not decrease, and a thread's events are in its order */
 #define ORDER(holds)           CHECK("ORDER", holds)
-/* a packet's counts agree with what is before it */
+/* a packet's counts agree with the events before it */
 #define COUNTS(holds)          CHECK("COUNTS", holds)
 /* when all is quiet every packet of the ring is readable */
 #define MISSING(holds)         CHECK("MISSING", holds)
@@ -216,7 +216,7 @@ static void walk_in_place(const struct trace_reader *reader)
 #endif
 
 /* When all is quiet: each packet from `first` on that is in the ring is whole, or open and its snapshot
- * complete; counts go on from packet to packet. `events`: what was logged, discarded ones included. */
+ * complete; counts go on from packet to packet. `events`: logged and discarded ones. */
 static void check_quiet(uint64_t first, unsigned events)
 {
     static uint64_t copy[WORDS];
@@ -251,7 +251,7 @@ static void check_quiet(uint64_t first, unsigned events)
 /* ---- threads -------------------------------------------------------------------------------------- */
 
 #ifndef BEFORE
-#define BEFORE "" /* script of what is done before the threads begin */
+#define BEFORE "" /* script that runs before the threads begin */
 #endif
 
 #ifdef READS

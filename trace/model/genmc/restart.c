@@ -69,7 +69,7 @@ void pass(int point)
 #define CELL       (USER_TRACE_TEXT + TRACE_CELL_BYTES)
 #define AT(before) (CELL + TRACE_CELL_BYTES - ARCH_TRACE_EXIT_BYTES - (before))
 
-/* What the kernel does when a block asks. */
+/* The kernel's reply when a block asks. */
 static __attribute__((noinline)) uint64_t ask(void)
 {
     static unsigned asks;
@@ -179,7 +179,7 @@ static void *writing(void *unused)
     logged = follow(WRITES, 5);
 #ifdef CLEAR
     answer(1);
-    follow(BETWEEN, 6); /* what comes now is not counted */
+    follow(BETWEEN, 6); /* later events are not counted */
     answer(2);
     logged += follow(LATER, 4);
 #endif
