@@ -3,8 +3,8 @@
  * smp_call.c - runs functions on other CPUs. Interface: smp_call.h.
  *
  * The caller sets its bit in `pending` of each target and interrupts these; a target clears its bit in the
- * call's `waiting`. A CPU that spins for a lock handles only urgent calls: the function of others may do
- * anything that an interrupt handler may.
+ * call's `waiting`. A CPU that spins for a lock handles only urgent calls: other calls may do anything that
+ * an interrupt handler may.
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>

@@ -9,19 +9,19 @@
 struct cpu;
 
 /* Runs `function` on each CPU of `targets` (bits; online, not this one) and waits until all are done. The
- * function sees what the caller stored before, and the caller what the function stored. Hold no lock: a
- * target that spins for it would never respond. The function runs with interrupts off, in an interrupt or
- * while the target waits for an smp call of its own; it takes no lock for which a caller of this may spin. */
+ * function sees the caller's earlier stores, and the caller the function's. Hold no lock: a target that spins
+ * for it would never respond. The function runs with interrupts off, in an interrupt or while the target
+ * waits for an smp call of its own; it takes no lock for which a caller of smp_call may spin. */
 void smp_call(uint64_t targets, void (*function)(void *argument), void *argument);
 
-/* The same, also while locks are held, because a target that spins for a lock runs the function, too. So the
- * function takes no lock. `kind`: IPI_CALL or IPI_SHOOTDOWN, which tells the trace what it was for. */
+/* Like smp_call, but locks may be held: a target that spins for a lock runs the function, too, so the
+ * function takes no lock. `kind`, IPI_CALL or IPI_SHOOTDOWN, is the reason in the trace. */
 void smp_call_urgently(enum ipi_kind kind, uint64_t targets, void (*function)(void *argument),
                        void *argument);
 
-/* Answers other CPUs' urgent calls. Called by everything that spins in the kernel. */
+/* Runs other CPUs' urgent calls. Every loop that spins in the kernel calls this. */
 void smp_poll(void);
-/* Answers all calls; from the interrupt. */
+/* Runs all pending calls; the IPI's handler. */
 void smp_answer(void);
 
 /* For the debugger: the CPUs for whose answer `cpu` waits, and those that wait for its answer. */

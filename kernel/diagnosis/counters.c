@@ -2,12 +2,12 @@
 /*
  * counters.c - hardware counters in the trace. Interface: counters.h.
  *
- * What is bound is one word, `bound`: a byte for each slot, and one for the counter of samples. Each CPU
- * makes its copy from it in an inter-processor call, so it never reads half of a change. If two changes
- * race, every CPU follows the word that was stored last.
+ * All bindings are in one word, `bound`: a byte for each slot, and one for the counter of samples. Each CPU
+ * copies it in an smp call, so it never reads half of a change. If two changes race, every CPU follows the
+ * word stored last.
  *
- * `generation` grows when counting ends. A CPU with another one has not read its counters since; it begins
- * anew at its next switch, and what it counted meanwhile belongs to nothing.
+ * `generation` grows when counting ends. A CPU whose copy differs has not read its counters since: it starts
+ * anew at its next switch, and drops its counts.
  */
 #include <arch/counter.h>
 #include <kernel/cpu/cpu.h>
@@ -30,7 +30,7 @@ static _Atomic uint64_t bound;
 static _Atomic uint64_t generation = 1;
 static bool was_on;
 
-/* ---- What there is ---- */
+/* ---- Available counters ---- */
 
 static const struct arch_counter *find_counter(uint32_t number)
 {
@@ -99,7 +99,7 @@ static uint64_t read_slot(const struct counters *counters, uint32_t slot)
     return arch_counter_read(counters->number[slot]) & mask_of(counters->bits[slot]);
 }
 
-/* Begins to count here: what the counters had before is unknown. */
+/* Starts counting on this CPU; earlier counts are unknown. */
 static void begin(struct counters *counters)
 {
     for (uint32_t slot = 0; slot < counters->slots; slot++)
@@ -112,7 +112,7 @@ static bool has_begun(const struct counters *counters)
     return counters->generation == atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
-/* What was counted since the last time, which the caller forgets (`counters->since`) or not. */
+/* Reads the counters, and the counts since `counters->since`, which the caller updates or not. */
 static void read_all(const struct counters *counters, uint64_t now[COUNTER_SLOTS],
                      uint64_t ran[COUNTER_SLOTS])
 {
@@ -191,7 +191,7 @@ __attribute__((cold)) void counters_leave(struct thread *self, uint32_t number)
                           sums[3] - entry[3]);
 }
 
-/* It grows when the class is off already: a CPU that counted once more before it saw that does no harm. */
+/* `generation` grows after the class is off. A CPU that counts once more before it sees that does no harm. */
 void counters_follow_mask(void)
 {
     const bool on = TRACE_ON_COUNTER();
@@ -208,7 +208,7 @@ uint64_t counters_sample_read(const struct cpu *cpu)
 
 /* ---- Binding ---- */
 
-/* Starts what `packed` names on this CPU. */
+/* Starts the counters in `packed` on this CPU. */
 static bool start(struct counters *counters, uint64_t packed)
 {
     uint8_t chosen[COUNTER_SLOTS + 1];
@@ -258,7 +258,7 @@ void counters_statedump(void)
         log_bound(atomic_load(&bound));
 }
 
-/* Whether there are such counters, each once. */
+/* Whether all these counters exist, each named once. */
 static int64_t check(uint64_t packed)
 {
     const uint32_t slots = count_slots(packed);

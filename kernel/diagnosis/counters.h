@@ -5,14 +5,14 @@
  * Up to COUNTER_SLOTS of the machine's counters (arch/counter.h) are bound to slots, by name: boot option
  * `trace.counters=NAME,...`, or at run time (TRACE_OP_BIND_COUNTERS). Then the class's events have their
  * counts, for each run of a thread, each system call, and intervals of programs. Nothing is virtualised: a
- * CPU reads its counters when it switches threads, and what they counted since the last time belongs to the
- * old thread. Samples can be taken by a counter as well (profile.h); it has a place of its own.
+ * CPU reads its counters when it switches threads, and charges the difference to the old thread. A counter
+ * that drives sampling (profile.h) needs no slot.
  *
  * While no slot is bound, the sites of the class are off whatever the mask says (trace/sites.c).
  *
  * A counter that wraps loses no count: each heartbeat of the trace reads it, several times a second.
  *
- * Locking: none. Each CPU has a copy of what is bound, which only it uses.
+ * Locking: none. Each CPU uses only its own copy of the bindings.
  */
 #ifndef KERNEL_COUNTERS_H
 #define KERNEL_COUNTERS_H
@@ -23,7 +23,7 @@
 
 /* Inside struct cpu; used only by its CPU. */
 struct counters {
-    uint64_t generation; /* of `since`; another than the current one: it is worthless */
+    uint64_t generation; /* of `since`; stale unless it is the current one */
     uint64_t since[COUNTER_SLOTS];
     uint32_t slots;                 /* bound ones */
     uint32_t number[COUNTER_SLOTS]; /* for arch_counter_read */
@@ -43,8 +43,8 @@ struct cpu;
 struct thread;
 
 void counters_init_cpu(struct cpu *cpu);
-/* `packed`: for each slot a byte, slot 0 in the lowest: 1 + number of the counter; 0: no slot from here on.
- * -E_BAD_ARGUMENT, -E_NOT_FOUND, -E_UNSUPPORTED: the CPU cannot count these at a time. Hold no locks. */
+/* `packed`: for each slot a byte, slot 0 in the lowest: 1 + number of the counter; 0 ends the list.
+ * -E_BAD_ARGUMENT, -E_NOT_FOUND, -E_UNSUPPORTED: the CPU cannot count these together. Hold no locks. */
 int64_t counters_bind(uint64_t packed);
 /* The same for the counter of samples; 0: none. trace_lock is held once other CPUs run. */
 int64_t counters_bind_sample(uint32_t counter);
@@ -59,7 +59,7 @@ void counters_beat(void); /* at each heartbeat */
 /* The current thread enters or leaves a system call. Only behind TRACE_ON_COUNTER_SYSCALL(). */
 void counters_enter(struct thread *self);
 void counters_leave(struct thread *self, uint32_t number);
-/* What has been counted for the current thread. Returns the number of slots; 0: nothing is counted. */
+/* The current thread's counts. Returns the number of slots; 0: nothing is counted. */
 uint32_t counters_own(uint64_t sums[COUNTER_SLOTS]);
 /* The class may have been switched off. */
 void counters_follow_mask(void);

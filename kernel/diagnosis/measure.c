@@ -31,7 +31,7 @@ static void set_mask(uint64_t mask)
     trace_sites_agree();
 }
 
-/* As where the kernel does it: in line. */
+/* Inlined, as where the kernel does it. */
 static inline void count_pair(struct thread *thread)
 {
     routine_begin(&thread->routines, 0, trace_routine_key(TRACE_ROUTINE_SYSCALL, 1), arch_clock());

@@ -67,13 +67,13 @@ static void account(struct cpu *cpu, uint64_t now)
     profile->counted += (profile->counted_to - last.counted_to) & cpu->counters.sample_mask;
 }
 
-/* Ticks until so much is counted, at the last rate. */
+/* Ticks that so many counts take, at the last rate. */
 static uint64_t ticks_for(const struct profile *profile, uint64_t counts)
 {
     return (counts < COUNT_AT_ONE ? counts : COUNT_AT_ONE) * profile->rate >> PROFILE_RATE_BITS;
 }
 
-/* Begins a period; returns when the timer is to look whether it is over. */
+/* Begins a period; returns the time at which the timer checks whether it is over. */
 static uint64_t begin_period(struct profile *profile, uint64_t now)
 {
     const uint64_t period = draw(profile);
@@ -88,8 +88,7 @@ static uint64_t left_to_count(const struct profile *profile)
     return profile->counted < profile->target ? profile->target - profile->counted : 0;
 }
 
-/* The timer has expired and account() was called: is a sample due? If not, returns the ticks until the timer
- * is to look again. */
+/* After account(): ticks until the timer checks again; 0: a sample is due. */
 static uint64_t ticks_left(const struct profile *profile)
 {
     const uint64_t left = profile_counter ? ticks_for(profile, left_to_count(profile)) : 0;
@@ -107,7 +106,8 @@ static uint64_t ticks_late(const struct profile *profile, uint64_t late)
 /* ---- Call chains ---- */
 
 struct where {
-    /* The first is the interrupted instruction. The last is not logged: it tells that there is one. */
+    /* chain[0] is the interrupted instruction. The last entry is not logged: it shows that the chain goes on.
+     */
     uint64_t chain[1 + CHAIN_MAX + 1];
     uint32_t count, kernel_count;
     bool is_cut; /* outermost calls are missing */
@@ -122,7 +122,7 @@ static bool read_user_stack(void *context, uint64_t address, uint64_t *word)
     return is_read;
 }
 
-/* Inserts what may be the interrupted function's caller; readers of the trace can tell. */
+/* Inserts the possible caller of the interrupted function; readers of the trace can tell whether it is. */
 static void put_caller(struct where *where, uint32_t at, uint64_t address)
 {
     if (!address || where->count <= at || where->count == 1 + CHAIN_MAX)
@@ -218,7 +218,8 @@ void profile_kernel(const struct kernel_regs *regs)
     cpu->profile.came = true;
     if (now < cpu->timer_queue.sample)
         return;
-    /* A sample has no place then, nor while a packet is begun. It is taken when the window closes. */
+    /* No sample can be logged during a switch or while a packet begins: it is taken when the window closes.
+     */
     if (cpu_is_switching(cpu) || trace_is_changing_packets())
         return;
     if (!is_due(cpu, now))
@@ -295,7 +296,7 @@ void profile_close_window(void)
 
 /* ---- Settings ---- */
 
-/* Until the first sample a counter is taken to count nanoseconds. */
+/* Until the first sample, assumes one count per nanosecond. */
 static void start_cpu(struct cpu *cpu, uint64_t now)
 {
     struct profile *profile = &cpu->profile;

@@ -7,9 +7,9 @@
  * never sampled. An idle CPU sleeps on; the rest of its period counts when it wakes up.
  *
  * Both kinds of period end in the timer's interrupt, because no counter that could be tested interrupts
- * (arch/ppc64/counter.c). For a counter the timer is set to when the period ends at the rate of the last one.
- * If the counter has not come so far by then, the timer is set again for what is left. A sample says what was
- * counted since the last one, so its weight is exact, whatever the distance.
+ * (arch/ppc64/counter.c). For a counter, the timer is set to the period's end at the last rate, and again for
+ * the rest if the counter is not there yet. A sample has the counts since the last one, so its weight is
+ * exact.
  *
  * The kernel runs with interrupts off, so most of it would never be sampled. While sampling is on, system
  * calls and page faults run inside a *profiling window*: the port lets the timer's interrupt through, and
@@ -38,14 +38,14 @@ struct profile {
     uint64_t busy;         /* ticks awake since the last sample, up to `since` */
     uint64_t instructions; /* the same, in instructions */
     uint32_t counter;      /* arch_instructions() at `since` */
-    /* The same of the counter that drives the sampling, if one does. */
+    /* If a counter drives the sampling: */
     uint64_t counted, counted_to; /* since the last sample; its value at `since` */
-    uint64_t target;              /* the next sample is due when so much is counted */
+    uint64_t target;              /* the next sample is due at this count */
     uint64_t rate;                /* ticks per count of the last period, times 2^PROFILE_RATE_BITS */
     uint64_t left;                /* while asleep: ticks to the next sample */
     uint64_t random;
     bool window; /* the timer may interrupt the kernel */
-    bool came;   /* and has done so */
+    bool came;   /* the timer did interrupt it */
 };
 
 struct cpu;

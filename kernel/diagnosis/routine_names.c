@@ -5,7 +5,7 @@
  *
  * A list in page frames, in the order of numbers, with chains by hash. It begins anew with the first name
  * after counting was switched on. The number of names that a space may add in an epoch is limited, so one
- * program cannot use all numbers up; what finds none is refused and counted.
+ * program cannot use up all numbers. A name without a number is refused and counted.
  *
  * `names_lock` covers the list; no other lock is taken under it but that of page frames.
  */
@@ -81,7 +81,7 @@ static bool has_space(struct space *space)
     return true;
 }
 
-/* names_lock held. Its number, or -E_NO_SLOT. */
+/* names_lock held. Returns the name's number, or -E_NO_SLOT. */
 static int64_t find_or_add(struct space *space, const struct trace_routine *routine)
 {
     uint16_t *chain = &chains[hash(routine)];
@@ -103,7 +103,7 @@ static int64_t find_or_add(struct space *space, const struct trace_routine *rout
     return TRACE_CONTEXT_NAMED + index;
 }
 
-/* Which executable the space has told the trace of. */
+/* Fills in the executable that the space has reported to the trace. */
 static void name_program(struct trace_routine *routine, struct space *space)
 {
     spin_lock(&space->lock);

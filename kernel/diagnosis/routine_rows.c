@@ -32,7 +32,7 @@ static void begin_row(struct trace_routine_row *row, uint64_t key)
     *row = (struct trace_routine_row){.key = key, .least = ~0ull};
 }
 
-/* The entry of the index that leads to the key, or that is free. */
+/* The index entry of the key, or a free one. */
 static inline struct trace_routine_row **find_entry(struct routine_table *table, uint64_t key)
 {
     for (uint64_t i = (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> 40;; i++) {
@@ -70,7 +70,7 @@ static bool may_grow(const struct space *space)
                          ROUTINES_MORE_FRAMES_MAX + __atomic_load_n(&space->thread_count, __ATOMIC_RELAXED);
 }
 
-/* One more frame of the table; FRAME_NONE: none. */
+/* Adds a frame to the table; FRAME_NONE: no memory, or too many. */
 static paddr_t add_frame(struct routine_table *table)
 {
     const paddr_t frame = may_grow(table->space) ? frame_alloc() : FRAME_NONE;
@@ -102,7 +102,7 @@ static bool grow_index(struct routine_table *table)
     return true;
 }
 
-/* Where the next row is to be; NULL: no memory, or there are too many. */
+/* Space for the next row; NULL: no memory, or too many rows. */
 static struct trace_routine_row *next_row(struct routine_table *table)
 {
     const uint32_t number = table->head.count;
@@ -158,8 +158,8 @@ static struct routine_table *begin_table(struct routine_table *table, enum trace
     return table;
 }
 
-/* One that is empty, but has the rows of a process that has ended: another process needs most of them, too,
- * and finds them without a search. */
+/* An empty table with the rows of an ended process: another process needs most of them, too, and finds them
+ * without a search. */
 static struct routine_table *take_kept(void)
 {
     struct routine_table *table = kept[--kept_count];
@@ -199,7 +199,7 @@ void routines_clear(struct routine_table *table)
     begin_table(table, table->head.of);
 }
 
-/* Where readers of guest memory find the address of what follows `link` in the list. */
+/* The word in which readers of guest memory find the address of the table after `link`. */
 static uint64_t *next_of(struct list *link)
 {
     return link == &routine_tables ? &routines_list.first
@@ -213,7 +213,7 @@ void routines_link(struct routine_table *table)
     table->head.magic = TRACE_ROUTINES_HEAD_MAGIC;
     list_add_tail(&routine_tables, &table->all);
     routines_end_change(table);
-    /* release: a reader that finds it finds its head; pairs with the reader's loads, in this order */
+    /* release: a reader that finds the table finds its head; pairs with the reader's loads, in this order */
     __atomic_store_n(next_of(table->all.previous), table->head.self, __ATOMIC_RELEASE);
 }
 
@@ -222,7 +222,7 @@ void routines_unlink(struct routine_table *table)
     __atomic_store_n(next_of(table->all.previous), table->head.next, __ATOMIC_RELAXED);
     list_remove(&table->all);
     table->head.magic = 0;
-    /* a reader that copies what comes into these frames sees that it is gone */
+    /* a reader that copies later contents of these frames sees that the table is gone */
     routines_begin_change(table);
 }
 
@@ -258,7 +258,7 @@ void routines_free_kept(void)
 /* Moves the counts. Only the buckets between the least and the greatest time can have any. */
 static inline void move_counts(struct trace_routine_row *to, struct trace_routine_row *from)
 {
-    to->exclusive += from->exclusive; /* of what was open at the end, too */
+    to->exclusive += from->exclusive; /* includes routines that were open at the end */
     from->exclusive = 0;
     if (!from->ended)
         return;
@@ -316,7 +316,7 @@ void routines_add(struct routine_table *to, struct routine_table *from)
     to->head.threads += from->head.threads;
 }
 
-/* Their contexts are those of now, as at an ordinary end. */
+/* Contexts are those of now, as at an ordinary end. */
 void routines_close_open(struct thread *thread, struct routine_table *table, uint64_t now)
 {
     struct open_routines *routines = &thread->routines;

@@ -6,10 +6,9 @@
  * have more rows, and, if there are many, a larger index. Readers of guest memory find it by its head
  * (trace/format/routine.h).
  *
- * Page frames are counted in the space whose table it is (space->routine_frames), which is how scarce.c
- * knows of them. A table's first frame comes as its thread does; of those behind the first ones a space has
- * at most ROUTINES_MORE_FRAMES_MAX, so that a program with many threads and many routines does not use up
- * memory. Beyond that, and without memory, no row is added (TRACE_ROUTINE_OTHERS).
+ * Page frames count for the table's space (space->routine_frames, which scarce.c reads). Beyond the first
+ * frame of each table, a space may have ROUTINES_MORE_FRAMES_MAX, so that a program with many threads and
+ * routines does not use up memory. Beyond that, and without memory, no row is added (TRACE_ROUTINE_OTHERS).
  */
 #ifndef KERNEL_ROUTINE_ROWS_H
 #define KERNEL_ROUTINE_ROWS_H
@@ -30,7 +29,7 @@ struct routine_table {
     struct routine_rows rows;            /* first */
     struct trace_routines_head head;     /* what readers of guest memory need */
     struct thread *thread;               /* TRACE_ROUTINES_THREAD, until it ends */
-    struct space *space;                 /* whose it is; NULL: idle threads, orphans */
+    struct space *space;                 /* owner; NULL: idle threads, orphans */
     uint32_t frames;                     /* page frames, counted in space->routine_frames, too */
     uint64_t ran_before;                 /* a living thread's run_ticks when it was born */
     uint64_t served_since, served_label; /* the message that the thread serves; 0: none */
@@ -38,7 +37,7 @@ struct routine_table {
     uint32_t index_mask;                 /* entries of the index, minus one */
     struct trace_routine_row **index;    /* by hash of the key; NULL: free */
     struct trace_routine_row *small_index[ROUTINES_SMALL_INDEX];
-    struct trace_program_clock no_program; /* for those without one */
+    struct trace_program_clock no_program; /* for threads without a program's clock */
     struct trace_routine_row first[];
 };
 
@@ -62,12 +61,12 @@ static inline struct trace_routine_row *routine_row(struct routine_table *table,
     return routines_page(table, number / ROUTINE_PAGE_ROWS) + number % ROUTINE_PAGE_ROWS;
 }
 
-/* When counting was switched on last, in ticks, under routines_lock; 0: they are off, or not all on yet. */
+/* When counting was last switched on, in ticks, under routines_lock; 0: off, or not on everywhere yet. */
 extern uint64_t routines_since;
 extern uint64_t routines_epoch;
 
-/* Covers the list, and what belongs to no CPU: tables that are not a living thread's. Innermost, but for
- * that of page frames, which are freed under it. */
+/* Covers the list, and all tables but those of living threads, which belong to their CPUs. Innermost, except
+ * for the locks of page frames. */
 extern struct spinlock routines_lock;
 extern struct list routine_tables;
 extern struct trace_routines_list routines_list; /* the same, for readers of guest memory */
@@ -79,42 +78,42 @@ struct trace_routine_row *routines_find_or_add(struct routine_table *table, uint
 /* All with routines_lock held: */
 /* NULL: no memory. Not in the list yet. `space`: whose it is, or NULL. */
 struct routine_table *routines_new(enum trace_routines_of of, struct space *space);
-/* Its memory is counted as that of another space, or of none. */
+/* Charges the table's memory to another space, or to none. */
 void routines_give(struct routine_table *table, struct space *space);
 void routines_link(struct routine_table *table);
 void routines_unlink(struct routine_table *table);
-/* Readers of guest memory reject what they copy between the two. */
+/* Readers of guest memory reject copies made between these two. */
 void routines_begin_change(struct routine_table *table);
 void routines_end_change(struct routine_table *table);
 void routines_clear(struct routine_table *table);                        /* drops its rows, and counts anew */
 void routines_add(struct routine_table *to, struct routine_table *from); /* empties `from` */
 /* Not in the list any more: */
 void routines_free(struct routine_table *table);
-void routines_keep(struct routine_table *table); /* an empty one, for routines_new(), or frees it */
+void routines_keep(struct routine_table *table); /* keeps an empty table for routines_new(), or frees it */
 void routines_free_kept(void);
 
-/* The thread's table, made or begun anew. The thread is current here, or does not run. NULL: no memory, or
- * routines are not counted yet. In any case nothing is open in the thread. */
+/* Makes or resets the thread's table. The thread is current here, or does not run. NULL: no memory, or
+ * routines are not counted yet. Afterwards nothing is open in the thread. */
 struct routine_table *routines_make(struct thread *thread);
 
 static inline bool routines_are_current(const struct routine_table *table)
 {
     return table && table->head.epoch == __atomic_load_n(&routines_epoch, __ATOMIC_RELAXED);
 }
-/* When counting ended, at `now` at the latest: counting may be off. */
+/* The time at which counting ended, or `now` if that is earlier. */
 static inline uint64_t routines_counted_until(uint64_t now)
 {
     const uint64_t until = __atomic_load_n(&routines_list.until, __ATOMIC_RELAXED);
     return until && until < now ? until : now;
 }
-/* Time in the routines that are open is no longer open: adds it to the exclusive times of their rows. */
+/* Adds the time in open routines to the exclusive times of their rows. */
 void routines_close_open(struct thread *thread, struct routine_table *table, uint64_t now);
 
 extern struct trace_routine_list trace_routine_list; /* routine_names.c, under its lock */
 
 /* routines_program.c: what programs write (trace/ring/routine_copy.h). */
-/* The thread's program may count, in memory that it has already, once it has noticed that the table begins.
- * The thread's CPU. */
+/* Lets the thread's program count, in memory that it has already, once it has noticed the new table. On the
+ * thread's CPU. */
 void routines_begin_program(struct routine_table *table, const struct thread *thread);
 static inline struct trace_program *routines_program(const struct routine_table *table) /* NULL: none */
 {
@@ -124,7 +123,7 @@ static inline struct trace_program *routines_program(const struct routine_table 
 struct trace_program_pages routines_program_pages(const struct routine_table *table);
 /* Changes whenever the program enters or leaves a routine. */
 uint64_t routines_program_moved(const struct routine_table *table);
-/* How often routines of it found no number or row, so far. */
+/* How many of its routines have found no number or row. */
 uint64_t routines_refused(const struct routine_table *table);
 /* Adds the rows of the program to a table whose thread ends. Together they get at most the time that the
  * thread spent outside the kernel. */

@@ -2,8 +2,8 @@
 /*
  * routines.c - counts routines: begins and ends of what the kernel does. Interface: routines.h.
  *
- * Switching on makes a new epoch. A table of an earlier one counts for nothing, and is used again by its
- * thread. What a thread has open from before is older than its table, and is dropped at its end.
+ * Switching on starts a new epoch, in which each thread resets its table of an earlier one. A routine that is
+ * older than its thread's table is dropped at its end.
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
@@ -91,7 +91,7 @@ __attribute__((noinline)) void routines_update_slowly(struct thread *thread, str
 
 /* ---- Begins and ends ---- */
 
-/* Ends the innermost one, if there is any. */
+/* Ends the innermost routine, if any. */
 static inline void end_innermost(struct thread *thread, uint64_t now)
 {
     const uint32_t depth = thread->routines.depth;
@@ -134,8 +134,8 @@ static void begin_idle_out(struct thread *idle)
                       table->head.born);
 }
 
-/* On each CPU: counting of its thread begins when counting was switched on, or when it began to run; that of
- * its idle thread, too, so the idle threads' lives are the CPUs' times. */
+/* On each CPU: starts its thread's table at the later of switch-on and begin of its run, and its idle
+ * thread's, so the idle threads' lives are the CPUs' times. */
 static void begin_here(void *unused)
 {
     (void)unused;
@@ -162,7 +162,7 @@ static void agree(enum routines_level level)
     trace_sites_agree();
 }
 
-/* No table is made from here on until `routines_since` is set. Those that are kept have rows of before. */
+/* Until `routines_since` is set, no table is made. Frees kept ones, which have rows of an earlier epoch. */
 static void stop_making(uint64_t epoch)
 {
     spin_lock(&routines_lock);
@@ -185,8 +185,8 @@ static void switch_on(enum routines_level level)
     routines_beat(routines_since);
 }
 
-/* Without trace_lock: a CPU that spins for it would not respond. By then another caller may have switched
- * them off, or on once more. */
+/* Without trace_lock: a CPU that spins for it would not respond. Meanwhile another caller may have switched
+ * counting off, or on again. */
 static void begin_everywhere(void)
 {
     const uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
@@ -195,8 +195,8 @@ static void begin_everywhere(void)
     begin_here(NULL);
 }
 
-/* trace_lock held. What happens while the sites are switched may be counted, or not; nothing begins later
- * than `until`. */
+/* trace_lock held. Routines during the switching of sites may be counted or not; none begins after `until`.
+ */
 static void switch_off(void)
 {
     stop_making(routines_epoch);

@@ -13,11 +13,11 @@
  * kernel is not preempted, so nothing is atomic. Readers copy a row between `ended` and `begun`
  * (routines_read.c).
  *
- * A thread's table is made when it first runs while routines are counted, and begins anew when they are
- * switched on again; then nothing is open in it. Before that, what the thread has open counts for nothing:
- * the sites of begins and ends are switched one after the other, so it may lack any of either. At its end its
- * rows are added to its process's, at the process's end to its creator's (routines_end.c). A table without
- * space for another row counts in the row TRACE_ROUTINE_OTHERS.
+ * A thread's table is made when it first runs while routines are counted, and reset when they are switched on
+ * again. Nothing is open in it then: earlier routines are ignored, because sites are switched one by one, so
+ * begins or ends may be missing. At the thread's end its rows are added to its process's, at the process's
+ * end to its creator's (routines_end.c). A table without space for another row counts in the row
+ * TRACE_ROUTINE_OTHERS.
  *
  * Programs count their own routines in page frames that they share with the kernel (routines_program.c).
  *
@@ -82,13 +82,12 @@ static inline uint32_t routine_slot(uint64_t key)
 }
 _Static_assert(ROUTINES_CACHE == 1u << (32 - 26), "routine_slot()");
 
-/* The rest of an update that finds another row in the key's slot of the cache, or has a new greatest time, or
- * comes from a routine that is older than the table, which counts for nothing. */
+/* Slow path of an update: the row is not cached, the time is a new maximum, or the routine is older than the
+ * table and is ignored. */
 void routines_update_slowly(struct thread *thread, struct routine_rows *rows, uint64_t key, uint64_t since,
                             uint64_t elapsed, uint64_t own);
 
-/* How many routines the next one is nested in. Less than OPEN_ROUTINES_MAX also of what counts for nothing.
- */
+/* Nesting depth of the next routine. Below OPEN_ROUTINES_MAX even if routines are ignored. */
 static inline uint32_t routine_depth(const struct open_routines *routines)
 {
     return routines->depth % OPEN_ROUTINES_MAX;
@@ -131,7 +130,7 @@ static inline __attribute__((always_inline)) void routine_count(struct thread *t
     row->ended++;
 }
 
-/* Ends the innermost one, at this depth. */
+/* Ends the innermost routine, at this depth. */
 static inline __attribute__((always_inline)) void routine_end(struct thread *thread,
                                                               struct routine_rows *rows,
                                                               struct open_routines *routines, uint32_t depth,
@@ -150,7 +149,8 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
 /* routines.c */
 void routines_boot(void); /* on the boot CPU, when it has its idle thread */
 void routines_init_cpu(struct cpu *cpu);
-/* Switches them on, or to another level, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
+/* Switches counting on, to another level, which resets all tables, or off. Hold no locks: it interrupts all
+ * CPUs. */
 void routines_switch(enum routines_level level);
 /* Readers of guest memory cannot read the clock: says how late it is, a few times a second and in a panic. */
 void routines_beat(uint64_t now);
@@ -160,11 +160,11 @@ void routines_beat(uint64_t now);
 void routines_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
                     uint64_t now);
 void routines_end(struct thread *self, uint64_t now);
-/* The same when it becomes known only at the end which one it was. */
+/* Ends a routine whose kind is known only now. */
 void routines_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t argument, uint64_t now);
 
-/* When something happens: the time of its event, so that accounts and trace agree, or, if that is off, now.
- * `logged`: what the log function has just returned. */
+/* The time of the event just logged, so that accounts and trace agree; now if the event is off. `logged`: the
+ * log function's result. */
 static inline uint64_t routines_time(uint64_t logged)
 {
     const uint64_t now = arch_clock();

@@ -2,8 +2,8 @@
 /*
  * routines_call.c - counts system calls, messages by their labels, and switches. Interface: routines.h.
  *
- * A system call for messages that sends a call is counted as a call, by label, instead. What a server does
- * from the receipt of a call to its reply is counted beside, in its thread.
+ * A system call that sends a call counts as that call, by label. A server's work from receipt to reply is
+ * counted separately, in its thread.
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
@@ -24,8 +24,8 @@ static inline void begin_serving(const struct thread *self, struct routine_table
     }
 }
 
-/* Counts what was served; what is saved to be replied to later is not counted. It is nested in nothing, and
- * has no time of its own. */
+/* Counts a served message, unless its reply was saved for later. It is nested in nothing, and has no
+ * exclusive time. */
 static inline void end_serving(struct thread *self, struct routine_table *table, uint32_t number,
                                uint64_t now)
 {
@@ -70,7 +70,7 @@ void routines_leave_syscall(struct thread *thread, uint32_t number, int64_t resu
     begin_serving(thread, table, number, result, now);
 }
 
-/* Only at its end is it known which kind of fault it was. */
+/* The kind of a fault is known only at its end. */
 void routines_resume_fault(struct thread *thread, bool counted, uint64_t now)
 {
     struct routine_table *table = thread->routine_table;
@@ -84,8 +84,8 @@ void routines_resume_fault(struct thread *thread, bool counted, uint64_t now)
 
 /* ---- Switches ---- */
 
-/* A thread with a table of this epoch was switched away from in it, so the innermost that it is in is OUT.
- * `prev` may have been woken since the switch was logged. */
+/* If `next` has a table of this epoch, it left the CPU in this epoch, so its innermost routine is OUT. `prev`
+ * may have been woken since the switch was logged. */
 void routines_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
     const uint64_t now = cpu->switched_at;

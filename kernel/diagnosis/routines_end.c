@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routines_end.c - what becomes of a table when its thread or process ends. Interface: routines.h.
+ * routines_end.c - hands tables on when their thread or process ends. Interface: routines.h.
  *
  * A thread's rows are added to those of its process's ended threads, a process's to those of its creator's
- * ended children, or, if that has ended, to `orphans`. The first table that comes is not added but moved.
+ * ended children, or, if that has ended, to `orphans`. The first table is moved, not added.
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
@@ -19,7 +19,7 @@ static struct routine_table *orphans; /* under routines_lock */
 
 enum { OF_THREADS, OF_CHILDREN }; /* in space->routine_tables */
 
-/* routines_lock held. Adds `from` to `*to`, or makes it `*to`, of another kind. */
+/* routines_lock held. Adds `from` to `*to`, or turns it into `*to`. */
 static void hand_on(struct routine_table **to, struct routine_table *from, enum trace_routines_of of,
                     struct space *space)
 {
@@ -57,8 +57,8 @@ static uint64_t time_out(struct routine_table *table)
     return time;
 }
 
-/* Ends the life of the thread, which was switched away from at cpu->switched_at and has OUT open since then.
- * If routines are not counted, it ended when they were switched off. */
+/* Ends the thread's life. OUT is open since it was switched away from, at cpu->switched_at. If counting is
+ * off, its life ended when counting did. */
 static void end_life(struct thread *thread, struct routine_table *table)
 {
     struct open_routines *routines = &thread->routines;

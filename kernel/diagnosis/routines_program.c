@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routines_program.c - the kernel's side of routines of programs: memory in which programs count them, and
- * what is credible of it. Interface: routine_rows.h; struct trace_program in trace/format/routine.h.
+ * routines_program.c - the kernel's side of routines of programs: maps the memory in which programs count
+ * them, and validates it. Interface: routine_rows.h; struct trace_program in trace/format/routine.h.
  *
- * The program may write anything there at any time. What is read is checked: rows lie in page frames that the
- * kernel has mapped, and nothing exceeds the thread's life. The kernel's rows do not depend on it, and the
- * time that rows of the program get is taken from what these leave.
+ * The program may write anything there at any time. So everything is validated: rows lie in page frames that
+ * the kernel has mapped, and nothing exceeds the thread's life. The kernel's rows do not depend on it; the
+ * program's rows get only time that these leave.
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/routine_rows.h>
@@ -17,7 +17,7 @@
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* The frames that are mapped for the thread, also for one before it with the same block. */
+/* Finds the frames mapped for the thread, perhaps for an earlier one with the same block. */
 static void find_program(struct routine_table *table, const struct thread *thread)
 {
     uint32_t pages = 0;

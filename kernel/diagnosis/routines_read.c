@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct trace_routines) +
 /* Tables that the caller may read. */
 struct selection {
     bool all;
-    struct space *space; /* else those of this one; a reference */
+    struct space *space; /* else only of this space; a reference */
 };
 
 struct copy {
@@ -36,7 +36,7 @@ struct copy {
     uint32_t capacity; /* of rows */
     uint32_t counted;  /* rows of the kernel that are in memory, first in the copy */
     bool is_cut;       /* there are more rows */
-    bool is_off;       /* counting is, and its thread may have run since then */
+    bool is_off;       /* counting is off, and the thread may have run since */
 };
 
 /* ---- Copying ---- */
@@ -70,7 +70,7 @@ static bool is_unchanged(struct routine_table *table, const struct copy *copy)
     return true;
 }
 
-/* The thread's time on CPUs up to now, which it spends where `cpu` says, if it runs. */
+/* The thread's time on CPUs, including its current run. */
 static uint64_t ran_until(const struct thread *thread, uint64_t now)
 {
     const struct cpu *cpu = atomic_load(&thread->cpu);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * span.c - the begins and ends of what a thread is in, for all that listen: system calls, faults, exceptions,
- * calls of servers, and switches. Interface: span.h.
+ * span.c - begins and ends system calls, faults, exceptions, calls of servers, and switches, for all
+ * observers. Interface: span.h.
  *
- * What a thread blocks in ends when it runs again (thread_trace_resumed); until then thread->traced says what
- * that is.
+ * A span in which a thread blocks ends when the thread runs again (thread_trace_resumed); until then it is in
+ * thread->traced.
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
@@ -81,7 +81,7 @@ static __attribute__((noinline)) void leave_syscall(int64_t result)
     end_syscall(self, number, result, false);
 }
 
-/* Needs nothing after the handler that was in a register before: see arch/cpu.h. */
+/* Keeps nothing in registers across the handler (arch/cpu.h). */
 int64_t syscall_call_traced(struct thread *self, uint64_t number)
 {
     const struct arch_frame *frame = &self->frame;
@@ -145,7 +145,7 @@ __attribute__((cold)) void exception_begun(struct thread *self, uint32_t vector,
     fault_waits(self);
 }
 
-/* ---- Switches, and what ends when a thread runs again ---- */
+/* ---- Switches ---- */
 
 /* Another CPU may have ended the old thread's wait already: then it is ready. */
 __attribute__((cold)) uint64_t trace_switch(struct cpu *cpu, const struct thread *prev,
@@ -175,8 +175,8 @@ static inline uint64_t trace_return(const struct thread *thread)
     return trace_ipc_return(thread->call_id, frame_label(&thread->frame), frame_result(&thread->frame));
 }
 
-/* While messages are traced, most switches call it. `cold` is for what the compiler makes of it: less code,
- * and no frame pointer. */
+/* `cold` makes the code smaller, without a frame pointer. It is not rare: while messages are traced, most
+ * switches call it. */
 __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
 {
     const uint32_t traced = thread->traced;

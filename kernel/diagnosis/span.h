@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * span.h - spans: what the kernel is inside of between a begin and an end, each written once, where it
- * happens.
+ * span.h - spans: activities with a begin and an end (system call, fault, interrupt), each written once,
+ * where it happens.
  *
- * If nothing listens, begin and end are one instruction each, a site (trace/sites.c). It is on while events
- * of the class are, routines or hardware counters are counted, or samples are taken. Then `log`, which logs
- * the event of the begin or of the end, is evaluated, and the routine is counted at the event's time. A
- * system call's site is in the port's entry.S, which then calls syscall_call_traced (arch/cpu.h).
+ * If nothing listens, begin and end are one instruction each, a site (trace/sites.c). The site is on while
+ * events of the class are, routines or hardware counters are counted, or samples are taken. Then the argument
+ * `log` is evaluated, which logs the event, and the routine is counted at the event's time. A system call's
+ * site is in the port's entry.S, which then calls syscall_call_traced (arch/cpu.h).
  */
 #ifndef KERNEL_SPAN_H
 #define KERNEL_SPAN_H
@@ -28,14 +28,13 @@ static inline __attribute__((always_inline)) bool SPAN_ON(unsigned class_number)
 }
 #endif
 
-/* Whether anything but the span's own events does. */
+/* Whether anything but the span's own events listens. */
 static inline __attribute__((always_inline)) bool SPAN_COUNTED(void)
 {
     return SPAN_ON(TRACE_CLASS_COUNTER);
 }
 
-/* Of the current thread, in which nothing is open: an interrupt, an exception, or the sleep of an idle
- * thread. */
+/* A span of the current thread outside of all others: an interrupt, an exception, an idle thread's sleep. */
 #define SPAN_BEGIN(CLASS, kind, argument, log) \
     do {                                       \
         if (SPAN_ON(TRACE_CLASS_##CLASS))      \
@@ -47,30 +46,30 @@ static inline __attribute__((always_inline)) bool SPAN_COUNTED(void)
             span_ended(log);              \
     } while (0)
 
-/* `logged`: what the log function has returned. */
+/* `logged`: the log function's result. */
 void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged);
 void span_ended(uint64_t logged);
 
-/* A system call that is traced blocks, and will begin once more: ends it. */
+/* Ends the span of a system call that blocks and will be repeated. */
 void span_restart_syscall(struct thread *self);
 
-/* Behind SPAN_ON of their class. A fault from the kernel is that of a copy, whose window is its system
- * call's. */
+/* Only behind SPAN_ON of their class. A fault from the kernel is a user copy's, in its system call's window.
+ */
 struct fault_request;
 void fault_begun(struct thread *self, const struct fault_request *request, uint64_t ip, bool from_kernel);
 void fault_ended(struct thread *self, const struct fault_request *request, uint32_t kind, uint64_t since,
                  bool from_kernel);
 void exception_begun(struct thread *self, uint32_t vector, uint64_t code, uint64_t ip);
-/* It ends when the thread runs again, unless nobody handles it. */
+/* The fault's span ends when the thread runs again, unless nobody handles the fault. */
 void fault_waits(struct thread *self);
 
-/* A switch that follows, behind SPAN_ON(TRACE_CLASS_SCHED): logs it, and returns its time, that of the event,
- * so that accounts agree with the trace. This CPU logs nothing else until `current` has changed: a packet
- * that began in between would have a context that names `prev`. */
+/* Before a switch, behind SPAN_ON(TRACE_CLASS_SCHED): logs it, and returns the event's time, so that accounts
+ * agree with the trace. This CPU logs nothing else until `current` has changed: a packet that began in
+ * between would have a context that names `prev`. */
 uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct thread *next);
 /* A switch at cpu->switched_at, behind SPAN_COUNTED(). */
 void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
-/* The thread runs again: what it blocked in (thread->traced) ends. */
+/* The thread runs again: ends the span in which it blocked (thread->traced). */
 void thread_trace_resumed(struct thread *thread);
 
 #endif

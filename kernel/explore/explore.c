@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/explore/explore.c - perturbs a run as a seed says, and watches what comes of it. Interface:
- * explore.h.
+ * kernel/explore/explore.c - perturbs a run by a seed, and detects errors. Interface: explore.h.
  *
- * How often, where and how long is drawn once for each seed (choose_strategy), so that some seeds disturb
- * everything a little and others a few places a lot. A window of five instructions is hit by a processor that
- * stays in it often; a rare sequence needs a run that is hardly disturbed otherwise.
+ * Frequency, places and lengths are drawn once for each seed (choose_strategy), so that some seeds disturb
+ * everything a little and others a few places a lot. A window of five instructions is only hit if a CPU is
+ * often stalled in it; a rare sequence needs a run that is hardly disturbed otherwise.
  */
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>
@@ -33,11 +32,11 @@
 #include <tarn/explore.h>
 
 #define LIMIT_DEFAULT_MS 20000u
-#define TIMER_LEAST_NS   64000u /* for each processor: with less between interrupts they get nothing done */
+#define TIMER_LEAST_NS   64000u /* for each CPU: with less between interrupts they get nothing done */
 #define HELD_MAX         16u
 #define TEXT_MAX         (2u << 20) /* bytes of the exploring kernel's code, at most */
 #define KEPT_MAX         64u
-/* Both, in programs: others need requests to a server to come to the same place. */
+/* Nanoseconds and turns at hot places of programs: other threads need requests to a server to get there. */
 #define HOT_PROGRAM_LOG  8u
 
 enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, CONTROL, MEMORY, KINDS };
@@ -53,7 +52,7 @@ static struct {
     bool stop;      /* at the first finding */
 } options = {.limit_ms = LIMIT_DEFAULT_MS, .kinds = KINDS_DEFAULT};
 
-/* Perturbations that are done, by number; all, if none are named. */
+/* Numbers of the perturbations to perform; all, if none are named. */
 static struct range {
     uint64_t first, last;
 } kept[KEPT_MAX];
@@ -73,7 +72,7 @@ static struct {
 
 static struct processor {
     uint64_t random, points, left; /* left: points until the next perturbation */
-    uint64_t stood;                /* ticks that perturbations took */
+    uint64_t stood;                /* ticks for which perturbations stalled it */
     uint64_t timer;                /* ticks: when it is due; 0: none was drawn */
     uint64_t put_off_until;        /* ticks */
     uint32_t put_off;              /* an interrupt's number + 1; 0: none */
@@ -269,7 +268,7 @@ static bool is_kept(uint64_t number)
     return kept_count == 0;
 }
 
-/* Its number gives it what it does; 0: it is not to be done. */
+/* Random bits for this perturbation, from seed and number; 0 if `keep=` excludes it. */
 static uint64_t perform(enum kind kind)
 {
     uint64_t number = atomic_fetch_add_explicit(&explore_performed, 1, memory_order_relaxed) + 1;
@@ -285,13 +284,13 @@ static bool is_wanted(enum kind kind)
            !this_processor()->busy;
 }
 
-/* It has stood for half of the time already: more of it, and interrupts take all that is left. */
+/* Do not stall a CPU that has been stalled for half of the run: interrupts would take the rest. */
 static bool has_stood_enough(const struct processor *own)
 {
     return own->stood > (arch_clock() - started_at) / 2;
 }
 
-/* Nobody is there who could go on instead. */
+/* No other CPU could run instead. */
 static bool is_alone(const struct cpu *cpu)
 {
     return (atomic_load_explicit(&sched_idle_cpus, memory_order_relaxed) | cpu->bit) ==
@@ -434,8 +433,8 @@ static void perturb_sometimes(struct cpu *cpu, struct processor *own, uint64_t p
         perturb(own, !due);
 }
 
-/* This processor's record, busy from now on. NULL: it already is. What interrupts the kernel in between (an
- * NMI, or a sample of profile.h) is not looked at: it would wait for a guard that its own processor holds. */
+/* Marks this CPU's record busy; NULL: it already is. Code that interrupts the kernel meanwhile (an NMI, a
+ * sample of profile.h) is not examined: it would wait for a guard that its own CPU holds. */
 static struct processor *occupy(void)
 {
     struct processor *own = this_processor();
@@ -530,7 +529,7 @@ uint64_t explore_point_value(const volatile void *word, uint64_t now, int order)
  * -----------------------------------------------------------------------------------------------
  */
 
-/* Hot are a part of all places: which accesses meet others' is not known there. */
+/* A part of all places is hot: which accesses of programs meet others' is not known here. */
 bool explore_strategy_of(uint32_t pid, struct explore_strategy *to)
 {
     uint64_t random = mix(options.seed);
@@ -651,7 +650,7 @@ void explore_lock_wanted(const struct spinlock *lock)
         note_order(&own->held[i], &own->wanted);
 }
 
-/* A lock that was waited for is taken somewhere else in the kernel than it was wanted. */
+/* A contended lock is taken in lock.c; its place is where it was wanted. */
 void explore_lock_taken(const struct spinlock *lock)
 {
     if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))

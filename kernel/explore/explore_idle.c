@@ -7,15 +7,16 @@
  *   - in another CPU's queue: a thread that this CPU may run, and that could already be taken when this CPU
  *     announced that it is idle. It checks all queues after that, so it must have seen the thread.
  *   - in another CPU's queue: a thread that this CPU may run, that was inserted later, and for which no CPU
- *     was interrupted. Who inserts a thread sees which CPUs are idle and not claimed for another one.
+ *     was interrupted. The CPU that inserts a thread sees which CPUs are idle and not claimed for another
+ *     one.
  *   - in its own queue: a thread for which no CPU has interrupted this one since the thread was inserted.
  *
  * When a CPU returns to a thread, none of a higher priority may be in its queue, unless it will look again.
  *
  * A CPU that inserts a thread decides afterwards whom to interrupt; as long as any has not decided, nothing
  * is reported of that queue. Nor is a thread that was inserted before its last CPU had left it, and could be
- * taken only when this CPU was idle; nor one that this CPU found on another CPU by an older value of on_cpu,
- * which is the same. A heartbeat ends each sleep, so a lost interrupt only causes delay.
+ * taken only when this CPU was idle, or seemed so by an older value of on_cpu. A heartbeat ends each sleep,
+ * so a lost interrupt only causes delay.
  */
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>

@@ -21,13 +21,13 @@ void explore_point_stores(const volatile void *word, int order);
 void explore_point_loaded(const volatile void *word, int order);
 void explore_point_fence(int order);
 
-/* Something was told: `stop` ends the run. */
+/* A finding was reported: `stop` ends the run. */
 void explore_found(void);
 
 /* explore_kill.c, at timer interrupts. */
 struct space;
 void explore_program_starts(uint32_t pid);
-bool explore_is_spared(const struct space *space); /* nothing is done to it */
+bool explore_is_spared(const struct space *space); /* it is never killed */
 bool explore_may_kill(void);
 void explore_kill(uint64_t random);
 void explore_follow(uint64_t now);                   /* programs of threads that were killed */
@@ -40,26 +40,26 @@ void explore_point_stored(const volatile void *word, uint64_t before, uint64_t a
 /* The value that a load returns: `now`, the newest, or an older one. */
 uint64_t explore_point_value(const volatile void *word, uint64_t now, int order);
 
-#define EXPLORE_KNOWN_CPUS 16u /* machines with more are not looked at */
+#define EXPLORE_KNOWN_CPUS 16u /* machines with more are not checked */
 
 /* explore_race.c; cpu: this one. A CPU must not interrupt itself with them. */
-/* A CPU that waits here lets the others run. Nothing is perturbed between enter and leave, and what
+/* A CPU that waits here lets the others run. Nothing is perturbed between enter and leave, and code that
  * interrupts a CPU there does not enter. */
 void explore_enter(void);
 void explore_leave(void);
-/* True: another processor has accessed the same bytes, and one of both writes. */
+/* True: another CPU has accessed the same bytes, and one of both writes. */
 bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flags, uint64_t place);
 void explore_release(uint32_t cpu, uint64_t address, int order);
 void explore_acquire(uint32_t cpu, uint64_t address, int order);
 void explore_fence(uint32_t cpu, int order);
-uint32_t explore_time(uint32_t cpu); /* of what this CPU does now; 0: not looked at */
+uint32_t explore_time(uint32_t cpu); /* this CPU's clock now; 0: not checked */
 /* Whether what `other` did at that time happens before what this CPU does now. */
 bool explore_knows(uint32_t cpu, uint32_t other, uint32_t time);
 bool explore_has_seen(uint32_t cpu, uint64_t ticks); /* stores of that time, by a fence or an interrupt */
 
 /* explore_weak.c, between enter and leave; cpu: this one. */
 void explore_note_store(uint32_t cpu, uint64_t address, uint64_t before, uint64_t after);
-void explore_note_newest(uint32_t cpu, uint64_t address); /* it has read that */
+void explore_note_newest(uint32_t cpu, uint64_t address); /* it has read the newest value */
 /* The value before the last store, if a load may return that; else `now`, the newest. */
 uint64_t explore_older(uint32_t cpu, uint64_t address, uint64_t now);
 

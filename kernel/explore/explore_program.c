@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/explore/explore_program.c - what programs of the exploring archive ask: system_read(SYSTEM_EXPLORE,
- * ...), and which of their code has been executed. Their side is libc-glue/explore/point.c.
+ * kernel/explore/explore_program.c - system_read(SYSTEM_EXPLORE, ...) for programs of the exploring archive,
+ * and which of their code was executed. Their side is libc-glue/explore/point.c.
  */
 #ifdef TARN_EXPLORE
 #include <kernel/cpu/cpu.h>

@@ -3,11 +3,11 @@
  * kernel/explore/explore_race.c - finds accesses to the same bytes that nothing orders. Interface:
  * explore_point.h.
  *
- * Vector clocks, as in ThreadSanitizer (Serebryany and Iskhodzhanov, WBIA 2009), with processors in the place
- * of threads: the kernel is not preempted. A processor counts its releases. It knows of each other one up to
- * which release it has seen what that one did: locks and atomic words carry that along, from who releases to
- * who acquires, by the orders that the source asks for and C11's rules for fences. An access that a processor
- * does not know of when it accesses the same bytes could have come at the same time, however far apart they
+ * Vector clocks, as in ThreadSanitizer (Serebryany and Iskhodzhanov, WBIA 2009), with CPUs in place of
+ * threads: the kernel is not preempted. Each CPU counts its releases, and knows for each other CPU the last
+ * release whose effects it has seen. Locks and atomic words carry this knowledge from the releasing to the
+ * acquiring CPU, by the orders that the source asks for and C11's rules for fences. If a CPU accesses bytes
+ * without knowing of another's access to them, both could have come at the same time, however far apart they
  * were in this run.
  *
  * Both tables are caches. An access that was evicted hides a race. A word that is not in the table is
@@ -24,20 +24,20 @@
 #include <stddef.h>
 
 #define RACES_MAX   64u
-#define CELLS       4u /* accesses of different bytes or processors that are kept of each address */
+#define CELLS       4u /* accesses of different bytes or CPUs kept for each address */
 #define CELL_SETS   (1u << 15)
 #define WORDS       (1u << 15)
 #define WORD_PROBES 8u
 #define GRANULE     8u
 
 struct clock {
-    uint32_t of[EXPLORE_KNOWN_CPUS]; /* by processor: releases */
-    uint64_t seen;                   /* ticks: stores until then, of all processors (explore_weak.c) */
+    uint32_t of[EXPLORE_KNOWN_CPUS]; /* by CPU: releases */
+    uint64_t seen;                   /* ticks: stores until then, of all CPUs (explore_weak.c) */
 };
 
 struct cell {         /* an access */
     uint64_t granule; /* address / GRANULE; 0: free */
-    uint32_t time;    /* of its processor's own clock */
+    uint32_t time;    /* of its CPU's own clock */
     uint32_t place;   /* offset in the kernel */
     uint8_t bytes;    /* bits */
     uint8_t cpu, flags;
@@ -214,8 +214,8 @@ static bool is_ordered(const struct viewer *own, uint32_t cpu, const struct cell
     return cell->cpu == cpu || cell->time <= own->clock.of[cell->cpu];
 }
 
-/* Where this access is to be kept: in the place of one that it stands for, of none, of one that everybody has
- * to know of who knows of this, or of any. */
+/* Chooses a cell for this access: of one that it replaces, a free one, of one that is known to all that know
+ * of this one, or any. */
 static struct cell *choose_cell(struct cell *set, const struct viewer *own, const struct cell *access)
 {
     struct cell *ordered = NULL;
@@ -231,7 +231,7 @@ static struct cell *choose_cell(struct cell *set, const struct viewer *own, cons
     return ordered ? ordered : &set[next_victim++ % CELLS];
 }
 
-/* All in one granule. True: another processor was there, too, and one of both wrote. */
+/* All in one granule. True: another CPU was there, too, and one of both wrote. */
 static bool look_at(const struct viewer *own, const struct cell *access, uint64_t address, uint64_t place)
 {
     struct cell *set = cells[hash(access->granule) % CELL_SETS], other = {0};

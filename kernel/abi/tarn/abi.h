@@ -138,8 +138,8 @@ enum fault_reason {
 #define USER_BASE               0x0000000000010000ull
 /* Trace info page, read-only. A 32-bit displacement reaches it. */
 #define USER_TRACE_INFO         0x0000000000100000ull
-/* Where a program maps what stands in for info page and ring while it measures its own events
- * (trace/event/bench.c): the page, then a control page, then a buffer. */
+/* Stand-ins for info page and ring while a program measures its own events (trace/event/bench.c): the page, a
+ * control page, a buffer. */
 #define USER_TRACE_SCRATCH      0x0000000000140000ull
 #define USER_TRACE_SCRATCH_LAST 0x0000000000140ff8ull /* the page's last word: the buffer's address */
 #define USER_TRACE_SCRATCH_RING 0x0000000000150000ull /* the buffer */
@@ -176,8 +176,8 @@ enum system_read_kind {
     SYSTEM_LOCK_CLASSES = 5,
     SYSTEM_COUNTERS = 6,         /* struct system_counter, each hardware counter of a CPU */
     SYSTEM_COUNTERS_MISSING = 7, /* text: why there are none; -E_NOT_FOUND: there are */
-    /* uint64_t[COUNTER_SLOTS]: what has been counted for this thread. -E_NOT_FOUND: no counter is bound, or
-     * class counter is off. */
+    /* uint64_t[COUNTER_SLOTS]: this thread's counts. -E_NOT_FOUND: no counter is bound, or class counter is
+       off. */
     SYSTEM_OWN_COUNTERS = 8,
 };
 

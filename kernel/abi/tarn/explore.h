@@ -35,8 +35,8 @@ struct explore_pair {
     uint64_t one, other;
 };
 
-/* Whether a race of these places, in either order, has not been told yet and is to be told: then it is noted
- * among at most `most`. The caller sees to it that one at a time asks. */
+/* Notes a race of these places, in either order. False: it is known, or `most` are noted. Callers serialize.
+ */
 static inline bool explore_note_pair(struct explore_pair *told, uint32_t *count, uint32_t most, uint64_t one,
                                      uint64_t other)
 {
@@ -68,7 +68,7 @@ enum explore_operation {
     EXPLORE_CONTROL = 6,
 };
 
-/* Which of a program's accesses to memory are perturbed: kernel/explore/explore.c, where it is drawn. */
+/* Which of a program's accesses to memory are perturbed; drawn in kernel/explore/explore.c. */
 struct explore_strategy {
     uint64_t seed; /* of this process */
     uint64_t gap, hot_mask, hot_rate;
@@ -82,13 +82,12 @@ struct explore_strategy {
 /* The first words of a freed page frame. */
 #define EXPLORE_FREED 0xdeadf4a3e0000000ull
 
-/* How a thread lets others go on: for so many nanoseconds and, unless it sleeps, for so many of their turns.
- */
+/* How long a thread yields: nanoseconds and, unless it sleeps, turns of others. */
 #define EXPLORE_NANOSECONDS(result) ((uint64_t)(result) >> 16)
 #define EXPLORE_TURNS(result)       ((uint64_t)(result) >> 1 & 0x7fff)
 #define EXPLORE_SLEEPS(result)      ((uint64_t)(result)&1)
 
-/* What is done, at random, and how many nanoseconds later the caller asks again. */
+/* Random bits for the operation, and nanoseconds until the caller asks again. */
 #define EXPLORE_CONTROL_RANDOM(result)      ((uint64_t)(result) >> 24)
 #define EXPLORE_CONTROL_NANOSECONDS(result) ((uint64_t)(result)&0xffffff)
 
