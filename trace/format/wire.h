@@ -114,31 +114,22 @@ struct wire_end {
 };
 #define WIRE_END_BYTES 8u
 
+/* WIRE.md explains requests and replies; the data of replies: */
 enum wire_operation {
-    /* The text behind the request is a command of trace/print/commands.h, its words separated by newlines;
-     * reply data: its output, or why it was refused */
-    WIRE_OP_COMMAND = 1,
-    /* reply data: struct wire_hello, u32 count, u32 low-water mark in percent, struct wire_cpu_status each,
-     * then WIRE_CLASSES switches as u64 */
+    WIRE_OP_COMMAND = 1, /* text */
+    /* struct wire_hello, u32 count, u32 low-water mark in percent, struct wire_cpu_status each, then
+     * WIRE_CLASSES switches as u64 */
     WIRE_OP_STATISTICS = 2,
-    WIRE_OP_PREVIOUS = 3,     /* the trace left by the system before; reply data: struct wire_previous */
-    WIRE_OP_LOCK_CLASSES = 4, /* reply data: u32 count, u32 0, struct wire_lock_class each */
-    /* a = CPU; -E_BAD_ARGUMENT: there is none. Reply data: the clock in ticks when the copy began, as u64,
-     * then the CPU's tables of counters in the guest's byte order, as many bytes as the info page says. The
-     * words are copied from the last to the first: so a row's counts of updates say whether it is of one
-     * moment (table.h).
-     */
+    WIRE_OP_PREVIOUS = 3,     /* struct wire_previous */
+    WIRE_OP_LOCK_CLASSES = 4, /* u32 count, u32 0, struct wire_lock_class each */
+    /* a: CPU. The clock when the copy began, as u64, then the CPU's tables, trace_info.table_bytes. Words are
+     * copied from the last to the first, so a row's counts of updates tell whether it is of one moment. */
     WIRE_OP_TABLES = 6,
-    WIRE_OP_METADATA = 7, /* reply data: TSDL text, as in WIRE_METADATA, but without a pull */
-    /* The table of routines that follows the one with serial number a (0: the first); reply data: struct
-     * trace_routines and its rows (routine.h) in the guest's byte order; nothing: there is none. */
-    WIRE_OP_ROUTINES = 8,
-    /* The routines of programs (struct trace_routine of routine.h) with number a and above that the kernel
-     * has given names to, in its byte order, as many as the reply can have; nothing: there are no more. */
-    WIRE_OP_ROUTINE_NAMES = 9,
-    /* The tables and the metadata of the system before, as they are replied to WIRE_OP_TABLES and
-     * WIRE_OP_METADATA; -E_NOT_FOUND: there is none, or it had no such CPU. b = bytes of tables, whole words:
-     * its metadata say how many there are. The clock is 0. */
+    WIRE_OP_METADATA = 7,      /* TSDL text */
+    WIRE_OP_ROUTINES = 8,      /* a: serial number of the table before. struct trace_routines, rows */
+    WIRE_OP_ROUTINE_NAMES = 9, /* a: the first number. struct trace_routine, as many as fit */
+    /* As TABLES and METADATA, of the system before; b: bytes of tables, whole words, as many as its
+     * metadata say. The clock is 0. */
     WIRE_OP_PREVIOUS_TABLES = 10,
     WIRE_OP_PREVIOUS_METADATA = 11,
 };
