@@ -320,7 +320,7 @@ static int64_t fs_poll(struct server_request *request, struct open_file *file)
 
 /* ---- the table ------------------------------------------------------------------------------------- */
 
-/* What a request acts on, which its function gets: one of these. */
+/* The function of a request, by what it acts on: one of these. */
 struct handler {
     int64_t (*on_request)(struct server_request *request);
     int64_t (*on_file)(struct server_request *request, struct open_file *file); /* word[0] = handle */

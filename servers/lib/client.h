@@ -19,7 +19,7 @@ struct handle_object {
     atomic_uint references; /* of handles and others */
 };
 
-/* What the handles of a server are. The functions are called without locks. */
+/* The handles of a server. The functions are called without locks. */
 struct handle_class {
     uint32_t max;               /* per client */
     void (*free)(void *object); /* the last reference was dropped */

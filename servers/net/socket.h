@@ -37,7 +37,7 @@ struct socket {
     int error; /* pending errno */
     bool end_received, read_shut, write_shut;
     union {
-        struct ip_pcb *pcb;  /* what both have in common */
+        struct ip_pcb *pcb;  /* the part that both share */
         struct tcp_pcb *tcp; /* NULL: closed */
         struct udp_pcb *udp;
     };

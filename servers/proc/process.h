@@ -44,7 +44,7 @@ void process_kill_noted(uint32_t pid);
 /* Provided by reap.c. The slot names that process's space until all threads that kill it have returned. */
 void kill_space(uint32_t space, int status);
 void close_space(uint32_t space);
-/* Provided by reap.c, too. What is counted of the space (trace/format/routine.h) goes to the heir in the end.
+/* Provided by reap.c, too. The heir gets the space's counted routines (trace/format/routine.h) when it ends.
  */
 void inherit_routines(uint32_t space, uint32_t heir);
 

@@ -45,7 +45,7 @@ void inherit_routines(uint32_t space, uint32_t heir)
 
 /* ---- telling the servers --------------------------------------------------------------------------- */
 
-/* What a server does not know yet. The last one is proc itself. */
+/* Ended processes that a server does not know of yet. The last row is proc's own. */
 static struct untold {
     uint32_t *pids;
     unsigned count, size;

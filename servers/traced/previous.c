@@ -92,7 +92,7 @@ static bool holds_nothing(const struct trace_reader *reader, uint64_t number)
     return trace_reader_head(reader) == number && trace_open_words(reader) == 0;
 }
 
-/* What the counts say is known up to `time`, when the last event was discarded. */
+/* The counts hold up to `time`, when the last event was discarded. */
 static bool send_ring(struct connection *connection, const struct trace_reader *reader,
                       struct wire_cpu_status *counts, uint64_t *time, struct drain *drain,
                       _Atomic bool *asked)

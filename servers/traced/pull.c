@@ -102,7 +102,7 @@ static struct trace_reader pull_ring(const struct pull *pull, uint32_t cpu)
     return reader;
 }
 
-/* Whether the rings were cleared or resized. Then what was read of them may be wrong. */
+/* Whether the rings were cleared or resized. Data read before may then be wrong. */
 static bool is_changed(const struct pull *pull)
 {
     struct trace_reader reader = pull_ring(pull, 0);
@@ -250,7 +250,7 @@ static uint64_t bytes_kept(const struct pull *pull)
     return (wanted && wanted < bytes ? wanted : bytes) / 4;
 }
 
-/* Releases what lies `keep` bytes and more behind the last packet sent. */
+/* Releases packets that lie `keep` bytes or more behind the last one sent. */
 static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
 {
     struct ring_state *ring = &pull->ring[cpu];
@@ -397,7 +397,7 @@ static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 /* ---- the pull -------------------------------------------------------------------------------------- */
 
 /* In flight mode the oldest packets are about to be overwritten. Starting with them would leave a gap. A
- * snapshot has all that the rings hold, also what was consumed, or left behind by a change of the mode. */
+ * snapshot sends all packets in the rings, also consumed ones and those from before a change of the mode. */
 static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
 {
     const struct trace_info *info = reader->info;
@@ -412,7 +412,7 @@ static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
     return trace_reader_back(reader, head, bytes / 4);
 }
 
-/* Where the last pull that did not resume began. A host that resumes it needs to know of no packet. */
+/* The first packets of the last pull that did not resume, for a host that resumes it and names none. */
 static uint64_t begun_at[TRACE_CPUS_MAX] = {[0 ... TRACE_CPUS_MAX - 1] = TRACE_NO_PACKET};
 
 /* The packet with which to resume, or TRACE_NO_PACKET. */

@@ -12,7 +12,7 @@
 #include <trace/event/previous.h>
 #include <trace/format/routine.h>
 
-/* ---- what is replied: bytes written to `to`, or -E_* ---- */
+/* ---- the replies: bytes written to `to`, or -E_* -------- */
 
 static int64_t read_statistics(const struct wire_request *request, uint8_t *to, size_t size)
 {
@@ -49,7 +49,7 @@ static int64_t read_tables(const struct wire_request *request, uint8_t *to, size
     return (int64_t)(WIRE_TABLES_CLOCK_BYTES + bytes);
 }
 
-/* As many bytes as are requested; what is missing is 0. */
+/* Replies with as many bytes as are requested, filled up with 0. */
 static int64_t read_previous_tables(const struct wire_request *request, uint8_t *to, size_t size)
 {
     (void)size;
@@ -113,7 +113,7 @@ static bool send_data(struct connection *connection, const struct wire_request *
     return send_frame(connection, WIRE_REPLY, WIRE_REPLY_BYTES + size, fill_reply, &reply);
 }
 
-/* Of the system before, if that is what is requested. */
+/* Sends the metadata of this boot, or of the previous one. */
 static bool send_metadata(struct connection *connection, const struct wire_request *request)
 {
     size_t size = 0;
@@ -128,7 +128,7 @@ static bool send_metadata(struct connection *connection, const struct wire_reque
     return is_sent;
 }
 
-/* What it prints, or why it was refused. */
+/* Replies with the command's output, or the reason why it was refused. */
 static bool send_command(struct connection *connection, const struct wire_request *request, char *text)
 {
     size_t size = 0;

@@ -133,7 +133,7 @@ static void hang_up_serial(struct channel *channel)
     pthread_mutex_unlock(&serial.lock);
 }
 
-/* What was committed is at the device, which keeps the order. */
+/* Committed bytes are at the device already, which keeps their order. */
 static void close_serial(struct channel *channel)
 {
     pthread_mutex_lock(&serial.lock);

@@ -288,7 +288,7 @@ static bool was_admitted(uint16_t port)
     return found;
 }
 
-/* A program of this machine needs authority; who is on the network is trusted. */
+/* A program of this machine needs authority; hosts on the network are trusted. */
 static bool may_connect(uint64_t handle, uint64_t peer)
 {
     struct ipc_message name = {.label = NET_SOCKET_NAME, .word = {handle}};

@@ -113,7 +113,7 @@ void map_remove(struct map *map, uint64_t a, uint64_t b, uint64_t c)
 
     map->entries[entry->index] = last;
     last->index = entry->index;
-    /* Entries behind the hole that were put there because of it move into it. */
+    /* Move entries behind the hole into it if they are there because the place was taken. */
     for (size_t at = (from + 1) & mask; map->places[at] != NULL; at = (at + 1) & mask) {
         const uint64_t *key = map->places[at]->key;
 

@@ -199,7 +199,7 @@ bool list_names(const char *list, const char *name)
 
 /* ---- combinations ---- */
 
-/* Two given options of which the variable is the same exclude each other. */
+/* Two given options that set the same variable exclude each other. */
 static bool check_choices(const struct parser *parser, unsigned number, struct fail *fail)
 {
     const struct command_option *option = parser->options[number];

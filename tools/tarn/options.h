@@ -77,7 +77,7 @@ struct command {
     } groups[COMMAND_GROUPS];
     int least, most;                   /* allowed number of arguments */
     int (*run)(int argc, char **argv); /* argv[0] is the name */
-    /* Adds what is declared elsewhere. SELF is the command. */
+    /* Adds text that is declared elsewhere. SELF is the command. */
     void (*describe)(struct page *page, const struct command *self);
     const void *data; /* for `describe` */
 };

@@ -26,7 +26,7 @@ enum column_kind {
     COLUMN_TEXT,   /* uses `text` */
 };
 
-/* What the sum of several rows shows in the column. */
+/* The column's value in a sum of several rows. */
 enum column_sum { SUM_NOTHING, SUM_ADDED, SUM_LARGEST, SUM_SMALLEST };
 
 struct table_column {

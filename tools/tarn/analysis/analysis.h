@@ -107,7 +107,7 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
                    const struct filter *filter, struct symbols *symbols, struct fail *fail);
 void analyses_finish(struct analysis **analyses, unsigned count);
 
-/* Say what was left out of a trace's results, and what was subtracted; "": nothing was asked to be. */
+/* Describe the time subtracted from the results, and what they leave out; "": neither was requested. */
 void analysis_describe_subtracted(const struct analysis *analysis, char *text, size_t size);
 void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size);
 
@@ -115,7 +115,7 @@ void analysis_describe_left_out(const struct analysis *analysis, char *text, siz
 void analysis_print(FILE *to, const struct analysis *analysis, const struct table_options *output,
                     const struct losses *losses);
 
-/* The subcommand; NULL: what all share, for the manual. */
+/* The subcommand; NULL: the options that all share, for the manual. */
 struct command analysis_command(const struct analysis_kind *kind);
 
 /* ---- for analyses ---- */

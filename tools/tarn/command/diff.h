@@ -34,7 +34,7 @@ struct run {
     double unit;
 };
 
-/* What columns that add up are divided by. */
+/* The divisor of columns that add up. */
 enum diff_per {
     PER_WORK,   /* each row's own count of work; without one: CPU time */
     PER_BUSY,   /* CPU time: seconds in which a CPU is busy */
@@ -48,7 +48,7 @@ struct setting {
     const char *name, *value;
 };
 
-/* A column of a table, and what has changed in it. */
+/* A column of a table, and its changes. */
 struct compared {
     unsigned analysis, table, column;
     int work; /* sums are divided by this column of their row, or: */

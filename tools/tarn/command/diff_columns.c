@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* diff_columns.c - selects tables and columns, and what they are divided by; see diff.h. */
+/* diff_columns.c - selects tables, columns and divisors; see diff.h. */
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/command/diff.h>

@@ -35,7 +35,7 @@ static bool run(sqlite3 *sqlite, char *sql)
     return ok;
 }
 
-/* ---- what is compared ---- */
+/* ---- the compared rows --- */
 
 static bool adds_up(const struct table_column *column)
 {
@@ -118,7 +118,7 @@ static bool fill(const struct diff *diff, sqlite3 *sqlite)
     return ok;
 }
 
-/* ---- what has changed ---- */
+/* ---- the changes --------- */
 
 /* Times are in nanoseconds. With one run on each side, there are no columns about noise. */
 static void make_columns(const struct diff *diff, const struct compared *compared,

@@ -179,7 +179,7 @@ static int run_visit(struct visit *visit, struct aim *aim)
     return status;
 }
 
-/* What decided the trace's run. */
+/* Reads the recipe of the trace's run. */
 static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct fail *fail)
 {
     struct fail why = {""};

@@ -61,7 +61,7 @@ static bool show(const struct options *options, const struct routines_view *view
     return ok;
 }
 
-/* Shows what was counted from BEFORE, which it takes, if there is one, to NOW. */
+/* Shows the counts between BEFORE (NULL: since counting began), which it frees, and NOW. */
 static bool show_between(const struct options *options, struct routines *before, struct routines *now,
                          struct fail *fail)
 {

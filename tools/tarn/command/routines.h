@@ -15,10 +15,10 @@ struct routine_names {
     const struct trace_routine_names *routines; /* of programs */
     struct symbols *symbols;
 };
-/* PATH: where executables are searched, as for symbols_open(); NULL: only there where it always searches. */
+/* PATH: where executables are searched, as for symbols_open(); NULL: only in its default places. */
 void routines_names_open(struct routine_names *names, const struct routines *routines, const char *path);
 void routines_names_close(struct routine_names *names);
-/* Of a row without its context, which row_context_name() names: "" for none. */
+/* The name of a row, without its context; row_context_name() returns that, "" for none. */
 const char *row_routine_name(const struct routine_names *names, uint64_t key,
                              char name[TRACE_ROUTINE_NAME_BYTES]);
 const char *row_context_name(const struct routine_names *names, uint64_t key,

@@ -43,7 +43,7 @@ static const char *find_function(const struct routine_names *names, uint32_t con
     return symbol_outermost(symbols_find(names->symbols, &executable, routine->address))->function;
 }
 
-/* Replaces what is not printable in ASCII, or one of REFUSED. */
+/* Replaces characters that ASCII cannot print or that are in REFUSED. */
 static void make_plain(char *text, const char *refused)
 {
     for (char *c = text; *c != '\0'; c++)
@@ -114,7 +114,7 @@ void routines_print_flame(const struct routines *routines, const struct routine_
 
 /* ---- TAU ------------------------------------------------------------------------------------------- */
 
-/* All but what is outside of the others, and beside them. */
+/* Whether a routine lies within the program, as TAU shows it: not served calls, nor the program itself. */
 static bool is_nested(uint64_t key)
 {
     return trace_routine_kind(key) != TRACE_ROUTINE_SERVED &&

@@ -127,7 +127,7 @@ static void print_view(const struct view *view)
         printf("}}\n");
 }
 
-/* What ended between two moments is not in the interval. */
+/* Subtracts threads that ended between the two moments: they are not in the interval. */
 static void subtract_gone(struct view *view, const struct routines_copy *copy)
 {
     char name[TRACE_ROUTINE_NAME_BYTES];

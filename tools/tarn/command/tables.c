@@ -80,7 +80,7 @@ static uint64_t ticks_between(const struct moment *before, const struct moment *
 
 /* ---- printing -------------------------------------------------------------------------------------- */
 
-/* What is missing from the rows, to standard error. */
+/* Reports missing counts on standard error. */
 static void complain_of_rows(const char *name, const struct counted *counted)
 {
     if (counted->count == 0 && counted->damaged == 0)

@@ -16,9 +16,9 @@
 struct top;
 struct moments;
 
-/* Where intervals come from, and how they are shown. */
+/* The source of intervals, and their display. */
 struct top_ways {
-    const char *keys, *end; /* help; and what has ended when there are no more intervals */
+    const char *keys, *end; /* help; the message when there are no more intervals */
     /* Reads the next interval. Returns 1: done; 0: not available yet; -1: there are no more, or FAIL says
      * what went wrong. */
     int (*next)(struct top *top, struct fail *fail);

@@ -62,7 +62,7 @@ enum {
     TASK_DEAD
 };
 
-/* What a numbered name belongs to. */
+/* The kinds of numbered names. */
 enum name_owner { OWNER_ACTIVITY, OWNER_EVENT, OWNER_FIELD, OWNER_CLASS, OWNER_WORD };
 
 struct perfetto {
@@ -403,7 +403,7 @@ static void write_thread(struct tracks *tracks, const struct model_thread *threa
     end_packet(perfetto);
 }
 
-/* What the trace lacks, if anything: an instant at the end, on a track of its own. */
+/* Writes losses, if any, as an instant at the end, on a track of its own. */
 static void write_losses(struct tracks *tracks)
 {
     struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);

@@ -134,7 +134,7 @@ static bool write_relation(struct tables *tables, const struct relation *relatio
     return is_open ? close_file(tables, &out, path) : ok;
 }
 
-/* What SELECT gives: a number, an address, then texts. */
+/* Writes the rows of SELECT: a number, an address, then texts. */
 static bool write_places(struct tables *tables, const char *select)
 {
     sqlite3_stmt *statement = NULL;
@@ -197,7 +197,7 @@ static const char *link_of(sqlite3_str *sql, const char *prefix, const char *lin
     return sqlite3_str_length(sql) == 0 ? prefix : link;
 }
 
-/* Copies events by type, what is at the addresses in them, and makes a view of all of them. */
+/* Copies events by type and the symbols of their addresses, and makes a view of all events. */
 static bool copy_events(struct tables *tables)
 {
     const struct catalog *catalog = &tables->database.catalog;

@@ -22,7 +22,7 @@
 struct places {
     uint64_t store;  /* of its magic word, which is there once the rings exist */
     bool is_at_boot; /* the event is in the boot ring, which always exists */
-    uint64_t index;  /* that of the event's CPU */
+    uint64_t index;  /* the index word of the event's CPU */
     uint64_t event;
     uint64_t count; /* the words committed to its packet */
 };
@@ -33,7 +33,7 @@ static bool places_passed(uint64_t index, uint64_t words)
     return trace_index_words(index) + (index >> 63) > words;
 }
 
-/* Of the event's packet, in the ring of its CPU, which has so many buffers. */
+/* Offset of the event's packet in its CPU's ring of so many buffers. */
 static uint64_t packet_offset(const struct aim *aim, uint64_t buffers)
 {
     return TRACE_BUFFERS_OFFSET + (aim->packet & (buffers - 1)) * aim->buffer_bytes;

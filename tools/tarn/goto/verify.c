@@ -91,7 +91,7 @@ static void take_difference(struct difference *difference, const struct sides *s
     cursor_close(&cursor);
 }
 
-/* Keeps the packet numbers of both sides of a ring of which no packet could be compared. */
+/* No packet of a ring could be compared: keeps the packet numbers of both sides. */
 static void take_apart(struct difference *difference, struct sides *sides, const struct stream *stream,
                        uint64_t first)
 {

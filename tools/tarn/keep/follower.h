@@ -22,7 +22,7 @@ struct follower_place {
 struct follower {
     const struct trace_writer *writer;
     struct triggers *triggers;
-    /* TRIGGER has fired at CURSOR's event; what triggers began at BEGIN. */
+    /* TRIGGER has fired at CURSOR's event; BEGIN: of the event, or of the interval. */
     void (*on_trigger)(void *context, struct trigger *trigger, const struct cursor *cursor, uint64_t begin);
     void *context;
     uint64_t until; /* ticks: events before have been read, unless they arrived later */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <tools/tarn/keep/keep.h>
 
-/* With fewer, half of them would not have the packets that are being written when a cut is made. */
+/* With fewer, half of them would not contain the packets that are being written at a cut. */
 #define PACKETS_LEAST 4u /* for each CPU */
 
 bool keep_open(struct keep *keep, const struct keep_amount *amount, const struct wire_hello *hello,
@@ -58,8 +58,8 @@ static uint64_t find_by_bytes(const struct trace_writer *writer, uint64_t first,
     return high;
 }
 
-/* Returns the place of a statedump to cut at: the first one that leaves at most half of what is allowed, but
- * at least a quarter of what is allowed. */
+/* Returns the place of a statedump to cut at: the first one that leaves at most half of the limit, but at
+ * least a quarter. */
 static uint64_t cut_by_bytes(const struct keep *keep, const struct trace_writer *writer,
                              const struct statedumps *dumps, uint64_t first, uint64_t now)
 {

@@ -2,9 +2,9 @@
 /*
  * keep.h - decides when the head of a growing trace is cut, and where: at a statedump.
  *
- * Time: when the trace has KEEP_TIMES times what is wanted, it is cut to what is wanted, and a little more,
- * because a cut is where a statedump begins. Bytes: a cut begins when the streams have five sixths of what is
- * allowed, leaves at most half, and is over before they have all. The new file of one stream then exists
+ * Time: a trace of KEEP_TIMES the wanted length is cut to that length, and a little more, because a cut is
+ * where a statedump begins. Bytes: a cut begins when the streams have five sixths of the limit, leaves at
+ * most half, and is over before they have all. The new file of one stream then exists
  * beside the old one, so the disk never has more than one and a half times the allowed bytes: a cut that
  * keeps K and copies KEEP_PACE bytes for each that arrives ends after K / (KEEP_PACE - 1) have arrived.
  * With K = 1/2 and a pace of 8, the streams reach 0.905, and the copy 0.571.
@@ -27,8 +27,7 @@
 #define STATEDUMPS_MAX 64u
 
 struct statedumps {
-    /* Oldest first: ticks; all of the statedump is later. Those that the guest has confirmed, and the one
-     * asked for. */
+    /* Ticks before statedumps, oldest first: those that the guest has confirmed, and the one requested. */
     uint64_t begins[STATEDUMPS_MAX];
     unsigned count;
     bool is_asked;    /* the last one is not yet confirmed */

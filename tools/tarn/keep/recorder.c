@@ -163,8 +163,8 @@ static void follow_triggers(struct recorder *recorder, bool has_packet)
 
 /* ---- cuts ---- */
 
-/* What waits to be saved is not removed, unless the bytes demand it: then it is saved at once. Returns false
- * if nothing can be cut. */
+/* Packets that a waiting part needs are not removed, unless the size demands it: then the part is saved at
+ * once. Returns false if nothing can be cut. */
 static bool prepare_cut(struct recorder *recorder, uint64_t *time, bool is_forced)
 {
     if (recorder->triggers.count == 0)

@@ -57,7 +57,7 @@ struct part *saved_add(struct saved *saved, const struct saved_trigger *trigger,
 /* EVENT: in words. */
 void saved_describe(struct part *part, const struct saved_trigger *trigger, const char *event);
 /* Saves the parts that are complete: the trace has everything before UNTIL, and the statedump from DUMP_BEGIN
- * to DUMP_END; and those that need what is before BEFORE, which is about to be removed. Reports each on
+ * to DUMP_END; and those that need packets before BEFORE, which are about to be removed. Reports each on
  * stderr, unless QUIET. */
 void saved_write(struct saved *saved, uint64_t until, uint64_t dump_begin, uint64_t dump_end, uint64_t before,
                  bool quiet);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trigger.c - what makes a pull save a part of the trace; see trigger.h. */
+/* trigger.c - decides when a pull saves a part of the trace; see trigger.h. */
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/keep/amount.h>

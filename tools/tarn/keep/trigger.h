@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trigger.h - what makes a pull save the part of the trace around it: an event, or a latency beyond a bound.
+ * trigger.h - decides when a pull saves a part of the trace: around an event, or a latency beyond a bound.
  *
  * A trigger is a text, in the languages of the other subcommands:
  *

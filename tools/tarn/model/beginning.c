@@ -18,7 +18,7 @@
  * it, a trace without a statedump would be read completely. */
 #define EVENTS_MAX 4000000u
 
-/* What is known of a process. */
+/* Facts known about a process. */
 enum {
     HAS_NAME = 1, /* the name of one of its threads */
     HAS_OWN_NAME = 2,

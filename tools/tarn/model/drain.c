@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * drain.c - what the drain of the trace causes, and time that does not count; see model.h.
+ * drain.c - leaves out what the drain causes, and subtracted time; see model.h.
  *
  * A drain is a thread of the guest's trace server that sends packets to a host. It marks the rounds in which
  * it sends (trace/schema/trace.ev). Between them it only waits for packets, so everything from its first mark
@@ -156,7 +156,7 @@ bool count_segment(struct model *model, struct model_thread *thread, uint64_t fr
         leave_out_segment(model, thread, to - from);
         return false;
     }
-    thread->segment_deducted = rest < to - from ? rest : to - from; /* what is too much, the next one lacks */
+    thread->segment_deducted = rest < to - from ? rest : to - from; /* the next segment lacks the rest */
     thread->deducted += thread->segment_deducted;
     return true;
 }

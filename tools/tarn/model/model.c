@@ -29,7 +29,7 @@ static bool only_scheduling(const struct model *model)
     return model->observers != NULL && observer == NULL;
 }
 
-/* Sets the action of each event type, according to what observers want. */
+/* Sets the action of each event type, as observers want. */
 static void set_actions(struct model *model)
 {
     const struct schema *schema = &model->trace->schema;

@@ -204,10 +204,10 @@ struct model_sampling {
     char counter[28]; /* hardware counter that drives the sampling; "": the clock does */
 };
 
-/* Of which events of a type not all are logged (trace.ev); 0: all. */
+/* The sampling and threshold of an event type (trace.ev); 0: all of its events are logged. */
 struct model_limit {
     uint32_t every;     /* N: one in N is logged */
-    uint32_t threshold; /* ticks: those are logged whose duration is at least this */
+    uint32_t threshold; /* ticks: shorter ones are not logged */
 };
 
 /* Callbacks of an observer; NULL: not wanted. Embed it: `self` is the observer. Callbacks see the state
@@ -251,15 +251,15 @@ struct model_observer {
     struct model_observer *next; /* private to the model */
 };
 
-/* What observers did not get, because it is the drain's (model_leave_out_drain). */
+/* Totals of what was hidden from observers because the drain caused it (model_leave_out_drain). */
 struct model_left_out {
     uint64_t events, activities, calls;
     uint64_t waited; /* ticks that its threads waited; the time that they ran is in model_cpu */
 };
 
-/* What model_subtract_costs subtracted. */
+/* Totals of model_subtract_costs. */
 struct model_subtracted {
-    uint64_t events, ticks; /* that have a cost; their cost */
+    uint64_t events, ticks; /* events with a known cost; their cost */
     uint64_t without;       /* events whose type was not measured */
     uint64_t short_spans;   /* activities that were shorter than the cost in them; they count as 0 */
 };
@@ -284,7 +284,7 @@ struct model {
     bool leaves_out_drain, subtracts_costs;
     struct model_subtracted subtracted;
     struct model_left_out left_out;
-    uint16_t *subjects;    /* by event index: where an event says which thread it schedules; 0: nowhere */
+    uint16_t *subjects;    /* by event index: offset of the thread that an event schedules; 0: none */
     uint32_t stays_period; /* how often model_begin_stays was called */
     uint32_t thread_capacity;
     uint64_t now; /* time of the current event; never decreases, though ticks may within a nanosecond */
@@ -331,10 +331,9 @@ static inline bool model_leaves_out(const struct model *model, const struct mode
 /* Whether the event at CURSOR, which the model has not taken yet, is the drain's. */
 bool model_is_drain_event(const struct model *model, const struct cursor *cursor);
 
-/* Subtracts what logging cost: of each event that a thread logs, the median of its type does not count in the
- * thread's time from the event on. A thread whose segment is shorter than that has the rest subtracted later.
- * So does the wait of a client for a server that logs while it serves the client's call; other waits stay as
- * they are. Call it before model_observe. */
+/* Subtracts the cost of logging: the median cost of each event's type, from the time of the thread that
+ * logged it. A segment that is shorter passes the rest on to the thread's next one. A client's wait for its
+ * server is shortened by what the server logs meanwhile; other waits stay. Call it before model_observe. */
 void model_subtract_costs(struct model *model);
 
 /* Call it before the first event. */

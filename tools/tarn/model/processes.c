@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* processes.c - what is known of processes; see model.h. */
+/* processes.c - the table of processes; see model.h. */
 #include <tools/tarn/model/model_parts.h>
 
 static struct model_process *find_or_make(struct model *model, uint32_t pid)

@@ -2,8 +2,8 @@
 /*
  * walk.h - walks a range of time; defines what is in a range.
  *
- * The range of a model is FROM <= t < TO (ticks). Observers get the events in it. Of anything with a
- * duration they get the part in the range: an activity that begins before or ends after it is cut (is_cut).
+ * The range of a model is FROM <= t < TO (ticks). Observers get the events in it. Activities and
+ * segments are clipped to the range: an activity that begins before or ends after it is cut (is_cut).
  * So times of adjacent ranges add up to those of the whole; numbers of activities do so except for those cut
  * between two ranges, which count in both.
  *

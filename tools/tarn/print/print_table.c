@@ -9,7 +9,7 @@
 #include <tools/tarn/print/print_value.h>
 #include <unistd.h>
 
-#define LINE_WIDTH 100u /* of what is no terminal */
+#define LINE_WIDTH 100u /* if the output is no terminal */
 
 #define NAME_WIDTH_MIN 28u
 #define NAME_WIDTH_MAX 44u

@@ -206,7 +206,7 @@ static bool is_named_after_processor(const struct stream *stream)
     return strcmp(stream->name, name) == 0;
 }
 
-/* Of the files of one CPU, returns the one to use: the one named after the CPU, or else the first. */
+/* Returns the file to use for a CPU that has several: the one named after it, or else the first. */
 static unsigned find_owner(const struct trace *trace, unsigned place)
 {
     unsigned owner = place;

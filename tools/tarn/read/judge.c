@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* judge.c - what is wrong with a trace as a whole; see judge.h. */
+/* judge.c - defects of a trace as a whole; see judge.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/judge.h>
@@ -9,7 +9,7 @@
 #define SIGNS_MAX 16384u
 #define SIGNS_MIN 64u /* of a stream */
 
-/* In the order in which they happen: of one call, and of a thread from its creation to its first run. */
+/* Signs of a call, and of a thread up to its first run, in the order in which they must happen. */
 enum sign_kind {
     SIGN_NONE,
     SIGN_CALL,
@@ -307,7 +307,7 @@ static void compare_thread(struct judge *judge, const struct sign *signs, size_t
         compare_runs(judge, signs + births + wakes, runs);
 }
 
-/* Puts the signs of all streams together: of the calls and threads that all of them kept. */
+/* Gathers the signs of calls and threads that all streams kept. */
 static struct sign *gather_signs(struct judge *judge, size_t *count)
 {
     const unsigned streams = judge->trace->stream_count;

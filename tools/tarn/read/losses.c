@@ -96,7 +96,7 @@ static void add_losses(struct text *text, const struct report *report, const cha
         add(text, " after [%s], up to an unknown time", begin);
 }
 
-/* Where it is, and what. */
+/* Adds the place and kind of a defect. */
 static void add_place(struct text *text, const struct trace *trace, const struct report *report,
                       const char *begin, const char *end)
 {

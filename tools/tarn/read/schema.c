@@ -262,7 +262,7 @@ static bool check_envelope(struct schema *schema, struct fail *fail)
 
 /* ---- costs of logging ------------------------------------------------------------------------------ */
 
-/* Returns what stands behind the last first line of costs; NULL: there is none. */
+/* Returns the text after the first line of the last list of costs; NULL: there is none. */
 static const char *find_last(const char *text, size_t length)
 {
     static const char begin[] = TRACE_COSTS_BEGIN;
@@ -274,7 +274,7 @@ static const char *find_last(const char *text, size_t length)
     return last;
 }
 
-/* "-" stands for what is not counted. */
+/* "-": not counted. */
 static bool read_number(const char *word, uint32_t *number)
 {
     char *end;

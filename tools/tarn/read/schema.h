@@ -37,7 +37,7 @@ struct field {
     const struct tsdl_label *labels; /* of an enumeration, or of the elements of an array */
 };
 
-/* CHANGE: of what is logged, possibly of switches; the later ones say which thread runs. */
+/* CHANGE: other events are logged from here on, perhaps switches. CONTEXT, SWITCH: say which thread runs. */
 enum event_role { EVENT_PLAIN, EVENT_CHANGE, EVENT_CONTEXT, EVENT_SWITCH };
 
 struct event_type {
@@ -51,7 +51,7 @@ struct event_type {
     unsigned field_count;
     bool has_fields; /* declares a struct, which may be empty */
     unsigned index;  /* 0, 1, ... in metadata order */
-    /* What logging one costs, in thousandths; the least and the median. 0: not measured, or not counted. */
+    /* The cost of logging one, in thousandths; the least and the median. 0: not measured, or not counted. */
     uint32_t cost_ticks[2], cost_instructions[2];
 };
 

@@ -17,7 +17,7 @@ struct named_type {
     struct named_type *next;
 };
 
-/* What stands for a value. The list ends with a NULL word. */
+/* A word and its value. The list ends with a NULL word. */
 struct choice {
     const char *word;
     unsigned value;

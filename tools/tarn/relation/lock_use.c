@@ -46,7 +46,7 @@ struct lock_taking {
     const struct lock_chain *chain; /* NULL: unknown */
 };
 
-/* What a holder did in the wait that met it last. */
+/* A holder's deed in the wait that met it last. */
 struct lock_deed {
     uint64_t wait, ticks;
 };
@@ -54,7 +54,7 @@ struct lock_deed {
 /* A thread that sleeps until a lock is free. */
 struct lock_sleeper {
     uint64_t since, lock;
-    uint64_t switches; /* of the thread at that time: if unchanged, it has not run since */
+    uint64_t switches; /* the thread's count then: if unchanged, it has not run since */
     uint32_t class;
     const struct model_thread *thread, *holder;
 };

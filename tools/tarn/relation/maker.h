@@ -38,7 +38,7 @@ struct making {
 /* The state of type TYPE, which contains the observer SELF. */
 #define MAKING_OF(self, type) ((type *)(void *)(self))
 
-/* A column may have a `value` of its own, for what only some readers want. */
+/* A column may have a `value` of its own, if only some readers want it. */
 /* clang-format off */
 #define MADE_COLUMN(name_, unit_, text_) {.name = (name_), .text = (text_), .unit = (unit_)}
 /* They come last, and rows have no cells for them. A condition `= 'value'` on one is what the maker gets. */

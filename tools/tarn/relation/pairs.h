@@ -12,7 +12,7 @@
 
 #define MATCHES_MAX 4u
 
-/* What the begin and end of an interval must have in common. */
+/* The thing that begin and end of an interval must share. */
 enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
 
 /* As text; NULL: not given. */
@@ -37,7 +37,7 @@ struct pair {
     unsigned match_count;
 };
 
-/* What the two events have in common. Values do not depend on the schema. */
+/* The values that the two events share; they do not depend on the schema. */
 struct pair_key {
     uint64_t first, others; /* values of matched fields */
     uint64_t whom;          /* thread, process or CPU */
@@ -49,7 +49,7 @@ void interval_spec_fill(struct interval_spec *spec, const struct interval_spec *
 /* SPEC has a begin and an end. */
 bool pair_resolve(struct pair *pair, const struct schema *schema, const struct interval_spec *spec,
                   struct fail *fail);
-/* WHOM: of EVENT, as pair->same says. */
+/* WHOM: EVENT's thread, process or CPU, as pair->same selects. */
 struct pair_key pair_key(const struct pair *pair, const struct event *event, bool is_begin, uint64_t whom);
 
 bool pair_is_comparable(const struct field *field);

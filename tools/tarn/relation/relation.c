@@ -96,7 +96,7 @@ struct value value_of_label(const struct relation_row *row, const struct field *
 #define WHEN(ticks_) VALUE_OF(VALUE_WHEN, ticks_)
 #define SPAN(ticks_) VALUE_TICKS(ticks_, 0)
 
-/* What ROW is about. */
+/* The subject of ROW. */
 #define ANALYSIS   (row->relations->analysis)
 #define TYPE       type_of(row)
 #define RUNNING    cursor_running(row->cursor)

@@ -127,7 +127,7 @@ void thread_states_add(struct thread_states *states, const struct model_thread *
                        uint64_t to);
 void thread_states_finish(struct thread_states *states);
 
-/* One row, valid while its sink takes it. What is not of its relation is zero. */
+/* One row, valid while its sink takes it. Fields that its relation lacks are zero. */
 struct relation_row {
     struct relations *relations;
     const struct model_thread *thread, *other;
@@ -138,7 +138,7 @@ struct relation_row {
     const struct thread_state *interval;
     const struct value *cells; /* by column, of SOURCE_MADE */
     const char *const *parameters;
-    const void *item; /* what SOURCE_PROCESS and later ones list */
+    const void *item; /* the object that a row of SOURCE_PROCESS and later sources lists */
     enum model_state state;
     bool is_so;
     uint64_t number;

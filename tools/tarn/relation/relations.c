@@ -293,7 +293,7 @@ void relations_finish(struct relations *relations)
     }
 }
 
-/* ---- what is known at the end ---- */
+/* ---- rows made at the end -------- */
 
 static void fill_process(struct relations *relations, const struct model_process *process,
                          struct relation_row *row)

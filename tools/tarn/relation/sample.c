@@ -286,7 +286,7 @@ static const struct symbol *symbol_of(struct sampling *sampling, const struct st
     return none;
 }
 
-/* Where the kernel enables interrupts, or sleeps, it takes samples that were due before
+/* A sample at a place where the kernel enables interrupts, or sleeps, was due before
  * (kernel/diagnosis/profile.h). */
 static const char *name_of(const struct stack_node *node, const struct symbol *symbol, char *text)
 {

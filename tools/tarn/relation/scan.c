@@ -89,7 +89,7 @@ static void take_row(struct relation_sink *self, const struct relation_row *row)
 
 /* ---- events ---- */
 
-/* The streams of the filter; of a condition on the CPU, only that one. */
+/* Chooses the filter's streams, or only that of a condition on the CPU. */
 static void choose_streams(struct scan *scan)
 {
     const struct trace *trace = scan->source.trace;
@@ -185,7 +185,7 @@ static bool open_model(struct scan *scan, struct fail *fail)
     return true;
 }
 
-/* Whether no later event has a row that the limits want. Of what lasts, the begin is earlier. */
+/* Whether no later event has a row within the limits. Rows with a duration begin before their event. */
 static bool is_past(const struct scan *scan)
 {
     bool lasts = scan->relation->source != SOURCE_EVENT && scan->relation->source != SOURCE_WAKEUP &&
@@ -216,7 +216,7 @@ static bool next_of_model(struct scan *scan)
     return scan->queued != 0;
 }
 
-/* ---- what is known at the end ---- */
+/* ---- rows made at the end -------- */
 
 static bool next_final(struct scan *scan)
 {

@@ -22,7 +22,7 @@ struct scan_condition {
 
 #define SCAN_CONDITIONS 8u
 
-/* What a caller does not need. Rows outside of it may come all the same. */
+/* The part that the caller needs. Rows outside of it may come all the same. */
 struct scan_limits {
     int64_t from_ns, to_ns; /* begin in from <= ts <= to; all: INT64_MIN, INT64_MAX */
     uint64_t columns;       /* bit N: column N is used; the last bit stands for all further ones */

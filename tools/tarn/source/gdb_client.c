@@ -15,7 +15,7 @@
 
 /* ---- packets ---- */
 
-/* GOT: of wait_ready or send_all. */
+/* GOT: the result of wait_ready or send_all. */
 static bool check_got(int got, struct fail *fail)
 {
     return got > 0 ||

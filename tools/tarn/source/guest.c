@@ -266,7 +266,7 @@ static bool rings_show_packets(struct guest *guest)
  * in page frames that were freed since. */
 enum verdict { STORE_TAKEN, STORE_WRONG, STORE_STRAY };
 
-/* Where the ranges of memory depend on the store's place, tries all possibilities. */
+/* Tries all possible ranges of memory if they depend on the store's place. */
 static enum verdict try_candidate(struct guest *guest, const struct candidate *candidate, struct fail *fail)
 {
     struct memory *memory = guest->memory;

@@ -183,7 +183,7 @@ static void ring_copy(struct guest_ring *ring, uint64_t number, uint64_t *to, ui
     copy_window(ring, ring_packet_offset(ring, number), to, words * 8);
 }
 
-/* Where nothing is live, the index that was found plausible. */
+/* The ring's index; in memory that is not live, the one that was found plausible. */
 static uint64_t ring_index(struct guest_ring *ring)
 {
     return guest_is_live(ring->guest) ? ring_load(ring, TRACE_CONTROL_AT(index)) : ring->index;

@@ -86,7 +86,7 @@ static bool copy_rows(struct guest_routines *routines, struct guest *guest, stru
     return true;
 }
 
-/* Without memory for what the program has, it has no rows. */
+/* If the program's pages cannot be read, it has no rows. */
 static void copy_program(struct guest *guest, struct routines_raw *raw)
 {
     struct fail ignored;
@@ -97,7 +97,7 @@ static void copy_program(struct guest *guest, struct routines_raw *raw)
             raw->head.program_pages = 0;
 }
 
-/* Without memory for what the program has, there is no context and no name. */
+/* If the program's pages cannot be read, rows have neither context nor name. */
 static bool copy_table(struct guest_routines *routines, struct guest *guest, uint64_t address,
                        struct routines_raw *raw, struct fail *fail)
 {

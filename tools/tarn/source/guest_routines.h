@@ -23,7 +23,7 @@ struct guest_routines {
     uint64_t at, serial;             /* head of the table copied last; 0: none */
     struct routines_raw *raw[2];     /* two copies */
     uint8_t *reply;
-    bool program_changed; /* what its program wrote, while it was copied */
+    bool program_changed; /* its program wrote to its rows while they were copied */
 };
 
 /* Copies the table that follows serial number AFTER, 0 at first. *size 0: there is none. The reply is valid

@@ -27,7 +27,7 @@ struct routines_raw {
                 TRACE_PROGRAM_ROWS_MAX - TRACE_ROUTINES_ROWS_BESIDES))
 #define PAGE_BYTES 4096u
 
-/* Behind the most rows: head.program_pages pages of what the thread's program writes. */
+/* The head.program_pages pages that the thread's program writes; they follow space for all rows. */
 static inline struct trace_program *program_of(struct routines_raw *raw)
 {
     return (struct trace_program *)((char *)raw + RAW_BYTES(ROWS_MAX));
@@ -39,7 +39,7 @@ static inline void swap_words(const struct guest *guest, void *words, size_t byt
         ((uint64_t *)words)[i] = __builtin_bswap64(((uint64_t *)words)[i]);
 }
 
-/* Of words that have been swapped: two 32-bit fields in each. */
+/* Swaps the two 32-bit fields of words whose bytes have been swapped. */
 static inline void swap_halves(const struct guest *guest, void *pairs, size_t bytes)
 {
     for (size_t i = 0; guest->swap && i < bytes / 8; i++) {

@@ -40,7 +40,7 @@ static struct trace_program_pages program_pages(const struct guest *guest, struc
     return pages;
 }
 
-/* What the scheduler counts lies elsewhere: a thread ran while it was not out. */
+/* Computes the scheduler's counts, which lie elsewhere: a thread ran while it was not out. */
 static void add_living(struct guest_routines *routines, struct guest *guest, struct routines_raw *raw,
                        struct trace_routines_copy *copy)
 {
@@ -55,8 +55,8 @@ static void add_living(struct guest_routines *routines, struct guest *guest, str
     copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
 }
 
-/* Of times that are of different moments, the program's may be less than nothing. IS_CHANGING: memory that
- * does not change any more has a table in the middle of a change. */
+/* The program's time may be negative if other times are of another moment. IS_CHANGING: the memory does not
+ * change any more, and has the table in the middle of a change. */
 static void add_program(struct trace_routines_copy *copy, bool is_changing)
 {
     const bool fits = trace_routines_in_kernel(copy) <= copy->head->life;

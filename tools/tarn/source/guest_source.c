@@ -229,7 +229,7 @@ static bool all_done(const struct guest_source *guest)
 
 /* ---- items ---- */
 
-/* Follows what the guest changes. What cannot be read any more ends the pull: the rings have changed. */
+/* Follows changes of the guest. If the rings cannot be read any more, they have changed: the pull ends. */
 static void look_around(struct guest_source *guest)
 {
     double now = now_seconds();

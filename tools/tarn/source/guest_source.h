@@ -52,7 +52,7 @@ void guest_source_close(struct source *source);
 /* The `control` of source_class. */
 enum source_got guest_control(struct source *source, const struct wire_request *request, int32_t *status,
                               const uint8_t **data, size_t *size, struct fail *fail);
-/* What a status of the pull says about CPU. */
+/* Fills in CPU's part of the pull's status. */
 void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu);
 /* Switches to the trace of the previous boot. False: FAIL, and only closing is possible. */
 bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail);

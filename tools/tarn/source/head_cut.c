@@ -13,7 +13,7 @@
 
 /* ---- packets in the files ---- */
 
-/* Of the packet at PLACE, or of the end of the file. */
+/* The offset of the packet at PLACE, or of the end of the file. */
 static uint64_t stream_offset(const struct stream_writer *stream, uint64_t place)
 {
     return place < stream->packets ? stream->places[place] : stream->bytes;

@@ -10,7 +10,7 @@
 
 #include <tools/tarn/source/source.h>
 
-/* What the first bytes from the peer are. */
+/* The first bytes from the peer. */
 enum link_start {
     LINK_BEGINS, /* the first frame */
     /* Perhaps the rest of an earlier conversation, on a port that has no connections: HELLO is searched for.

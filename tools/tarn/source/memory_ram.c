@@ -77,7 +77,7 @@ static bool ram_ended(struct memory *memory)
 
 /* ---- ranges ---------------------------------------------------------------------------------------- */
 
-/* FIRST, which begins with the file, and what is left of its SIZE from 4 GiB on. */
+/* Sets two ranges: FIRST, from the file's begin, and the rest of SIZE from 4 GiB on. */
 static void set_ranges(struct memory *memory, struct memory_range first, uint64_t size)
 {
     memory->range_count = 0;

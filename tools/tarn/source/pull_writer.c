@@ -522,7 +522,7 @@ static bool write_record(const struct trace_writer *writer, const char *name, st
     return is_written;
 }
 
-/* For CPUs that the guest did not report, writes only what was cut off here. */
+/* Writes the last counts of a CPU; if the guest did not report it, only the events cut off here. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
 {

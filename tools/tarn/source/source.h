@@ -67,7 +67,7 @@ struct source_reply {
     size_t size;
 };
 
-/* Sends REQUEST. False: FAIL, which begins with WHAT if the guest refused. */
+/* Sends REQUEST. False: FAIL, which begins with the text WHAT if the guest refused. */
 bool source_control(struct source *source, const struct wire_request *request, const char *what,
                     struct source_reply *reply, struct fail *fail);
 /* Sends a command of trace/print/commands.h. Returns what it prints, to be freed; NULL: FAIL. */

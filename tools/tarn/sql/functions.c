@@ -63,7 +63,7 @@ static struct holder *holder_of(const struct database *database, sqlite3_value *
                : NULL;
 }
 
-/* What an aggregate has met so far: only ONE, or all of it in `holder`. */
+/* The values of an aggregate so far: only ONE, or all in `holder`. */
 struct gathered {
     const struct holder *one;
     struct holder holder;
@@ -113,7 +113,7 @@ static void result_amount(sqlite3_context *context, const struct holder *holder,
                                                       : amount));
 }
 
-/* Returns what was met; the caller frees the arena of *GATHERED. */
+/* Returns the values; the caller frees the arena of *GATHERED. */
 static const struct holder *all_gathered(sqlite3_context *context, struct gathered **gathered)
 {
     static struct gathered none;

@@ -47,7 +47,7 @@ struct sql_kind {
 struct sql_state {
     struct analysis analysis; /* first */
     const char *options[OPTIONS_MAX];
-    struct buffer texts[OPTIONS_MAX]; /* what options print in place of tables */
+    struct buffer texts[OPTIONS_MAX]; /* printed by options in place of tables */
     struct database database;
     bool is_open;
 };
@@ -59,7 +59,7 @@ static char *copy_text(const char *text, size_t length)
     return memcpy(alloc_zero(length + 1, 1), text, length);
 }
 
-/* Returns a copy of what precedes MARK, without spaces around it, and moves behind it. */
+/* Returns a copy of the text before MARK, without spaces around it, and moves behind MARK. */
 static char *cut(const char **at, const char *mark)
 {
     const char *begin = *at + strspn(*at, " \n");
@@ -79,7 +79,7 @@ static const struct buffer *find_define(const struct sql_kind *kind, const char 
     return NULL;
 }
 
-/* Adds TEXT; $NAME stands for what is defined. */
+/* Adds TEXT, with $NAME replaced by its definition. */
 static bool add_expanded(const struct sql_kind *kind, struct buffer *to, const char *text, size_t length,
                          struct fail *fail)
 {

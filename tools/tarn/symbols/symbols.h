@@ -15,7 +15,7 @@
 
 #include <tools/tarn/model/executables.h>
 
-/* What is at an address. For inlined code this is a list, innermost first: each is inlined into `outer`,
+/* The code at an address. For inlined code this is a list, innermost first: each is inlined into `outer`,
  * whose line is that of the call. */
 struct symbol {
     const char *function; /* NULL: unknown */
@@ -52,7 +52,7 @@ bool symbols_is_caller(struct symbols *symbols, const struct executable *executa
                        const struct executable *caller_executable, uint64_t caller);
 /* Returns the file that was found for an executable; NULL: none. */
 const char *symbols_file(struct symbols *symbols, const struct executable *executable);
-/* Returns what was not found, one sentence per number; NULL after the last. */
+/* Returns a sentence on missing files, one per number; NULL after the last. */
 const char *symbols_complaint(const struct symbols *symbols, unsigned number);
 
 #define SYMBOL_NAME_BYTES 256u

@@ -25,8 +25,8 @@ struct counted {
     struct arena arena;
 };
 
-/* Collects the rows of TABLE. BEFORE: an earlier moment, of which all is subtracted, and rows that did not
- * change are left out; or NULL. BY_CPU: rows of different CPUs are not added. */
+/* Collects the rows of TABLE. BEFORE: an earlier moment, whose counts are subtracted (rows without
+ * change are left out); or NULL. BY_CPU: rows of different CPUs are not added. */
 void counted_collect(struct counted *counted, const struct trace_table_info *table, const struct moment *now,
                      const struct moment *before, bool by_cpu);
 void counted_free(struct counted *counted);

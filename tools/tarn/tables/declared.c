@@ -169,7 +169,7 @@ static bool read_moves(struct declared *declared, const char *line, struct fail 
     return false;
 }
 
-/* The first one counts: only the system's own text stands before what programs may have added. */
+/* Finds the first list, the system's: later ones may have been added by programs. */
 static const char *find_list(const char *text, size_t length)
 {
     static const char begin[] = "\n" TRACE_TABLES_BEGIN;

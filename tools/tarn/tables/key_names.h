@@ -19,7 +19,7 @@ struct lock_classes {
 };
 
 struct key_names {
-    struct lock_classes classes; /* of the guest; none: not asked */
+    struct lock_classes classes; /* the guest's; none: not asked */
     bool has_trace;
     struct trace trace;
     struct model model;

@@ -11,8 +11,8 @@
 #define READ_AGAIN_MAX 3u
 #define PAGE_BYTES     4096u /* a guest sends whole pages */
 
-/* Readers of mapped rings (trace/ring/table_read.h) take the address of the ring, of which only the tables
- * are there. */
+/* Readers of mapped rings (trace/ring/table_read.h) take the address of the ring; only its tables exist
+ * here. */
 static const char *ring_of_area(const uint64_t *area)
 {
     return (const char *)((uintptr_t)area - TRACE_TABLES_OFFSET);

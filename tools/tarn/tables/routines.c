@@ -7,7 +7,7 @@
 #include <tools/tarn/tables/routines.h>
 #include <trace/ring/routine_copy.h>
 
-/* A guest that sends more does not send what it has. */
+/* More than any guest has. */
 #define ROUTINES_MAX     1000000u
 #define ROUTINE_ROWS_MAX (1u << 22) /* of all of them: 1.25 GiB */
 
@@ -106,7 +106,7 @@ static void append_name(struct routines *routines, const struct trace_routine *r
     all[names->count++] = *routine;
 }
 
-/* Takes what is in the order of numbers, so that readers find each by its number. */
+/* Accepts names in the order of their numbers only, so that readers find each by its number. */
 static bool take_names(struct source *source, const struct source_reply *reply, struct routines *routines,
                        struct fail *fail)
 {
@@ -233,7 +233,7 @@ static struct routines_copy *find_copy(const struct routines *routines, uint64_t
     return NULL;
 }
 
-/* The table that got the times of those of PID that ended. */
+/* The table with the times of PID's ended threads. */
 static struct routines_copy *find_ended(const struct routines *routines, uint32_t pid)
 {
     for (size_t i = 0; i < routines->count; i++)
@@ -267,8 +267,8 @@ static bool began_anew(const struct routines *now, const struct routines *before
     return false;
 }
 
-/* The program's own time is what is left, so it may be less than nothing where a thread has handed its rows
- * on; sums are right. */
+/* The program's own time is the rest, so it may be negative if a thread has handed its rows on; sums are
+ * right. */
 static void subtract_copy(struct routines_copy *now, const struct routines_copy *old)
 {
     now->head.life -= old->head.life;
@@ -307,7 +307,7 @@ bool routines_subtract(struct routines *now, struct routines *before, struct fai
     return true;
 }
 
-/* ---- what they say --------------------------------------------------------------------------------- */
+/* ---- names and times ------------------------------------------------------------------------------- */
 
 const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES])
 {

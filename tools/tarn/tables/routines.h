@@ -33,13 +33,13 @@ struct routines {
  * before damage in guest memory are kept. False: FAIL, and nothing to free. */
 bool routines_read(struct routines *routines, struct source *source, struct fail *fail);
 uint64_t routines_unfinished(const struct routines *routines); /* rows that are not of one moment */
-/* Reports what is missing or not exact on standard error. */
+/* Reports missing and inexact counts on standard error. */
 void routines_complain(const struct routines *routines);
 /* Drops the tables of other processes; UINT64_MAX: of none. */
 void routines_keep(struct routines *routines, uint64_t pid);
-/* Subtracts what was there before, and takes it. Least and greatest times stay those of the whole. What ended
- * meanwhile is subtracted from the ended threads of its process; if that has ended too, it is `gone`: the
- * table that got its times cannot be told. False: FAIL, both are not of one boot. */
+/* Subtracts BEFORE, and frees it. Least and greatest times stay those since counting began. A thread that
+ * ended meanwhile is subtracted from its process's ended threads, or, if the process ended, too, is `gone`:
+ * nobody knows which table got its times. False: FAIL, both are not of one boot. */
 bool routines_subtract(struct routines *now, struct routines *before, struct fail *fail);
 void routine_subtract_row(struct trace_routine_row *row, const struct trace_routine_row *old);
 void routines_free(struct routines *routines);

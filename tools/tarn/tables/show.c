@@ -188,7 +188,7 @@ static uint64_t bound_of(const struct shown *shown, const struct trace_column_in
     return bound == TRACE_NO_VALUE ? TABLE_NONE : value_of(shown, column, bound);
 }
 
-/* A largest value that is not known is none for what is derived from it. */
+/* Derived columns treat an unknown largest value as none. */
 static union table_cell derived_cell(const struct shown *shown, const struct trace_derived *derived,
                                      const struct counted_row *row)
 {

@@ -14,7 +14,7 @@
 #include <tools/tarn/tables/key_names.h>
 #include <trace/ring/table_derive.h>
 
-/* What a column of the printed table shows. */
+/* The contents of a printed column. */
 struct shown_column {
     uint16_t column; /* of the table of counters */
     uint8_t what;

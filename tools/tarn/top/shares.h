@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shares.h - what `tarn top --routines` shows of an interval: what each process did with its time, as the
- * tables of two moments say (trace/print/shares.h).
+ * shares.h - the table of `tarn top --routines`: each process's use of its time in an interval, from tables
+ * of routines at two moments (trace/print/shares.h).
  */
 #ifndef TARN_SHARES_H
 #define TARN_SHARES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api.c - dispatches requests, and has what they share; see api.h. */
+/* api.c - dispatches requests, and has their common parts; see api.h. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

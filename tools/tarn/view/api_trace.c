@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_trace.c - /api/trace: what does not depend on a range.
+ * api_trace.c - /api/trace: facts that do not depend on a range.
  *
  * begin_clock_ns: a text, because it exceeds the exact integers of JavaScript. busy: the shortest range with
  * 98 % of the events, plus a margin; the whole trace if that is hardly longer. live: it grows; indexing: the
@@ -22,7 +22,7 @@ static const char *environment(const struct view *view, const char *name)
     return "";
 }
 
-/* CPUs without a stream, of which nothing is known, come last. */
+/* CPUs without a stream come last. */
 static void add_cpus(const struct view *view, struct json *json)
 {
     json_add(json, "cpus:[");

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <tools/tarn/view/draw_parts.h>
 
-/* Of a thread's strip; -1: it is not drawn. */
+/* The middle of a thread's strip; -1: it is not drawn. */
 static double middle_of(const struct draw *draw, uint32_t thread)
 {
     for (size_t i = 0; i < layout_count(&draw->layout); i++) {

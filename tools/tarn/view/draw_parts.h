@@ -48,7 +48,7 @@ static inline double draw_above(const struct draw *draw)
     return DRAW_TITLE + DRAW_AXIS_HEIGHT + draw->mark_count * LAYOUT_MARK;
 }
 
-/* Sets the colour of what Cairo draws next; of a style that is no program's. */
+/* Sets the colour of Cairo's next shapes, that of a style without a program. */
 void draw_colour(const struct draw *draw, enum style style, double alpha);
 /* Draws a box on whole pixels, at least one wide. PROGRAM as for style_colour. */
 void draw_box(const struct draw *draw, double x, double y, double width, double height, enum style style,

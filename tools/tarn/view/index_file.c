@@ -44,7 +44,7 @@ static uint64_t checksum_of(const uint8_t *bytes, size_t size)
 
 /* ---- streams --------------------------------------------------------------------------------------- */
 
-/* What the trace is, apart from its streams. */
+/* The identity of the trace, apart from its streams. */
 struct identity {
     uint32_t stream_count, event_count;
     uint8_t uuid[16];

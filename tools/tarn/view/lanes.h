@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lanes.h - what is drawn of a range: for each CPU the running thread, for each thread its state and
+ * lanes.h - the lanes of a range: for each CPU the running thread, for each thread its state and
  * activities.
  *
  * A range with few events is walked, and every box is exact, except that boxes narrower than a pixel are

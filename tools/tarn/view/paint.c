@@ -56,7 +56,7 @@ const char *paint_program(const struct view *view, uint32_t pid)
     return name == text ? "unknown" : name;
 }
 
-/* What the kernel does while no thread runs has its own colour. */
+/* The kernel's work while no thread runs has its own colour. */
 static const char *program_of_thread(const struct paint *paint, uint32_t number)
 {
     const struct index_thread *thread = thread_of(paint, number);
@@ -336,7 +336,7 @@ static uint32_t find_wait(const struct paint *paint, const struct lane *lane, co
     return LANES_NOBODY;
 }
 
-/* BOXES: what a CPU does, a thread's states, or its calls of one depth. */
+/* BOXES: the runs of a CPU, or a thread's states, or its calls of one depth. */
 static void paint_boxes(struct paint *paint, const struct lane *lane, const struct buffer *boxes,
                         bool are_calls, struct painter *painter)
 {

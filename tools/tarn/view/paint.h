@@ -44,8 +44,8 @@ struct look {
     enum style style;
     const char *program; /* whose colour STYLE_PROGRAM and STYLE_KERNEL stand for */
     const char *label, *brief;
-    /* Lines NAME, tab, VALUE, below the lane's title; PAINT_TIME stands for the box's time. Of a run: the
-     * name of what is not in its shares, then such lines. */
+    /* Lines NAME, tab, VALUE, below the lane's title; PAINT_TIME stands for the box's time. For a
+     * run: the name of the part without a share, then such lines. */
     const char *tip;
     uint32_t bottom, space; /* of the shares of a run; pixels */
     enum style over;        /* STYLES: none */

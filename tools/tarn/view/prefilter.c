@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* prefilter.c - which parts of a trace may contain what is wanted; see match.h. */
+/* prefilter.c - finds the parts of a trace that may contain a match; see match.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/match.h>
@@ -119,8 +119,8 @@ static bool has_bytes(const struct prefilter *prefilter, const struct packet *pa
             memmem(packet->bytes, packet->content_bytes, prefilter->number, prefilter->number_size) != NULL);
 }
 
-/* Reads the packet of STREAM at OFFSET into SCAN: its end, and whether it has what is needed. A packet that
- * is not in Tarn's form may have it. */
+/* Reads the packet of STREAM at OFFSET into SCAN: its end, and whether it may match. A packet that is
+ * not in Tarn's form may. */
 static void scan_packet(struct prefilter *prefilter, const struct stream *stream, uint64_t offset,
                         struct prefilter_scan *scan)
 {
@@ -134,7 +134,7 @@ static void scan_packet(struct prefilter *prefilter, const struct stream *stream
     scan->has_bytes = !tells_who_runs(&trace->schema, &packet) || has_bytes(prefilter, &packet);
 }
 
-/* Whether one of the packets from BEGIN to LAST has what is needed. */
+/* Whether one of the packets from BEGIN to LAST may match. */
 static bool scan_stream(struct prefilter *prefilter, const struct stream *stream, uint64_t begin,
                         uint64_t last)
 {

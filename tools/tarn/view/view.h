@@ -38,7 +38,7 @@ struct view {
     struct trace trace;
     struct index index;
     uint64_t damaged;         /* found by view_judge */
-    struct blob_array judged; /* what it reported, as texts ... */
+    struct blob_array judged; /* its reports, as texts ... */
     uint64_t judged_count;    /* ... the first of so many */
     uint64_t generation;
     bool is_live; /* it grew recently, or its source will send more */
@@ -75,7 +75,7 @@ void view_unlock(struct view *view);
 bool view_open_files(const struct view *view, struct trace *trace, struct fail *fail);
 
 /* Checks the trace as a whole (read/judge.h), unless it is being written: what is missing may still come.
- * QUIET: what is wrong is not printed. The lock is held for writing, or there are no threads yet. */
+ * QUIET: defects are not printed. The lock is held for writing, or there are no threads yet. */
 void view_judge(struct view *view, bool quiet);
 /* Returns the losses and damage so far, and what the schema lacks. The lock is held for reading. */
 void view_losses(const struct view *view, struct losses *losses);
