@@ -7,8 +7,8 @@
  * saved reply). A thread that waits for no particular one (for a message, a signal, a time) may continue by
  * itself, and so may those that wait for at least one that may. The rest wait for each other: a deadlock.
  *
- * Of a server's threads only those count that serve a call or receive from the endpoint; if there are none,
- * all. A lock in user memory contains its holder: LOCK_WORD_* of tarn/abi.h.
+ * Only a server's threads that serve a call or receive from the endpoint count; if there are none, all. A
+ * lock in user memory contains its holder: LOCK_WORD_* of tarn/abi.h.
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
@@ -39,7 +39,7 @@ static bool has_call_of(const struct thread *server, const struct thread *caller
     return server->reply_target.caller == caller && server->reply_target.call_id == caller->call_id;
 }
 
-/* It has a call of a caller that still waits. */
+/* Whether it has a call whose caller still waits. */
 static bool serves(const struct thread *thread)
 {
     const struct thread *caller = thread->reply_target.caller;
@@ -155,7 +155,7 @@ static void collect(void)
                 is_in_spaces(&nodes[i], nodes[k].thread) && is_counted_on(&nodes[i], nodes[k].thread);
 }
 
-/* One that `node` waits for; `stuck`: in a deadlock. NULL: none. */
+/* A node for which `node` waits; `stuck`: in a deadlock. NULL: none. */
 static struct node *next_node(const struct node *node, bool stuck)
 {
     for (uint32_t i = 0; i < node_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routines.c - command routines: prints tables of routines as they are in memory. Routines that a thread is
- * in are printed beside its rows, which do not have their time yet.
+ * routines.c - command routines: prints tables of routines as they are in memory. Open routines are printed
+ * beside the thread's rows, which do not have their time yet.
  */
 #include <kernel/debug/debug.h>
 #include <kernel/diagnosis/routine_rows.h>
@@ -41,7 +41,7 @@ static uint32_t rows_of(const struct routine_table *table)
     return table->head.count < ROUTINE_ROWS_MAX ? table->head.count : ROUTINE_ROWS_MAX;
 }
 
-/* Time that is counted; of a kind of routine, or of all others. */
+/* Counted time, of a kind of routine or of all others. */
 static uint64_t time_in(struct routine_table *table, enum trace_routine_kind kind, bool in_it)
 {
     uint64_t time = 0;

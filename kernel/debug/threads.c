@@ -23,7 +23,7 @@ static bool was_left_in_frame(const struct cpu *cpu)
     return debug_stop_state(cpu->index) == STOP_ASKED && space_of(cpu);
 }
 
-/* From where the CPU stopped: the kernel's chain and then the program's, or only that. */
+/* From where the CPU stopped: the kernel's chain, if any, then the program's. */
 static void put_cpu_chain(struct cpu *cpu)
 {
     const struct kernel_regs *regs = debugger_stopped_at(cpu->index);

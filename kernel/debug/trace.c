@@ -5,8 +5,8 @@
  *
  * A view is a filter and a number of matching events from the end. To show it, the newest packets of the
  * rings are read twice: to count the matches, and to print; more packets until enough match. Context and
- * switch events say which thread ran. The rings do not change, because all CPUs are stopped; what one that
- * could not be stopped overwrites is skipped.
+ * switch events say which thread ran. The rings do not change, because all CPUs are stopped; packets
+ * overwritten by one that could not be stopped are skipped.
  */
 #include "trace/events.h" /* generated */
 #include <kernel/cpu/cpu.h>
@@ -193,7 +193,7 @@ void debug_trace_next(const struct debug_words *words)
 
 /* ---- Settings ---- */
 
-/* Only what the trace points read may change while the other CPUs are stopped. */
+/* Only settings that trace points read may change while the other CPUs are stopped. */
 static int64_t set_stopped(uint32_t operation, uint64_t a, uint64_t b)
 {
     static uint64_t switches[TRACE_CLASS_COUNT];

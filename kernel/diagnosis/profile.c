@@ -106,8 +106,7 @@ static uint64_t ticks_late(const struct profile *profile, uint64_t late)
 /* ---- Call chains ---- */
 
 struct where {
-    /* chain[0] is the interrupted instruction. The last entry is not logged: it shows that the chain goes on.
-     */
+    /* chain[0] is the interrupted instruction. The last entry is not logged: it shows that there are more. */
     uint64_t chain[1 + CHAIN_MAX + 1];
     uint32_t count, kernel_count;
     bool is_cut; /* outermost calls are missing */
@@ -218,8 +217,7 @@ void profile_kernel(const struct kernel_regs *regs)
     cpu->profile.came = true;
     if (now < cpu->timer_queue.sample)
         return;
-    /* No sample can be logged during a switch or while a packet begins: it is taken when the window closes.
-     */
+    /* A sample during a switch or the begin of a packet is taken when the window closes. */
     if (cpu_is_switching(cpu) || trace_is_changing_packets())
         return;
     if (!is_due(cpu, now))

@@ -3,8 +3,7 @@
  * progress_check.h - progress checks: does a CPU that does not respond still execute instructions?
  *
  * A CPU that its host does not run is not hung, and must not be broken into (arch_request_progress says why).
- * A CPU is hung if it executes several times, with time after each to take a pending interrupt, and takes
- * none.
+ * A CPU is hung if it executes several times and takes no interrupt, with time for a pending one after each.
  */
 #ifndef KERNEL_PROGRESS_CHECK_H
 #define KERNEL_PROGRESS_CHECK_H

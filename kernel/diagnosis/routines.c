@@ -195,8 +195,7 @@ static void begin_everywhere(void)
     begin_here(NULL);
 }
 
-/* trace_lock held. Routines during the switching of sites may be counted or not; none begins after `until`.
- */
+/* trace_lock held. While sites are switched, routines may be counted or not; none begins after `until`. */
 static void switch_off(void)
 {
     stop_making(routines_epoch);

@@ -53,8 +53,7 @@ void span_ended(uint64_t logged);
 /* Ends the span of a system call that blocks and will be repeated. */
 void span_restart_syscall(struct thread *self);
 
-/* Only behind SPAN_ON of their class. A fault from the kernel is a user copy's, in its system call's window.
- */
+/* Only behind SPAN_ON of their class. A fault from the kernel is a user copy's, in the call's window. */
 struct fault_request;
 void fault_begun(struct thread *self, const struct fault_request *request, uint64_t ip, bool from_kernel);
 void fault_ended(struct thread *self, const struct fault_request *request, uint32_t kind, uint64_t since,

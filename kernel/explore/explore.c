@@ -95,8 +95,7 @@ uint8_t explore_covered[TEXT_MAX];  /* basic blocks, by offset of the return add
 uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX];                  /* [held][wanted] */
 static struct explore_pair order_places[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* where each was acquired */
 
-/* ---- numbers ---------------------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static uint64_t mix(uint64_t x) /* splitmix64 (Steele, Lea, Flood, 2014) */
 {
@@ -124,8 +123,7 @@ static uint64_t draw_scale(uint64_t random, uint32_t log)
     return (1ull << bits) + (random >> 32) % (1ull << bits);
 }
 
-/* ---- the option ------------------------------------------------------------------------------------------
- */
+/* ---- the option ---- */
 
 static bool takes(const char **at, const char *word)
 {
@@ -257,8 +255,7 @@ void explore_found(void)
         panic("explore: stop: something was found");
 }
 
-/* ---- perturbations ----------------------------------------------------------------------------------------
- */
+/* ---- perturbations ---- */
 
 static bool is_kept(uint64_t number)
 {
@@ -399,8 +396,7 @@ bool explore_timer(uint64_t now)
     return random >> 8 & 1;
 }
 
-/* ---- points -----------------------------------------------------------------------------------------------
- */
+/* ---- points ---- */
 
 static bool is_hot(struct processor *own, uint64_t place)
 {
@@ -525,9 +521,7 @@ uint64_t explore_point_value(const volatile void *word, uint64_t now, int order)
     return value;
 }
 
-/* ---- programs
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- programs ---- */
 
 /* A part of all places is hot: which accesses of programs meet others' is not known here. */
 bool explore_strategy_of(uint32_t pid, struct explore_strategy *to)
@@ -579,8 +573,7 @@ void explore_ends(const void *memory, uint64_t size)
     own->busy = false;
 }
 
-/* ---- changed code ----------------------------------------------------------------------------------------
- */
+/* ---- changed code ---- */
 
 static _Atomic uint64_t patches,
     synced[CPUS_MAX]; /* synced: the last patch that this CPU cannot have missed */
@@ -608,8 +601,7 @@ void explore_patch_ends(void)
     }
 }
 
-/* ---- lock orders
- * ------------------------------------------------------------------------------------------- */
+/* ---- lock orders ---- */
 
 static void tell_order(const struct lock_class *first, const struct lock_class *second,
                        const struct explore_pair *at, const struct explore_pair *before)

@@ -15,8 +15,8 @@
  *
  * A CPU that inserts a thread decides afterwards whom to interrupt; as long as any has not decided, nothing
  * is reported of that queue. Nor is a thread that was inserted before its last CPU had left it, and could be
- * taken only when this CPU was idle, or seemed so by an older value of on_cpu. A heartbeat ends each sleep,
- * so a lost interrupt only causes delay.
+ * taken only, or by an older value of on_cpu, when this CPU was idle. A heartbeat ends each sleep, so a lost
+ * interrupt only causes delay.
  */
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>

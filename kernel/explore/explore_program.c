@@ -36,8 +36,7 @@ static int64_t tell_race(const void *buffer)
     return error;
 }
 
-/* ---- coverage -------------------------------------------------------------------------------------------
- */
+/* ---- coverage ---- */
 
 #define PROGRAMS_MAX 128u
 #define COVERING     1024u

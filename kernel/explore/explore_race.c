@@ -90,8 +90,7 @@ static uint64_t hash(uint64_t number)
     return number * 0x9e3779b97f4a7c15ull >> 40;
 }
 
-/* ---- words that carry knowledge -------------------------------------------------------------------------
- */
+/* ---- words that carry knowledge ---- */
 
 /* Sequentially consistent operations count as fences: those of both ports are. */
 static void see_all(struct viewer *own, int order)
@@ -188,8 +187,7 @@ bool explore_has_seen(uint32_t cpu, uint64_t ticks)
     return !is_watching() || viewers[cpu].clock.seen >= ticks;
 }
 
-/* ---- accesses -------------------------------------------------------------------------------------------
- */
+/* ---- accesses ---- */
 
 const char *explore_access_name(uint32_t flags)
 {

@@ -24,7 +24,7 @@ void report_end_turn(void);
 void report_begin(struct cpu *cpu, const struct kernel_regs *regs, uint32_t lines);
 /* Prints a line even if no lines are left. Adds "\n". */
 void report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same after an empty line, because a line may be unfinished. */
+/* Like report_say, after an empty line, because a line may be unfinished. */
 void report_title(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 enum report_part {

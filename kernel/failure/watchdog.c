@@ -9,8 +9,8 @@
  * Other silent CPUs wait for their turn. An observer that stops checking loses the case. All words that other
  * CPUs read are atomic; no lock is taken.
  *
- * A CPU that spins for another one with interrupts off observes, too, or nobody would when all wait for the
- * one that hangs. It is silent nevertheless, see waits_for_hung().
+ * A CPU that spins for another one with interrupts off observes, too: all may be waiting for the hung one. It
+ * is silent nevertheless, see waits_for_hung().
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -29,7 +29,7 @@
 #include <trace/timer.h>
 
 #define SECONDS_DEFAULT 10u
-/* A limit has this many graces. A suspect gets one after each sign of progress. */
+/* A suspect gets a grace of limit / GRACES after each sign of progress. */
 #define GRACES          8u
 #define PATIENCES       4u /* limits after which a suspect without progress is reported as such, ... */
 /* ... but not before this: on a busy host a progress check takes seconds. */
@@ -87,7 +87,7 @@ void watchdog_init(void)
 
 /* ---- On the suspect ---- */
 
-/* Until the observer has read registers and stacks, or does not come. */
+/* Waits until the observer has read registers and stacks, or gives up. */
 static void wait_for_report(struct watch *mine)
 {
     uint64_t begin = arch_clock();
@@ -187,8 +187,8 @@ static void act(const char *what)
 /* ---- Hanging on purpose ---- */
 
 static struct {
-    _Atomic uint64_t cpus;      /* that hang at their next heartbeat */
-    _Atomic uint64_t unnoticed; /* that hang until none is left here, or a debugger session ends */
+    _Atomic uint64_t cpus;      /* CPUs that hang at their next heartbeat */
+    _Atomic uint64_t unnoticed; /* CPUs that hang until none is left here, or a debugger session ends */
     uint64_t milliseconds;      /* how long; written before `cpus` */
 } hangs;
 
@@ -341,8 +341,8 @@ static uint32_t next_online(uint32_t cpu)
     return (uint32_t)__builtin_ctzll(behind ? behind : online);
 }
 
-/* A hung CPU makes others silent that wait for it with interrupts off. Those are reported only if there is
- * none for which they could be waiting: then they wait for each other. */
+/* Whether this CPU's silence may be due to a hung CPU for which it waits with interrupts off. If there is
+ * none, such CPUs wait for each other, and are reported. */
 static bool waits_for_hung(const struct watch *watch, uint64_t now)
 {
     if (!is_spinning(watch, now))

@@ -96,7 +96,7 @@ static bool counts_as_receiver(uint64_t meta)
     return cap_meta_type(meta) == CAP_ENDPOINT && cap_meta_rights(meta) & RIGHT_RECEIVE;
 }
 
-/* Nobody could end a space to which no other space has a capability. Its own one does not count. */
+/* Without a capability in another space, none could end a space. Its own does not count. */
 static bool counts_as_holder(const struct cap_table *table, uint64_t meta, const void *object)
 {
     return cap_meta_type(meta) == CAP_SPACE && &((const struct space *)object)->caps != table;

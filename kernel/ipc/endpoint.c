@@ -362,9 +362,8 @@ int64_t sys_ipc_receive(uint64_t slot)
     return error ? error : receive(self, &cap);
 }
 
-/* IPC_CLOSE_SENT. No lock is held, and `self` runs: it is a cap_close like any other. The woken caller, which
- * this thread owns until sched_wake, may be killed by it; like any kill that then finds no wait, this only
- * sets `pending` (thread.h). */
+/* IPC_CLOSE_SENT: a cap_close like any other, without locks, while `self` runs. It may kill the woken caller,
+ * which this thread owns until sched_wake; as that has no wait, the kill only sets `pending` (thread.h). */
 static void close_sent(struct thread *self)
 {
     uint64_t caps = frame_caps(&self->frame);

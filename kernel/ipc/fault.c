@@ -106,7 +106,7 @@ static bool wait_for_help(struct thread *self, const struct fault_request *reque
     return ask_handler(self, FAULT_PAGE, request->address, ip, request->access);
 }
 
-/* The kernel alone could not do it. */
+/* The kernel alone could not resolve the fault. */
 static void hand_on(struct thread *self, const struct fault_request *request, enum fault_result result,
                     uint64_t ip, uint64_t since)
 {

@@ -24,7 +24,7 @@
 #define META_RECEIVE ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_RECEIVE << 8)
 #define META_TYPE    0xffull
 
-/* Locks a slot's endpoint, and checks the capability again. False: not at once. */
+/* Locks a slot's endpoint, and checks the capability again. False: use the general path. */
 static inline __attribute__((always_inline)) bool lock_endpoint(struct thread *self, cap_t number,
                                                                 uint64_t wanted, struct endpoint **found,
                                                                 uint64_t *badge)
@@ -144,7 +144,7 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
         spin_unlock(&endpoint->lock);
         return ipc_reply_receive_general(slot);
     }
-    /* what does not wait may be sending already */
+    /* a thread that does not wait may be sending already */
     const bool waits = likely(awaits(cpu, caller, target)),
                called = waits && likely(caller->message_kind == MESSAGE_CALL);
     if (unlikely(!waits) || (!called && !is_plain_resume(self))) {

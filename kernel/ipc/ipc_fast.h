@@ -22,8 +22,8 @@ static inline bool can_run_here(const struct cpu *cpu, const struct thread *thre
     return !busy && atomic_load_explicit(&thread->affinity, memory_order_relaxed) >> cpu->index & 1;
 }
 
-/* What can_run_here tested may be stale: a CPU that has set `pending` since may have interrupted the
- * thread's old CPU. Both sides are sequentially consistent; pairs with thread_suspend. */
+/* The result of can_run_here may be stale: a CPU that set `pending` since may have interrupted the thread's
+ * old CPU. Both sides are sequentially consistent; pairs with thread_suspend. */
 static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct thread *thread)
 {
     sched_move_here(thread);

@@ -132,7 +132,7 @@ static uint64_t allocate_block(unsigned order)
 
 #define RESERVE_PART 64u /* of all memory: 1/64 */
 
-/* On whose behalf memory is requested. */
+/* Whether the system requests memory, not an ordinary program. */
 static bool is_for_system(void)
 {
     const struct thread *thread = this_cpu()->current;
@@ -445,8 +445,7 @@ static void mark_kept(frame_kept_range *kept)
         memset(&buddy.state[number_of(base)], IN_USE, size / FRAME_SIZE);
 }
 
-/* Frees what a range of RAM has left, in runs: to free a frame writes to it, and to write to all of them is
- * slow. */
+/* Frees the rest of a range of RAM, in runs: freeing writes to a frame, and writing to each would be slow. */
 static void free_ram(const struct boot_range *range, paddr_t state, uint64_t state_size)
 {
     uint64_t number = number_of(range->base + FRAME_SIZE - 1), end = number_of(range->base + range->size),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_queue.h - what sched.c, which fills run queues, and schedule.c, which empties them, share. The rest of
+ * run_queue.h - shared by sched.c, which fills run queues, and schedule.c, which empties them. The rest of
  * the kernel uses sched.h.
  */
 #ifndef KERNEL_RUN_QUEUE_H

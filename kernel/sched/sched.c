@@ -89,9 +89,9 @@ void queue_remove(struct cpu *cpu, struct thread *thread)
 
 /* ---- Placement ---- */
 
-/* Makes the CPU check its queue. If need_resched is set, it will, by an interrupt on its way or at its kernel
- * exit, which clears need_resched before it reads the queue: then a second interrupt would tell it nothing.
- * Sequentially consistent for that; pairs with kernel_exit(). */
+/* Makes the CPU check its queue. If need_resched is set, the CPU will check anyway, by a pending interrupt or
+ * at its kernel exit, which clears need_resched before it reads the queue. Sequentially consistent for that;
+ * pairs with kernel_exit(). */
 static void interrupt(struct cpu *cpu)
 {
     const bool is_told = atomic_exchange(&cpu->need_resched, 1);
@@ -190,7 +190,7 @@ void sched_move_here(struct thread *thread)
     sched_move(thread, this_cpu());
 }
 
-/* tells_idle: an idle CPU may take it from a busy one's queue at once. */
+/* tells_idle: interrupts an idle CPU, which may take the thread from a busy one's queue at once. */
 static inline void enqueue(struct thread *thread, struct cpu *cpu, bool at_head, bool tells_idle)
 {
     sched_move(thread, cpu);
@@ -268,8 +268,8 @@ static bool is_running(const struct thread *thread)
 void sched_set_priority(struct thread *thread, uint32_t priority)
 {
     trace_sched_priority(thread->tid, priority, atomic_load(&thread->affinity));
-    /* First: a CPU that moves the thread elsewhere and queues it there reads either this, or has stored where
-     * it goes (sched_move) before lock_queue_of looks. */
+    /* First: a CPU that moves the thread to another queue either reads this, or has stored its new CPU
+     * (sched_move) before lock_queue_of reads that. */
     explore_fills_any();
     atomic_store(&thread->priority, priority);
     struct cpu *cpu = lock_queue_of(thread);

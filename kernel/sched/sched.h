@@ -43,7 +43,8 @@ void sched_init_cpu(struct cpu *cpu);
 void sched_wake(struct thread *thread);
 /* Gives another CPU to a ready thread that is in no list and may not run where it was. */
 void sched_place(struct thread *thread);
-/* The same on this CPU if affinity allows, at the head of its list: the running thread is about to block. */
+/* sched_wake on this CPU if affinity allows, at the head of its list: the running thread is about to
+ * block. */
 void sched_hand_over(struct thread *thread);
 /* Chooses and switches to what runs next. Current may be blocked, ready, or about to stop. */
 void sched_reschedule(void);

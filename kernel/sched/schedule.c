@@ -84,8 +84,8 @@ static struct thread *find_movable(struct run_queue *queue, uint64_t bit)
     return NULL;
 }
 
-/* The one of them with the longest queue; NULL: none has any. Reads each length once: had the longest queue
- * become empty between two reads, the threads of the others would be overlooked. */
+/* The CPU of `others` with the longest queue; NULL: all are empty. Reads each length once: if the longest
+ * queue became empty between two reads, the others' threads would be overlooked. */
 static struct cpu *choose_victim(uint64_t others)
 {
     struct cpu *victim = NULL;
@@ -185,7 +185,7 @@ void kernel_exit(void)
     if (!ARCH_SWITCHED_RETURNS && __builtin_expect(cpu->profile.window, 0)) /* a handler did not return */
         profile_close_window();
     for (;;) {
-        /* Before everything else is read: pairs with interrupt(), whose 1 a late 0 must not overwrite. */
+        /* Before all other reads: pairs with interrupt(), whose 1 a late 0 must not overwrite. */
         atomic_store_explicit(&cpu->need_resched, 0, memory_order_relaxed);
         atomic_thread_fence(memory_order_seq_cst);
         sched_reschedule();

@@ -4,8 +4,8 @@
  *
  * Each CPU has a queue of the deadlines that were set on it (a pairing heap, own lock) and one hardware
  * timer. timer_program() sets that to the earliest of: the queue's root, the end of the time slice, and the
- * periodic deadlines (trace heartbeat, samples of profile.h). It leaves a timer alone that is early enough:
- * an extra interrupt costs less than setting it at every switch.
+ * periodic deadlines (trace heartbeat, samples of profile.h). A hardware timer that is early enough stays: an
+ * extra interrupt costs less than setting it at every switch.
  *
  * A timer only says which thread to check. thread_expire() decides under the lock of the wait whether that
  * deadline still counts, so removing a timer late is harmless.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * counting.c - page frames in which threads count routines of their program (struct trace_program).
+ * counting.c - maps page frames in which threads count routines of their program (struct trace_program).
  * Interface: space.h.
  *
  * Each thread block has its part of the address space, whose first pages are mapped, as many as the thread

@@ -36,7 +36,7 @@ struct memory {
     paddr_t table;               /* root of the radix tree, 512 entries per table; 0: none (memory.c) */
     /* Trace points in it, or NULL: it keeps its frames then. Also under sites_lock (kernel/trace/sites.c). */
     struct program_sites *sites;
-    bool sites_agree; /* they are as they should be; they stay so until the object ends */
+    bool sites_agree; /* they match mask and switches, until the object ends */
 };
 
 struct memory *memory_new(enum memory_kind kind, uint64_t size); /* one reference; NULL: no memory */

@@ -241,8 +241,8 @@ static bool hits_info_page(uint64_t address, uint64_t size)
     return address < USER_TRACE_INFO + FRAME_SIZE && address + size > USER_TRACE_INFO;
 }
 
-/* No page of an object is writable at one address and executable at another. What a private mapping writes to
- * is its own, and has one address. The object's lock is held. */
+/* No page of an object is writable at one address and executable at another. Pages that a private mapping has
+ * written are its own, with one address. The object's lock is held. */
 static int begin_uses(struct mapping *mapping, uint32_t flags)
 {
     const uint32_t counted = flags & MAP_PRIVATE ? MAP_EXECUTE : MAP_WRITE | MAP_EXECUTE,
@@ -332,8 +332,8 @@ int64_t space_map(struct space *space, struct memory *memory, uint64_t address, 
     return result;
 }
 
-/* Frees a mapping's private page frames; returns their number. Other parts of what was once one mapping may
- * share the object, at other offsets. */
+/* Frees a mapping's private page frames; returns their number. Parts of a mapping that was split share the
+ * object, at other offsets. */
 static uint64_t free_private_frames(struct mapping *mapping)
 {
     uint64_t end = mapping->offset + (mapping->end - mapping->start);

@@ -24,8 +24,7 @@ struct mapping {
     struct memory *memory; /* a reference */
     /* MAP_PRIVATE: frames written to, at the same offsets; a reference, or NULL */
     struct memory *private;
-    /* MAP_*: in force, the capability's maximum, and what it may still do to the object's pages: MAP_WRITE,
-     * MAP_EXECUTE, counted there */
+    /* MAP_*: in force; the capability's maximum; MAP_WRITE and MAP_EXECUTE as counted in the object */
     uint32_t flags, allowed, uses;
     struct tree_node node;
     uint64_t first, last, hole; /* of this subtree: extent, largest gap; mapping.c */
@@ -38,7 +37,7 @@ struct space {
     _Atomic uint32_t references;
     _Atomic uint32_t holders;  /* capabilities to it in other spaces: cap.c */
     uint32_t pid, creator_pid; /* the space that made it, with which it ends */
-    uint32_t parent_pid;       /* the process that had it made: for people, and for the trace */
+    uint32_t parent_pid;       /* the process that asked for it: for people, and for the trace */
     bool system;               /* init or a server (scarce.h); constant once others know the space */
     bool is_parent;            /* has ever created a space; written by its threads, read when they are gone */
     char name[TARN_NAME_BYTES];
@@ -51,7 +50,7 @@ struct space {
     uint64_t resident;         /* pages of its mappings that are in its tables */
     uint64_t block_frames[16]; /* thread blocks: 32 per page frame, up to 512 threads */
     uint64_t block_used[8];
-    uint64_t counting_blocks[8]; /* those with page frames of routines_map, which are private frames */
+    uint64_t counting_blocks[8]; /* blocks with page frames of routines_map, which are private frames */
     uint32_t counting_frames;
     uint32_t named_routines; /* in this epoch of routines (routine_names.c, under its lock) */
     uint64_t named_epoch;
@@ -64,7 +63,7 @@ struct space {
     int32_t status;
     /* routines_end.c, under routines_lock: */
     struct routine_table *routine_tables[2]; /* of ended threads, and of ended children */
-    struct space *heir;                      /* a reference, or NULL: its children's table gets these */
+    struct space *heir;                      /* a reference, or NULL: its children's table inherits these */
     bool has_routines;                       /* or may get some from others */
     _Atomic uint32_t routine_frames;         /* of its routines, its living threads' included; without lock */
     struct endpoint *fault_handler; /* a reference, or NULL; fault_fast.c reads it without the lock */
@@ -84,8 +83,8 @@ static inline void space_get(struct space *space)
     atomic_fetch_add_explicit(&space->references, 1, memory_order_relaxed);
 }
 void space_put(struct space *space);
-/* Does work(space) now or, inside such work, right after it. Hold no locks. Destroying a space may drop the
- * last capability to another one, and so on: programs can make that chain too long for recursion. */
+/* Calls work(space) now or, inside such work, right after it. Hold no locks. Destroying a space may drop the
+ * last capability to another one, and so on: a chain too long for recursion. */
 void space_defer(struct space *space, void (*work)(struct space *space));
 /* Walks the spaces that `pid` created and that are not dying: the one after `previous` (NULL: the first),
  * or NULL. Drop its reference after the next step. */
@@ -126,8 +125,8 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
 struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
-/* counting.c. What the thread with a block counts of its program's routines (routines_map) lies in the page
- * frames from this user address on. They stay until the space ends, also for the block's next thread. */
+/* counting.c. The user address of the page frames in which the thread with a block counts routines
+ * (routines_map). They stay until the space ends, also for the block's next thread. */
 uint64_t space_counting_address(uint64_t block_user);
 /* Maps the page frame with this number there. -E_NO_MEMORY, also if the space has too many; -E_DEAD. Takes
  * the lock. */
@@ -139,12 +138,11 @@ void space_free_counting(struct space *space); /* all of them; the space has no 
 #define SPACE_CHANGING ((struct space *)1)
 void space_add_cpu(struct space *space, struct cpu *cpu); /* on the first run on that CPU */
 
-/* Loads the space's page tables; every switch to a thread calls this.
- *
- * A TLB shootdown changes the tables, then reads space->cpus and cpu->space (tlb.c). Here the bit and
- * SPACE_CHANGING are written before the tables are loaded, which arch_space_switch orders: the shootdown
- * sees them, or this CPU loads the changed tables. The old space's tables may be freed once no CPU shows
- * that space: it is replaced after they are out of use, which arch_space_switch orders, too. */
+/* Loads the space's page tables; every switch to a thread calls this. A TLB shootdown changes the tables,
+ * then reads space->cpus and cpu->space (tlb.c). Here the bit and SPACE_CHANGING are written before the
+ * tables are loaded, which arch_space_switch orders: the shootdown sees them, or this CPU loads the changed
+ * tables. The old space's tables may be freed once no cpu->space shows it: it is replaced after they are out
+ * of use, which arch_space_switch orders, too. */
 static inline void space_activate(struct cpu *cpu, struct space *space)
 {
     if (cpu->space == space)
@@ -171,7 +169,7 @@ void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
 
 /* Under space_list_lock; for statedumps and system_read. */
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);
-/* Of the last space that was made: it is in the list, as are those before it that exist. */
+/* The newest space's: it is in the list, as are all older ones that exist. */
 uint32_t space_newest_pid(void);
 uint64_t space_count_live(void);
 /* The newest space; `next` leads on. For the debugger, without the lock, while all CPUs are stopped. */

@@ -2,8 +2,8 @@
 /*
  * space_exit.c - death of spaces. Interface: space_exit.h; how a thread ends: thread.h.
  *
- * `dying` is set once, under the space's lock; then no thread can join. The space is finished by whichever
- * takes the number of threads to 0 while `dying` is set, or sets `dying` while there is none. Exactly one
+ * `dying` is set once, under the space's lock; then no thread can join. The CPU that takes the number of
+ * threads to 0 while `dying` is set, or sets `dying` while there is none, finishes the space. Exactly one
  * does.
  */
 #include <kernel/cpu/cpu.h>

@@ -48,7 +48,7 @@ static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, str
     return FAULT_ASK_PAGER;
 }
 
-/* There is no frame: the pager must supply it, the object shrank, or memory ran out. */
+/* Why there is no frame: the pager must supply it, the object shrank, or memory ran out. */
 static enum fault_result explain_missing(struct mapping *mapping, uint64_t offset,
                                          struct fault_request *request)
 {
@@ -61,8 +61,8 @@ static enum fault_result explain_missing(struct mapping *mapping, uint64_t offse
     return memory->kind == MEMORY_PAGED ? ask_pager(mapping, offset, request) : FAULT_NO_MEMORY;
 }
 
-/* Another frame that was mapped goes first, everywhere: once a thread can write to the new one, no other
- * may read the old one. */
+/* Unmaps the old frame everywhere first: once a thread can write to the new one, none may read the old
+ * one. */
 static enum fault_result install(struct space *space, uint64_t page, paddr_t frame, uint32_t flags)
 {
     uint32_t old_flags;
@@ -136,11 +136,10 @@ static enum fault_result fault_shared(struct space *space, struct mapping *mappi
     return install(space, page, frame, mapping->flags);
 }
 
-/* ---- pages around ---------------------------------------------------------------------------------------
- */
+/* ---- pages around ---- */
 
-/* A program that touches a page of text or constants soon touches its neighbours. Maps those that the object
- * has: each would else cost a fault of its own. */
+/* A program that touches a page of text or constants soon touches its neighbours: maps those that the object
+ * has, up to 16 aligned pages, to save their faults. */
 static void map_around(struct space *space, const struct mapping *mapping, uint64_t page)
 {
     const uint64_t block = page & ~(ARCH_MAP_BLOCK * FRAME_SIZE - 1),
@@ -156,7 +155,7 @@ static void map_around(struct space *space, const struct mapping *mapping, uint6
     space->resident += arch_map_missing(&space->arch, first, frames, count, mapping->flags);
 }
 
-/* Whether no page of it is, or becomes, another one than the object's. */
+/* Whether all its pages are the object's, now and later. */
 static bool is_constant(const struct mapping *mapping)
 {
     return !(mapping->flags & MAP_WRITE) && !mapping->private && mapping->memory->kind != MEMORY_DEVICE;

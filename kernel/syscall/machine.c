@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* machine.c - system calls on the machine object and on devices: raw console, PCI configuration, power; and
+/* machine.c - system calls on the machine object and on devices (raw console, PCI configuration, power), and
  * those without an object. */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -252,7 +252,7 @@ int64_t sys_device_read(cap_t slot, uint32_t offset, uint32_t width)
     return error ? error : (int64_t)value;
 }
 
-/* A driver cannot move the device's registers, over those of another one. */
+/* A driver cannot move the device's registers over another device's. */
 int64_t sys_device_write(cap_t slot, uint32_t offset, uint32_t width, uint32_t value)
 {
     uint32_t device;
@@ -337,8 +337,7 @@ static int64_t hang_somewhere(uint64_t argument)
     return 0;
 }
 
-/* With two callers: the first one hangs once the second one, which a busy host may delay, waits for its
- * lock. */
+/* Needs two callers: the first hangs once the second, which a busy host may delay, waits for its lock. */
 static int64_t hang_with_lock(uint64_t milliseconds)
 {
     static struct spinlock hang_lock = SPINLOCK(&hang_class);
@@ -366,7 +365,7 @@ static void panic_at(void *time)
     panic("a test, on all CPUs");
 }
 
-/* In the near future: a vCPU may stand still before it gets the IPI. */
+/* At a time in the near future, because a vCPU may get its IPI late. */
 static void panic_on_all(void)
 {
     uint64_t time = arch_clock() + timer_ticks_ms(200);

@@ -39,7 +39,7 @@ int64_t sys_space_create(const char *user_name, uint32_t parent)
     if (error)
         return error;
     struct space *own = own_space();
-    if (parent == 0 || !own->system) /* a fact for the trace, which a program may not make up */
+    if (parent == 0 || !own->system) /* a fact for the trace, which a program may not invent */
         parent = own->pid;
     __atomic_store_n(&own->is_parent, true, __ATOMIC_RELAXED);
     bool by_init = own->creator_pid == 0;
@@ -63,8 +63,8 @@ int64_t sys_space_kill(cap_t slot, int32_t status)
     return 0;
 }
 
-/* Watcher and fault handler are those of the creator: the program, which has a capability to its own space,
- * can hide neither its death nor its faults from it. */
+/* Watcher and fault handler are the creator's: a program has a capability to its own space, but can hide
+ * neither its death nor its faults. */
 int64_t sys_space_watch(cap_t slot, cap_t notification_slot, uint64_t bits)
 {
     struct space *space;

@@ -44,8 +44,8 @@ static void *next_element(struct gathering *gathering, size_t size)
     return (char *)gathering->elements + gathering->count++ * size;
 }
 
-/* The CPU may be switching. Then its thread's last run may count twice, but the time before it never, which
- * would be enormous. */
+/* If the CPU is switching, the thread's last run may count twice, but never the time before it, which would
+ * be enormous. */
 static uint64_t ticks_of(const struct thread *thread, const struct cpu *cpu)
 {
     uint64_t since = __atomic_load_n(&cpu->switched_at, __ATOMIC_ACQUIRE);
@@ -131,7 +131,7 @@ static int64_t gather_text(const char *text, uint64_t index, char *buffer, uint6
     return (int64_t)count;
 }
 
-/* On a path of its own: programs measure short pieces of code with it. */
+/* A path of its own, because programs measure short pieces of code with it. */
 static int64_t read_own_counters(uint64_t index, void *user_buffer, uint64_t size)
 {
     uint64_t sums[COUNTER_SLOTS];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/bench.c - what logging each event of the system costs (`trace bench`), for the metadata, and
- * what applications have measured of their events.
+ * kernel/trace/bench.c - measures the cost of logging each event of the system (`trace bench`), for the
+ * metadata, and collects applications' measurements of theirs.
  *
- * trace/cost/dummies.h says how it is measured. Each event has a function here with a call site of its own: a
- * site that is on, the cold code behind it (with a second site, which is off, if the event can be limited),
- * and a block (trace/ring/restart.h). The sites are not in the table of sites, so no mask switches them off.
- * While samples are taken, this CPU logs to a scratch ring, which nobody reads. Interrupts are off; what an
- * NMI logs meanwhile is lost. A system call takes the samples of one event, so that none is long.
+ * Method: trace/cost/dummies.h. Each event has a function here with a call site of its own: a site that is
+ * on, the cold code behind it (with a second site, which is off, if the event can be limited), and a block
+ * (trace/ring/restart.h). The sites are not in the table of sites, so no mask switches them off. While
+ * samples are taken, this CPU logs to a scratch ring, which nobody reads. Interrupts are off; events of an
+ * NMI are lost meanwhile. A system call takes the samples of one event, so that none is long.
  *
  * An application's events are measured in the program (trace/event/bench.c), which reports the figures.
  * They are kept by name: they stay when the class is forgotten, because the program may register it again.

@@ -60,7 +60,7 @@ static int64_t set_early(uint32_t operation, uint64_t a, uint64_t b)
     }
 }
 
-/* What needs clock, rings and this CPU's thread */
+/* Settings that need clock, rings and this CPU's thread */
 static int64_t set_late(uint32_t operation, uint64_t a, uint64_t b)
 {
     int64_t status;
@@ -87,7 +87,7 @@ static void execute(struct trace_settings *settings, char *option, char *value)
         log_line("boot option trace.%s=%s: %s", option, text, settings->error);
 }
 
-/* Those that must be set before the first events, or the others. */
+/* Uses the early options, which must hold before the first events, or the late ones. */
 static void use_options(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b), bool is_early)
 {
     char option[32], value[256];
@@ -149,8 +149,8 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
     trace_info_page.clock_offset_ns = wall_ns_at_tick_0;
 }
 
-/* On another CPU the thread may end meanwhile. What it was in stays a thread as long as this CPU is in the
- * kernel (quiescent.h). */
+/* On another CPU the thread may end meanwhile. Its memory stays a thread as long as this CPU is in the kernel
+ * (quiescent.h). */
 void trace_kernel_context(const char *ring, struct trace_context *context)
 {
     const struct cpu *cpu = &cpus[arch_trace_cpu(ring)];

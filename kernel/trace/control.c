@@ -53,8 +53,8 @@ static void use_for_changes(uint64_t mask)
     use(mask | 1ull << TRACE_CLASS_TRACE, trace_info_page.switches[TRACE_CLASS_TRACE] | CHANGES);
 }
 
-/* Logs the change while all that it switches is off on every CPU: what a reader infers from these events
- * (which thread runs) does not hold from before this event until after it. */
+/* Logs the change while all events that it switches are off on every CPU: a reader's conclusions from these
+ * events (which thread runs) do not hold across this event. */
 static void log_change(uint64_t old_mask, uint64_t mask)
 {
     const uint64_t own = trace_info_page.switches[TRACE_CLASS_TRACE];
@@ -81,9 +81,8 @@ static int64_t set_mask(uint64_t mask)
 }
 
 /* Mode stream begins with the newest quarter of the ring, as far as it is not consumed yet, so that a
- * consumer of a full flight recorder gets a little history and no gap after it. Mode once begins with what is
- * logged from now on. What lies before may be overwritten, but is not lost before it is: a snapshot has it.
- */
+ * consumer of a full flight recorder gets a little history and no gap after it. Mode once begins with the
+ * next event. Earlier ones may be overwritten, but until then a snapshot has them. */
 static uint64_t first_packet(uint32_t cpu, uint64_t mode)
 {
     const struct trace_info *info = &trace_info_page;
@@ -144,7 +143,7 @@ static __attribute__((noinline)) void log_limit(uint32_t id, bool is_threshold, 
         trace_trace_sampling(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old, now);
 }
 
-/* Where the limit of a type of events is. NULL: it cannot have one. */
+/* The word with an event type's limit. NULL: it cannot have one. */
 static uint32_t *find_limit(uint32_t id, bool is_threshold)
 {
     for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++)
@@ -333,7 +332,7 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     return trace_control(operation, a, b);
 }
 
-/* In mode once nothing is freed: the ring must stop when it is full. */
+/* In mode once, frees nothing: the ring must stop when it is full. */
 int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
 {
     struct trace_info *info = &trace_info_page;

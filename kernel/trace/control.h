@@ -16,8 +16,7 @@
  *
  * One lock, `trace_lock`, covers geometry, mode, masks and the registry. Its holder takes it with no other
  * lock held, may allocate frames and log events, and takes no other lock but that of sites.c. Logging itself
- * takes no lock. The statedump runs without it, under the list locks of what it walks. kernel/trace/README.md
- * lists the files.
+ * takes no lock. The statedump runs without it, under the locks of the lists that it walks.
  */
 #ifndef TRACE_CONTROL_H
 #define TRACE_CONTROL_H
@@ -63,7 +62,7 @@ void trace_sites_agree(void);
 bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT]);
 /* tables.c: a thread of this CPU has ended, or a heartbeat has come: frees rows of this CPU's tables of
  * counters if many are used. No lock may be held. */
-extern bool trace_tables_in_use; /* something counts in them, or did: set where this is switched on */
+extern bool trace_tables_in_use; /* counters are or were switched on */
 void trace_tables_reclaim(bool is_heartbeat);
 void trace_statedump(void);        /* logs what exists; no locks held */
 void trace_limits_statedump(void); /* control.c: of which events not all are logged */
@@ -84,7 +83,7 @@ struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operatio
                                             void (*put)(struct trace_settings *settings, const char *text));
 
 /* resize.c. trace_lock held, sizes checked. 0; 1: call again, there is more to do; -E_NO_MEMORY; -E_BUSY:
- * other sizes are being set, or what a reader has not taken would be lost. */
+ * other sizes are being set, or unread packets would be lost. */
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count);
 /* Whether sizes are being set: then indices and eras belong together only afterwards. trace_lock held. */
 bool trace_is_resizing(void);
@@ -93,12 +92,12 @@ void trace_resume_resize(uint64_t now);
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);
 /* rings.c: each ring's buffers after the boot, of TRACE_BUFFER_BYTES_DEFAULT. Constant after trace_init. */
 extern uint64_t trace_boot_buffers;
-extern char
-    trace_ring_refused[]; /* why rings do not have the size that a boot option asked for; "": they do */
+extern char trace_ring_refused[]; /* why rings do not have the boot option's size; "": they do */
 void trace_clear(void);
-/* Of the first `pages` of a ring, and the slack behind: how many have no memory yet. */
+/* How many of the ring's first `pages`, and of the slack behind them, have no memory yet. */
 uint64_t trace_missing_pages(uint32_t cpu, uint64_t pages);
-/* Provides them, at most `most`, in few pieces. Keeps what it got, also on failure. 0 or -E_NO_MEMORY. */
+/* Provides at most `most` of them, in few pieces. Keeps pages that it got, also on failure. 0 or
+ * -E_NO_MEMORY. */
 int trace_extend_ring(uint32_t cpu, uint64_t pages, uint64_t most);
 void trace_on_every_cpu(void (*function)(void *unused)); /* as smp_call_urgently, and here */
 char *trace_ring(uint32_t cpu); /* the kernel's address; also works before trace_init */
@@ -124,7 +123,7 @@ bool trace_is_own_class(uint64_t id);
 /* registry.c: frees classes without holders. trace_lock held, while the rings start over. */
 void trace_forget_classes(void);
 
-/* registry.c: an event of an application, by what does not depend on its class number. */
+/* registry.c: identifies an event of an application without its class number. */
 struct trace_app_event {
     uint8_t uuid[16];                         /* of the schema */
     char name[TRACE_DESCRIPTOR_NAME_MAX + 1]; /* the whole one */
@@ -133,8 +132,7 @@ struct trace_app_event {
 bool trace_find_app_event(uint32_t id, struct trace_app_event *event);
 /* Whether its schema is registered. */
 bool trace_is_registered(const struct trace_app_event *event);
-/* Where the info page has the limit of the event with that id; NULL: there is none, or it is not declared so.
- */
+/* The info page's limit of the event with that id; NULL: no such event, or it is not declared so. */
 uint32_t *trace_find_app_limit(uint32_t id, bool is_threshold);
 /* Calls `call` for each event of which not all are logged. */
 void trace_for_each_app_limit(void (*call)(uint32_t id, bool is_threshold, uint32_t limit));
@@ -173,8 +171,8 @@ paddr_t trace_previous_place(uint64_t *boot_id); /* 0: none */
 int trace_previous_drop(uint32_t why);
 void trace_previous_drop_if_scarce(void); /* no lock held */
 
-/* sites.c: switches the kernel's sites off, or those on again that should be. Takes no lock, and tells no
- * other CPU. */
+/* sites.c: switches the kernel's sites off, or back as they should be. Takes no lock, and informs no other
+ * CPU. */
 void trace_silence(bool silent);
 
 /* heartbeat.c: sets the table of a ring in which nothing logs; the copy that programs cannot change. */

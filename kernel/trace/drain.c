@@ -7,9 +7,9 @@
  * at most `low_water` percent of a ring are free: when a packet was begun, not for each event. So the path
  * of an event costs nothing more.
  *
- * Whatever logs may hold any lock, or be an NMI. So it only interrupts its own CPU (IPI_RESCHEDULE), which
- * takes the interrupt when it leaves the kernel or sleeps, and signals then. With TRACE_CAS programs begin
- * packets without the kernel; then the timer interrupt looks instead.
+ * Code that logs may hold any lock, or be an NMI. So it only interrupts its own CPU (IPI_RESCHEDULE), which
+ * signals when it takes the interrupt: when it leaves the kernel or sleeps. With TRACE_CAS programs begin
+ * packets without the kernel; then the timer interrupt checks instead.
  *
  * There is at most one drain. The kernel has a reference to its notification, and gives it back at the next
  * heartbeat after all others have done so: when the program has ended.
@@ -73,7 +73,7 @@ void trace_tell_drain(void)
     if (!atomic_load_explicit(&is_set, memory_order_relaxed))
         return;
     spin_lock(&trace_lock);
-    /* Still signalled: it will look anyway. */
+    /* Still signalled: the drain will check the rings anyway. */
     if (drain.notification && (atomic_load(&drain.notification->bits) & drain.bits) != drain.bits) {
         notification = drain.notification;
         bits = drain.bits;
@@ -136,7 +136,7 @@ void trace_wake_drain(void)
     const uint32_t cpu = this_cpu()->index;
     if (!atomic_load_explicit(&is_due[cpu], memory_order_relaxed))
         return;
-    /* First: what is found low from now on interrupts again. */
+    /* First: a ring that is found low from now on interrupts again. */
     atomic_store_explicit(&is_due[cpu], false, memory_order_relaxed);
     if (is_low(cpu)) /* still: the interrupt may come late */
         trace_tell_drain();
@@ -147,6 +147,6 @@ int trace_set_low_water(uint64_t percent)
     if (percent > 100)
         return -E_BAD_ARGUMENT;
     __atomic_store_n(&trace_info_page.low_water, (uint32_t)percent, __ATOMIC_RELAXED);
-    trace_tell_drain(); /* what a ring holds may be past the new mark */
+    trace_tell_drain(); /* a ring may be past the new mark */
     return 0;
 }

@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-/* From now on the current space's notification `slot` is the drain's, signalled with these bits; at once for
- * the first time. Without bits: if it is the drain's, there is none any more. The caller holds no lock. 0,
+/* Makes the current space's notification `slot` the drain's, signalled with these bits, the first time at
+ * once. Without bits: removes the drain if the notification is its. The caller holds no lock. 0,
  * -E_BAD_ARGUMENT, or cap_get's error. */
 int trace_set_drain(cap_t slot, uint64_t bits);
 /* 0 or -E_BAD_ARGUMENT. The caller holds no lock. */
 int trace_set_low_water(uint64_t percent);
-/* Signals the drain, if there is one: it is to look at the rings. The caller holds no lock. */
+/* Signals the drain, if there is one, to check the rings. The caller holds no lock. */
 void trace_tell_drain(void);
 
 /* Makes this CPU signal the drain soon, if its ring is at the mark. In any context, with any lock held. */

@@ -12,7 +12,7 @@
  * - counters only grow;
  * - only the kernel changes the table of eras.
  *
- * It repairs what is impossible and logs it as trace_corrupt; what was logged in between is lost.
+ * It repairs impossible values and logs trace_corrupt; events logged in between are lost.
  *
  * Each CPU checks its own ring, so only restarts need a lock (trace_lock).
  */
@@ -26,8 +26,8 @@
 #include <trace/trace.h>
 
 #define HEARTBEAT_TICKS     (1ull << 29) /* maximum between two: an eighth of what a timestamp can tell */
-#define HEARTBEATS_A_SECOND 4 /* minimum: damage to a control page costs what is logged until then */
-#define WORDS_PER_TICK_MAX  4 /* nothing logs faster: a copy of two 16-byte vectors per tick */
+#define HEARTBEATS_A_SECOND 4            /* minimum: damage to a control page costs the events until then */
+#define WORDS_PER_TICK_MAX  4            /* nothing logs faster: a copy of two 16-byte vectors per tick */
 #define WORDS_SLACK         (1ull << 20)
 
 /* Checksums are computed here, not by writers: enough for a megabyte a second, and little enough not to delay
@@ -147,8 +147,8 @@ static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t ind
     const struct trace_reader reader = trace_reader_of(cpu);
     const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
     const uint64_t newest = trace_eras_newest(&reader.eras, index);
-    /* One that was wrong is watched even if the next one has begun: with compare-and-swap a fast clock's time
-     * limit ends a packet earlier than we have waited. */
+    /* A packet with a wrong header is watched even if the next one has begun: with compare-and-swap, a fast
+     * clock's time limit ends a packet before our patience does. */
     const bool is_watched = shadow->bad_header && shadow->bad_geometry == reader.geometry &&
                             newest - (shadow->bad_header - 1) < trace_geometry_buffers(reader.geometry);
     const uint64_t number = is_watched ? shadow->bad_header - 1 : newest;
@@ -179,7 +179,7 @@ static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
         trace_expect_index(cpu, index);
 }
 
-/* What is logged meanwhile is in the right place, but has wrong numbers. */
+/* Events logged meanwhile are in the right place, but have wrong numbers. */
 static void check_eras(uint32_t cpu, const struct shadow *shadow)
 {
     struct trace_era *shown = trace_control_of(trace_ring(cpu))->eras;

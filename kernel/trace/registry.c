@@ -159,7 +159,7 @@ static bool add_pieces(struct app_class *class, uint32_t number, const struct tr
     return true;
 }
 
-/* Returns a class number for a checked descriptor; the same one, by its hash, has the same number. */
+/* Returns a class number for a checked descriptor; equal ones, by their hashes, share a number. */
 static int64_t add_schema(const struct trace_descriptor *descriptor, const uint8_t uuid[16])
 {
     struct space *space = current_thread()->space;
@@ -191,7 +191,7 @@ void trace_leave_classes(struct space *space)
     spin_unlock(&trace_lock);
 }
 
-/* Shortens the part first: a reader of memory sees that the moving bytes do not belong to it any more. */
+/* Shortens the part first, so that readers of memory do not count the moving bytes as part of it. */
 static void take_out_piece(unsigned number, struct piece gone)
 {
     const struct part *part = &registry.part[number];
@@ -235,8 +235,8 @@ int64_t trace_add_costs(void)
     return fits ? 0 : -E_TOO_LARGE;
 }
 
-/* Costs that were measured again. While the rings stay, the text only grows, because a pull may have sent it.
- */
+/* Removes costs that were measured again. While the rings stay, the text only grows: a pull may have sent
+ * it. */
 static void forget_old_costs(void)
 {
     while (registry.cost_count > 1) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/resize.c - gives the rings other sizes, and keeps what is in them (trace/ring/resize.h).
+ * kernel/trace/resize.c - changes the sizes of rings, and keeps their packets (trace/ring/resize.h).
  *
  * The steps, all of which leave the rings in order if nothing follows:
  *
- * 1. Memory is added to the rings, STEP_BYTES in each system call. Without enough of it nothing changes.
- * 2. Each CPU closes its packet and stops: its events are counted as discarded. The geometry word is odd.
- * 3. The change is planned for each ring. If one would lose what a reader has not taken, all go on as before.
- * 4. What has another place in the new ring moves there, STEP_BYTES in each system call. If the buffers' size
+ * 1. Memory is added to the rings, STEP_BYTES in each system call. Without enough of it nothing changes. 2.
+ * Each CPU closes its packet and stops: its events are counted as discarded. The geometry word is odd. 3. The
+ * change is planned for each ring. If a ring would lose unread packets, all go on as before. 4. What has
+ * another place in the new ring moves there, STEP_BYTES in each system call. If the buffers' size
  *    changes, but not the ring's, nothing does.
  * 5. The rings get their new sizes, and each CPU opens its next packet. The geometry word is even.
  *
@@ -106,7 +106,7 @@ static void go_on_own(void *unused)
     go_on(this_cpu()->index);
 }
 
-/* What runs on every CPU, also for those that never came up. */
+/* Stops every CPU's ring, also those of CPUs that never came up. */
 static void stop_all(void)
 {
     trace_on_every_cpu(stop_own);
@@ -162,7 +162,7 @@ static void set_word(uint64_t sizes, uint32_t changes)
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* False: a ring would lose what a reader has not taken. */
+/* False: a ring would lose unread packets. */
 static bool begin(void)
 {
     struct trace_info *info = &trace_info_page;

@@ -2,7 +2,7 @@
 /*
  * kernel/trace/restart.h - how the kernel makes blocks of restartable logging atomic (trace/ring/restart.h).
  *
- * A port calls trace_restart() for whatever enters the kernel from a place that may be in a block, before
+ * A port calls trace_restart() at each entry of the kernel from a place that may be in a block, before
  * anything is logged, and trace_asked() for the trap by which a block asks for space. With TRACE_CAS there
  * are no blocks.
  */
@@ -36,8 +36,7 @@ static inline bool trace_is_changing_packets(void)
 #include <tarn/abi.h>
 #include <trace/ring/ring.h>
 
-/* Whether an interrupt of the kernel came while this CPU's ring was being changed: its events would be lost.
- */
+/* Whether this CPU's ring is being changed: events of an interrupt would be lost. */
 static inline bool trace_is_changing_packets(void)
 {
     return trace_ring_is_busy();
@@ -52,12 +51,12 @@ static inline bool trace_is_in_block(uint64_t ip)
            ip - (uint64_t)trace_text < (uint64_t)(trace_text_end - trace_text);
 }
 
-/* Where code that was interrupted at `ip` goes on: at the start of the block, if it was in one and has not
- * committed its event. Changes nothing else. */
+/* The address at which code that was interrupted at `ip` continues: the start of its block, if it was in one
+ * and has not committed its event. Changes nothing else. */
 uint64_t trace_restart(uint64_t ip);
 
-/* The block at `ip` asks for space. Returns where it goes on: at its start, or at its end without its event.
- */
+/* The block at `ip` asks for space. Returns where it continues: at its start, or at its end without its
+ * event. */
 uint64_t trace_asked(uint64_t ip);
 #endif
 

@@ -145,7 +145,7 @@ static void copy_boot_ring(uint64_t buffer_count)
     }
 }
 
-/* What the boot option asks for; 0: nothing, or no size. */
+/* The size in the boot option; 0: absent, or no size. */
 static uint64_t asked_ring_bytes(const char *text)
 {
     uint64_t bytes;
@@ -154,8 +154,8 @@ static uint64_t asked_ring_bytes(const char *text)
     return is_size ? bytes : 0;
 }
 
-/* Ring size from the boot options, or all rings together a sixteenth of memory, within bounds. What cannot be
- * is told on the console and in the metadata. A quarter of the free memory stays free. */
+/* Ring size from the boot options, or all rings together a sixteenth of memory, within bounds. A size that is
+ * refused is reported on the console and in the metadata. A quarter of the free memory stays free. */
 static uint64_t choose_ring_bytes(void)
 {
     const uint64_t cpus = boot_info.cpu_count;
@@ -251,7 +251,7 @@ static void forget_packets(uint32_t cpu)
     }
 }
 
-/* What start_over() asks every CPU to do with its own ring. */
+/* start_over()'s orders to each CPU for its own ring. */
 static uint64_t fresh_start[TRACE_CPUS_MAX];
 
 static void stop_own(void *unused)

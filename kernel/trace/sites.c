@@ -47,8 +47,7 @@ static struct spinlock sites_lock = SPINLOCK(&sites_class);
 
 extern const struct trace_site trace_sites[], trace_sites_end[]; /* the kernel's; kernel.ld */
 
-/* Mask and switches that the sites agree with, and those before the change that is being made. In the kernel
- * all sites are linked on. */
+/* Mask and switches of the sites now, and before the change in progress. The kernel's sites are linked on. */
 static struct switches {
     uint64_t mask;
     uint64_t minors[TRACE_CLASS_COUNT];
@@ -137,7 +136,7 @@ static void switch_changed(void)
                 switch_program_site(sites, i);
 }
 
-/* Reads what the sites are to agree with. False: they do. */
+/* Reads the wanted state of the sites. False: they have it. */
 static bool begin_change(void)
 {
     const struct trace_info *info = &trace_info_page;
@@ -266,7 +265,7 @@ static int read_window(const struct window *window, uint64_t address, void *buff
     return got < 0 ? (int)got : got == (int64_t)size ? 0 : -E_BAD_ARGUMENT;
 }
 
-/* Of an object that owns its frames: no site may come and go. */
+/* Only of an object that owns its frames: no site may come and go. */
 static int open_text(struct space *space, uint64_t address, struct window *text)
 {
     int error = open_window(space, address, MAP_EXECUTE, text);
@@ -277,7 +276,7 @@ static int open_text(struct space *space, uint64_t address, struct window *text)
     return error;
 }
 
-/* What is being registered. The text keeps its frames meanwhile, so they are looked up once per page. */
+/* A registration in progress. The text keeps its frames meanwhile, so they are looked up once per page. */
 struct registration {
     struct window table, text;
     bool differs;  /* a site may not be as it should be */
@@ -314,7 +313,7 @@ static __attribute__((noinline)) paddr_t find_site_slowly(struct registration *r
     return first;
 }
 
-/* Returns where the site begins, or FRAME_NONE. *code: its bytes, or a copy of them. */
+/* Returns the site's physical address, or FRAME_NONE. *code: its bytes, or a copy of them. */
 static paddr_t find_site(struct registration *reg, uint64_t address, const uint8_t **code)
 {
     const uint64_t in_page = address - reg->page;

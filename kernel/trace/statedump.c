@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/statedump.c - logs what exists, so that a trace explains all numbers in it.
+ * kernel/trace/statedump.c - logs all processes, threads and locks, so that a trace explains its numbers.
  *
- * Walks the kernel's lists under their own locks. What begins or ends meanwhile logs its own events; a reader
- * that uses both gets the correct state.
+ * Walks the kernel's lists under their own locks. Objects that begin or end meanwhile log their own events; a
+ * reader that uses both gets the correct state.
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>

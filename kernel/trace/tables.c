@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/tables.c - gives rows of tables of counters back when their process, thread or lock has ended
+ * kernel/trace/tables.c - recycles rows of tables of counters whose process, thread or lock has ended
  * (trace/ring/table_move.h). Interface: control.h.
  *
- * A CPU goes through its own tables only: then no row that the kernel updates is being updated, and what the
- * kernel finds here ran on this CPU before, so it is in the lists that are read now. A process that is newer
- * than its list may have a row already, from another CPU: such rows stay. The CPU does so when a thread ends
- * and few rows are left, so that some are free before the next program wants them. Then the rows of what
- * ended first go, an eighth of the table: others stay as long as they can, to be read. Where too few can go,
- * it tries again when half of the rest is used, and, while no row is left, a few times a second.
+ * Each CPU recycles rows of its own tables only: the kernel is not updating any of them, and owners of rows
+ * ran on this CPU before, so they are in the lists that are read now. (A process newer than its list may have
+ * a row already, from another CPU: such rows stay.) It does so when a thread ends and few rows are left: rows
+ * of the longest ended go first, an eighth of the table, so that the others can be read as long as possible.
+ * If too few can go, it tries again when half of the rest is used, and, while no row is left, a few times a
+ * second.
  *
- * tables_lock is taken by trying, and covers what is known of a table's rows and of what exists. Inside of it
- * come the list locks of threads and spaces.
+ * tables_lock is taken by trying, and covers the static data here. The list locks of threads and spaces are
+ * inside of it.
  */
 #include "trace/events.h" /* generated */
 #include <kernel/cpu/cpu.h>
@@ -26,7 +26,7 @@
 
 static LOCK_CLASS(tables_class, "trace tables");
 static struct spinlock tables_lock = SPINLOCK(&tables_class);
-/* What exists, under tables_lock: numbers in use, the newest process, and lock classes by number. */
+/* Living objects, under tables_lock: numbers in use, the newest process, and lock classes by number. */
 static uint64_t processes[ID_BITS / 64], threads[ID_BITS / 64];
 static uint32_t newest_process;
 static const struct lock_class *lock_classes[LOCK_CLASSES_MAX];
@@ -35,7 +35,7 @@ static const struct lock_class *lock_classes[LOCK_CLASSES_MAX];
 #define ENDED_MAX 512u
 static struct {
     uint32_t count, number[ENDED_MAX], largest;
-    uint32_t last; /* which number is the last to go */
+    uint32_t last; /* the largest number to go */
 } ended;
 
 /* Of each CPU: its moves so far, and how many used rows of each table are too many. Its own. */
@@ -46,7 +46,7 @@ static struct {
 
 bool trace_tables_in_use;
 
-/* ---- what exists ----------------------------------------------------------------------------------- */
+/* ---- living objects --------------------------------------------------------------------------------- */
 
 static void set_bit(uint64_t *bits, uint32_t id)
 {
@@ -90,8 +90,8 @@ static void note_all(void)
     lock_class_for_each(note_lock_class, NULL);
 }
 
-/* Whether the kernel has a lock of that class at an address: memory of locks keeps them as long as it is not
- * used for something else (slab.h). Rows can hold anything, so only RAM is read. */
+/* Whether the kernel has a lock of that class at an address: memory keeps its locks until it is reused for
+ * something else (slab.h). Rows can hold anything, so only RAM is read. */
 static bool has_lock(uint64_t address, uint64_t number)
 {
     const uint64_t physical = address - (uint64_t)phys_to_virt(0);
@@ -103,7 +103,7 @@ static bool has_lock(uint64_t address, uint64_t number)
            lock_classes[number];
 }
 
-/* Returns whether a row has ended, and the number of the process or thread that did; 0: a lock. */
+/* Whether a row's owner has ended, and the number of that process or thread; 0: a lock. */
 static bool has_ended(const struct trace_table_info *table, const uint64_t *keys, uint32_t *number)
 {
     bool is_of_kernel = true, has = false;
@@ -140,7 +140,7 @@ static bool is_to_go(const struct trace_table_info *table, const uint64_t *keys,
     return has_ended(table, keys, &number) && number <= ended.last;
 }
 
-/* The `wanted` smallest of the numbers noted are not above the result; if there are fewer, all are not. */
+/* The `wanted`th smallest of the noted numbers, or the largest if there are fewer. */
 static uint32_t find_last(uint32_t wanted)
 {
     uint32_t low = 0, high = ended.largest;
@@ -174,7 +174,7 @@ static const struct trace_table_info *table_that_adds(const struct trace_table_i
     return adding->name ? adding : NULL;
 }
 
-/* How many rows are too many the next time: an eighth is left, or half of what is left now. */
+/* The number of used rows at which to recycle next: an eighth is left, or half of what is left now. */
 static uint32_t choose_too_many(const struct trace_table_info *table, uint32_t used)
 {
     const uint32_t most = TRACE_TABLE_ROWS_USED(table->rows), usual = most - table->rows / 8;

@@ -176,8 +176,7 @@ enum system_read_kind {
     SYSTEM_LOCK_CLASSES = 5,
     SYSTEM_COUNTERS = 6,         /* struct system_counter, each hardware counter of a CPU */
     SYSTEM_COUNTERS_MISSING = 7, /* text: why there are none; -E_NOT_FOUND: there are */
-    /* uint64_t[COUNTER_SLOTS]: this thread's counts. -E_NOT_FOUND: no counter is bound, or class counter is
-       off. */
+    /* uint64_t[COUNTER_SLOTS]: this thread's counts. -E_NOT_FOUND: nothing is counted (class counter). */
     SYSTEM_OWN_COUNTERS = 8,
 };
 

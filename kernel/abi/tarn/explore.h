@@ -9,8 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- points: kernel/explore/explore_runtime.c calls them, in the kernel and in programs
- * ---------------------- */
+/* ---- points: kernel/explore/explore_runtime.c calls them, in the kernel and in programs ---- */
 
 enum explore_access { EXPLORE_READ = 0, EXPLORE_WRITE = 1, EXPLORE_ATOMIC = 2 };
 
@@ -35,8 +34,7 @@ struct explore_pair {
     uint64_t one, other;
 };
 
-/* Notes a race of these places, in either order. False: it is known, or `most` are noted. Callers serialize.
- */
+/* Notes a race of these places, in either order. False: known, or `most` are noted. Callers serialize. */
 static inline bool explore_note_pair(struct explore_pair *told, uint32_t *count, uint32_t most, uint64_t one,
                                      uint64_t other)
 {
@@ -63,8 +61,7 @@ enum explore_operation {
     EXPLORE_SETTLE = 4,
     /* `buffer`, EXPLORE_COVER_BYTES on whole pages, is where the process notes which code it executes. */
     EXPLORE_COVER = 5,
-    /* The caller is to do something with its authority over the trace. Result: EXPLORE_CONTROL_*, 0: not now
-     */
+    /* The caller is to use its authority over the trace. Result: EXPLORE_CONTROL_*, 0: not now */
     EXPLORE_CONTROL = 6,
 };
 
@@ -75,8 +72,7 @@ struct explore_strategy {
     uint64_t device_rate; /* one access of N to what devices access, too */
 };
 
-/* A bit for each return address of the calls that begin basic blocks: address / 4, modulo the number of bits.
- */
+/* A bit for each return address of calls that begin basic blocks: address / 4, modulo the number of bits. */
 #define EXPLORE_COVER_BYTES 32768u
 
 /* The first words of a freed page frame. */
