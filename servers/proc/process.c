@@ -205,7 +205,7 @@ void process_abandon(uint32_t pid)
     process_set_exit(pid, 0);
 }
 
-/* Reparents the children to init. Frees those that are zombies: nobody will wait for them. */
+/* Reparents the children to init. Frees zombies: nobody will wait for them. */
 static void reparent_children(struct process *process)
 {
     for (struct process *child; (child = process->children);) {

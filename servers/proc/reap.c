@@ -71,7 +71,7 @@ static void set_late(unsigned server, bool is_late)
                  is_late ? "does not reply: processes end without it" : "replies again");
 }
 
-/* Returns false if the server must be told again. */
+/* Returns false if the server must be notified again. */
 static bool tell(unsigned server, uint32_t pid, uint64_t patience)
 {
     uint64_t deadline =
@@ -120,7 +120,7 @@ static void client_is_gone(uint32_t pid)
             tell_later(i, pid);
 }
 
-/* In any order, because one that must be told again may need long. */
+/* In any order, because a server that must be notified again may take long. */
 static void tell_late_servers(void)
 {
     retry_at = TARN_FOREVER;

@@ -52,7 +52,7 @@ struct ring_state {
     uint64_t sent_end;      /* one after the last packet sent */
     uint64_t count_from;    /* before any was sent: the packet that the host wants; TRACE_NO_PACKET: any */
     uint64_t target;        /* while finishing: send packets before this one */
-    uint64_t head;          /* as last read; at the end, that of the pull's packets */
+    uint64_t head;          /* as last read; at the end, the status of the pull's packets */
     uint64_t discarded;     /* events, as last read */
     uint64_t lost, cut;     /* packets */
     uint64_t consumed;      /* last value told to the kernel */
@@ -94,7 +94,7 @@ bool pull_is_running(void)
     return atomic_load(&owner) != NULL;
 }
 
-/* A reader that is not current if the geometry is not the one that the pull knows. */
+/* A reader; it is not current if the geometry has changed since the pull read it. */
 static struct trace_reader pull_ring(const struct pull *pull, uint32_t cpu)
 {
     struct trace_reader reader = ring_of(cpu);

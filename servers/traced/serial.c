@@ -29,7 +29,7 @@ static struct {
     pthread_cond_t changed; /* the device has done something, or the connection was told to end */
     unsigned changes_seen;
     bool in_use;  /* a connection uses the channel */
-    bool hung_up; /* it was told to end, or its host has closed the port */
+    bool hung_up; /* it has to end, or its host has closed the port */
     const uint8_t *received;
     size_t received_size; /* the part of the oldest received buffer that was not read; 0: no such buffer */
 

@@ -66,7 +66,7 @@ struct command_option {
 
 struct page;
 
-/* docs/man/NAME.md has its text: what stands before the first heading is in --help, too. */
+/* docs/man/NAME.md has its text; --help ends before the first heading. */
 struct command {
     const char *name, *summary;
     const char *forms; /* the usage after the name, "[OPTION]... DIRECTORY"; one form per line */

@@ -89,7 +89,7 @@ struct table {
     const char *key;
     /* of the name column, in text */
     const char *heading;
-    /* what the rows are, for "and N more ..." */
+    /* the plural of its rows, for "and N more ..." */
     const char *others;
     const struct table_column *columns;
     unsigned column_count;
@@ -99,7 +99,7 @@ struct table {
     bool is_extra;
     /* never cut to its first rows */
     bool is_whole;
-    /* what it shows, without capital and full stop */
+    /* its purpose, without capital and full stop */
     const char *text;
     /* the option that fills it; NULL: none */
     const char *needs;

@@ -40,7 +40,7 @@ struct analysis_kind {
      * and filter are valid. */
     bool (*open)(struct analysis *analysis, struct fail *fail);
     void (*finish)(struct analysis *analysis); /* after the walk, with a valid model: fills the tables */
-    /* Prints what an option requests in addition to the tables, or instead of them (IS_ALL). */
+    /* Prints output that an option requests in addition to the tables, or instead of them (IS_ALL). */
     bool (*print)(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail);
     /* Frees what is not in the analysis's arena, maps or slots. Called even if `open` was not. */
     void (*close)(struct analysis *analysis);

@@ -89,7 +89,7 @@ int diff_parse_options(struct diff *diff, int argc, char **argv);
 bool diff_choose_tables(struct diff *diff, struct fail *fail); /* of the analyses */
 void diff_choose_columns(struct diff *diff);                   /* makes the results */
 bool diff_is_of_processor(const char *column_key);             /* whether it is CPU time */
-/* Fills results, without those that repeat others, and largest. Free their tables. */
+/* Fills `results`, without repeated ones, and `largest`. Free their tables. */
 bool diff_compare(struct diff *diff, struct fail *fail);
 void diff_print(const struct diff *diff);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff_compare.c - what changed between the tables of two sides; see diff.h.
+ * diff_compare.c - finds changes between the tables of two sides; see diff.h.
  *
  * The cells of all columns that are compared become rows of an SQLite database. analysis/diff.sql joins them,
  * and makes the tables of changes.

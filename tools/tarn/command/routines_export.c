@@ -121,8 +121,7 @@ static bool is_nested(uint64_t key)
            (!is_of_program(key) || trace_routine_context(key) != 0);
 }
 
-/* The numbers in the names of TAU's files are not those of processes and threads, so each file says whose it
- * is. */
+/* TAU numbers its files from 0, so each file names its process and thread. */
 static void write_owner(FILE *file, const struct trace_routines *head)
 {
     static const char attribute[] = "<attribute><name>%s</name><value>%s</value></attribute>";

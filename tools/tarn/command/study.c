@@ -192,7 +192,7 @@ static int run(const struct study *study, char *source)
 
 /* ---- the command ---------------------------------------------------------------------------------- */
 
-/* The first line is a comment: what the study is for. */
+/* The first line is a comment: the study's question. */
 static void list_studies(void)
 {
     for (const struct page_file *file = study_files; file->name != NULL; file++) {

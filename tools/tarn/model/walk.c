@@ -35,7 +35,7 @@ bool model_walk_trace(struct model *model, struct reporter *reporter, const vola
     return goes_on;
 }
 
-/* Whether there is a gap before the next event, or one that lasts until the stream's end. */
+/* Whether there is a gap before the next event, or until the stream's end. */
 static bool comes_after_gap(const struct cursor *cursor, const struct model_cpu *cpu)
 {
     return (cursor->at != NULL || cursor_lost_until(cursor) != 0) && cursor->has_gap &&

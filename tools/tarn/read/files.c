@@ -333,7 +333,7 @@ bool trace_is_unfinished(const struct trace *trace)
     return find_mark(trace->directory) == MARK_LEFT;
 }
 
-/* Reads what the pull has noted in file NAME about each CPU. */
+/* Reads the pull's notes about each CPU from file NAME. */
 static void read_record(struct trace *trace, const char *name)
 {
     const bool is_end = strcmp(name, TRACE_END_NAME) == 0;

@@ -41,7 +41,7 @@ void losses_open(struct losses *losses, const struct trace *trace);
 void losses_begin(struct losses *losses, const struct trace *trace, const struct filter *filter);
 /* Reports what is wrong with the trace as a whole (judge.h), even if QUIET. Call it once per trace. */
 void losses_judge(struct losses *losses);
-/* One of the numbers that say what a trace lacks, for answers in JSON, CSV and other formats. */
+/* One of the numbers of a trace's losses, for JSON, CSV and other formats. */
 struct loss_fact {
     const char *name;
     uint64_t value;

@@ -222,7 +222,7 @@ static bool set_clock(struct schema *schema, struct fail *fail)
     return true;
 }
 
-/* Finds the packet context fields that CTF readers print: those that CTF itself gives no meaning. */
+/* Finds the packet context fields that CTF readers print: fields without a meaning in CTF itself. */
 static bool build_context(struct schema *schema, struct fail *fail)
 {
     static const char *const special[] = {"timestamp_begin", "timestamp_end",    "content_size",

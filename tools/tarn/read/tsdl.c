@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tsdl.c - parser for TSDL by recursive descent; tsdl.h lists the supported part of the language. Tokens are
- * in tsdl_tokens.c. Tables of keys say what the blocks and integers may contain.
+ * in tsdl_tokens.c. Tables of keys list the allowed contents of blocks and integers.
  */
 #include <ctype.h>
 #include <stdio.h>

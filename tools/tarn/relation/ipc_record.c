@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ipc_record.c - records what the threads did that may have worked on a call; see ipc_path.h. */
+/* ipc_record.c - records the segments of threads that may have worked on a call; see ipc_path.h. */
 #include <stdlib.h>
 #include <tools/tarn/relation/ipc_path.h>
 

@@ -41,7 +41,7 @@ struct making {
 /* A column may have a `value` of its own, if only some readers want it. */
 /* clang-format off */
 #define MADE_COLUMN(name_, unit_, text_) {.name = (name_), .text = (text_), .unit = (unit_)}
-/* They come last, and rows have no cells for them. A condition `= 'value'` on one is what the maker gets. */
+/* They come last, and rows have no cells for them. The maker gets the value of a condition `= 'value'`. */
 #define MADE_PARAMETER(name_, number_, text_) \
     {.name = (name_), .text = (text_), .unit = UNIT_TEXT, .parameter = (number_) + 1}
 #define MADE_RELATION(name_, text_, columns_) \

@@ -31,7 +31,7 @@ struct stack_node {
     uint64_t address;
     uint32_t pid;
     bool is_kernel;
-    bool is_return;    /* a return address: the symbol is that of the call before it */
+    bool is_return;    /* a return address: take the symbol of the call before it */
     bool is_innermost; /* of the kernel's or the program's part of the chain */
     bool is_cut;       /* no address: stands for calls that the sample lacks */
     struct sums self;
@@ -204,7 +204,7 @@ struct chain {
     uint64_t number, level; /* level: of the next frame */
 };
 
-/* SYMBOL: NULL: the frame stands for no code. A process is neither the kernel's nor not. */
+/* SYMBOL: NULL: the frame has no code. Of a process, is_kernel is unknown. */
 static void give_frame(struct chain *chain, const char *name, const struct symbol *symbol,
                        struct value is_kernel)
 {

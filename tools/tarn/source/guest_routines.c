@@ -152,7 +152,7 @@ static bool follow(struct guest_routines *routines, struct guest *guest, uint64_
     return *address == 0 || fail_set(fail, "the list of tables does not end");
 }
 
-/* Whether the table copied last is still in the list; then *address is that of its successor. */
+/* Whether the table copied last is still in the list; then *address is its successor's. */
 static bool successor(const struct guest_routines *routines, struct guest *guest, uint64_t after,
                       uint64_t *address)
 {

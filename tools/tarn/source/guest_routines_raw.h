@@ -9,7 +9,7 @@
 #include <tools/tarn/source/guest_routines.h>
 #include <trace/ring/routine_copy.h>
 
-/* Nothing is so much later than the moment that the kernel last noted. */
+/* The maximum by which a time may be later than the kernel's last noted moment. */
 #define LATE_SECONDS 60u
 
 /* All that is copied of a table, in the guest's byte order but for the head. */

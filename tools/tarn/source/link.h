@@ -14,7 +14,7 @@
 enum link_start {
     LINK_BEGINS, /* the first frame */
     /* Perhaps the rest of an earlier conversation, on a port that has no connections: HELLO is searched for.
-     * Nor does such a port tell that the peer was started again, so a frame that stops arriving breaks the
+     * A restart of the peer does not show on such a port, so a frame that stops arriving breaks the
      * link. */
     LINK_JOINS,
 };

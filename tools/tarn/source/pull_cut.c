@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pull_cut.c - finds what does not decode in a pulled packet; see pull_cut.h. */
+/* pull_cut.c - finds the first bad event of a pulled packet; see pull_cut.h. */
 #include <tools/tarn/source/pull_cut.h>
 
 #define CHAIN 4u /* so many events in a row are not a coincidence */

@@ -28,8 +28,8 @@ struct stream_writer {
     uint64_t end;    /* end time of the last packet */
     uint64_t discarded_first, discarded_last;
     uint64_t discarded_base; /* count - `events_discarded` in the file, which begins with 0 */
-    uint64_t events;  /* logged up to the end of what was written of the last packet: as `events_before` */
-    uint64_t cut_off; /* events so far; of the last packet when the next one tells */
+    uint64_t events;         /* logged up to the end of the last packet's written part: as `events_before` */
+    uint64_t cut_off;        /* events so far; of the last packet when the next one tells */
     /* of the last packet: */
     bool is_cut;        /* in the guest or here */
     uint64_t cut_guess; /* events cut off, as far as its bytes tell */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lock_functions.c - functions of SQL that name what locks have (database.h).
+ * lock_functions.c - SQL functions: names of locks, classes and call chains (database.h).
  *
  *   lock_class_name(NUMBER)
  *   lock_name(PID, ADDRESS)            the name that the program gave the lock, or that of the variable, or

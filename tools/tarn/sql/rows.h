@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rows.h - what all virtual tables of SQLite share: tables and cursors; a kind of table gives the rows. */
+/* rows.h - the common part of all virtual tables of SQLite; a kind of table gives the rows. */
 #ifndef TARN_SQL_ROWS_H
 #define TARN_SQL_ROWS_H
 

@@ -61,8 +61,8 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
     return true;
 }
 
-/* Replaces the rows of AREA that were being updated by those of AGAIN, read later. Returns whether another
- * attempt may help: one of them has changed, and is still being updated. */
+/* Replaces rows of AREA that were being updated by the same rows of AGAIN, read later. Returns whether
+ * another attempt may help: a row has changed, and is still being updated. */
 static bool replace_rows(const struct declared *declared, uint64_t *area, const uint64_t *again)
 {
     uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];

@@ -167,7 +167,7 @@ void shown_close(struct shown *shown)
 
 /* ---- cells ----------------------------------------------------------------------------------------- */
 
-/* Numbers beyond what a cell can show are no counts of anything. */
+/* Numbers too large for a cell are no counts. */
 static uint64_t in_cell(unsigned __int128 value)
 {
     return value < TABLE_NONE ? (uint64_t)value : TABLE_NONE - 1;

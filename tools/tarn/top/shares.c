@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* shares.c - what each process did with its time; see shares.h. */
+/* shares.c - processes' use of their time; see shares.h. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static void choose_drops(const char *drops[COLUMNS + 1])
     drops[count] = NULL;
 }
 
-/* Takes columns out in which no process has any time, and that of the intervals. */
+/* Removes columns in which no process has any time, and the column of intervals. */
 static void drop_empty(struct table *table, struct table_column columns[SHARES_COLUMNS])
 {
     unsigned kept = INTERVAL;

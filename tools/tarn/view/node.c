@@ -84,7 +84,7 @@ static inline struct tally_thread *touch(struct tally *tally, const struct model
     return sum;
 }
 
-/* Adds to the thread's CPU what it ran there since the last call. */
+/* Adds the thread's run time since the last call to its CPU. */
 static void give_to_cpu(struct tally *tally, struct tally_thread *sum, uint32_t number, bool is_idle)
 {
     struct tally_cpu *cpu = &tally->cpus[sum->cpu];
@@ -143,7 +143,7 @@ static void add_open(struct tally *tally, const struct model_thread *thread, str
         sum->ticks[node_kind(thread)] += until - from;
 }
 
-/* Adds what the model has accumulated since it last reported the thread. */
+/* Adds the model's sums since it last reported the thread. */
 static void add_waited(struct tally *tally, const struct model *model, const struct model_thread *thread,
                        struct tally_thread *sum)
 {

@@ -5,7 +5,7 @@
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
 
-#define CPU_EDGE 3u /* pixels above and below what a CPU's lane contains */
+#define CPU_EDGE 3u /* pixels above and below the contents of a CPU's lane */
 
 const struct paint_arrow paint_arrows[] = {[ARROW_WAKEUP] = {"wake-up", STYLE_WAKEUP, false},
                                            [ARROW_HANDOVER] = {"hand-over", STYLE_WAKEUP, true},

@@ -66,7 +66,7 @@ struct painter {
 /* The view's lock is held as long as the paint is used. */
 void paint_open(struct paint *paint, const struct view *view, const struct lanes *lanes);
 void paint_close(struct paint *paint);
-/* Gives the painter the commands of a row: 0 has states or what a CPU does, N the calls of depth N - 1. The
+/* Gives the painter the commands of a row: 0 has states or a CPU's runs, N the calls of depth N - 1. The
  * runs of a lane that is not exact are row 0. */
 void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter);
 /* The same for a marked event type: a row whose height shows the number of events; one is already visible.

@@ -266,7 +266,7 @@ static void look_at_link(struct view *view)
     pthread_rwlock_wrlock(&view->lock);
     state = find_link(view, &link);
     changes = state != view->link;
-    if (state == VIEW_LINK_FOLLOWS) /* before, the mark is that of the pull before */
+    if (state == VIEW_LINK_FOLLOWS) /* earlier, the mark is the previous pull's */
         view->boots = view->pulls;
     view->link = state;
     view->is_pulled = link.is_held;
