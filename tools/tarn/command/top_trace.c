@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #define LAG_SECONDS 1.3 /* traced sends partly filled packets after one second */
-#define OLD_SECONDS 1.0 /* time for the guest to send the contents of its buffers at the start of the pull \
-                         */
+#define OLD_SECONDS                                                                        \
+    1.0 /* time for the guest to send the contents of its buffers at the start of the pull \
+         */
 
 /* ---- the trace ---- */
 
