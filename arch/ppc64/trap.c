@@ -297,7 +297,7 @@ static void repeat_exit(struct kernel_regs *regs)
         }
 }
 
-/* Whether this was an entry that had not read them yet, and so has lost its return address. */
+/* Whether this was an entry that had not read SRR0 yet, and so has lost its return address. */
 static bool is_lost(const struct kernel_regs *regs)
 {
     for (const struct nip_range *window = entry_windows; window < entry_windows_end; window++)

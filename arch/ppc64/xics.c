@@ -55,8 +55,7 @@ void xics_init_cpu(void)
 
 /* ---- inter-processor interrupts ------------------------------------------------------------------- */
 
-/* A CPU that hangs with interrupts off can only be stopped by a system reset; the flag tells what it is for.
- */
+/* A CPU that hangs with interrupts off can only be stopped by a system reset; the flag gives its reason. */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
 {
     if (kind == IPI_STOP) {

@@ -82,7 +82,7 @@ void apic_send_start(uint32_t apic_id, uint8_t page)
     send_command(apic_id, COMMAND_START | COMMAND_ASSERT | page);
 }
 
-/* A CPU that hangs with interrupts off can only be stopped by an NMI; the flag tells what it is for. */
+/* A CPU that hangs with interrupts off can only be stopped by an NMI; the flag gives its reason. */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
 {
     if (kind == IPI_STOP) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/counter.c - the counters of arch/counter.h: model-specific registers as counter_events.h
- * chooses. QEMU's CPU has none, so only what chooses is tested. */
+ * chooses. QEMU's CPU has none, so only the choice is tested. */
 #include "counter_events.h"
 #include "port.h"
 #include <arch/counter.h>

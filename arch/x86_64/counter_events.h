@@ -23,7 +23,7 @@ struct counter_event {
     uint16_t selector; /* event and mask, of a general counter */
 };
 
-/* What a machine has. */
+/* The events and counters of a machine. */
 struct counter_events {
     uint32_t general; /* number of general counters */
     uint32_t count;   /* of events */

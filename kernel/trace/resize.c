@@ -4,11 +4,11 @@
  *
  * The steps, all of which leave the rings in order if nothing follows:
  *
- * 1. Memory is added to the rings, STEP_BYTES in each system call. Without enough of it nothing changes. 2.
- * Each CPU closes its packet and stops: its events are counted as discarded. The geometry word is odd. 3. The
- * change is planned for each ring. If a ring would lose unread packets, all go on as before. 4. What has
- * another place in the new ring moves there, STEP_BYTES in each system call. If the buffers' size
- *    changes, but not the ring's, nothing does.
+ * 1. Memory is added to the rings, STEP_BYTES in each system call. Without enough of it nothing changes.
+ * 2. Each CPU closes its packet and stops: its events are counted as discarded. The geometry word is odd.
+ * 3. The change is planned for each ring. If a ring would lose unread packets, all go on as before.
+ * 4. Packets with another place in the new ring move there, STEP_BYTES in each system call; none if only the
+ *    buffers' size changes.
  * 5. The rings get their new sizes, and each CPU opens its next packet. The geometry word is even.
  *
  * A system call is not long, because the kernel runs with interrupts off; so its caller repeats it. If the

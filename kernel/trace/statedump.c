@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/statedump.c - logs all processes, threads and locks, so that a trace explains its numbers.
+ * kernel/trace/statedump.c - logs existing processes, threads, lock classes, ..., so that a trace explains
+ * its numbers.
  *
  * Walks the kernel's lists under their own locks. Objects that begin or end meanwhile log their own events; a
  * reader that uses both gets the correct state.

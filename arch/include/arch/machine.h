@@ -40,8 +40,8 @@ uint64_t arch_pci_address(uint64_t bus); /* the CPU's address for a bus address;
 void arch_shutdown(uint32_t status) __attribute__((noreturn)); /* QEMU's exit status has it: boot/README.md */
 void arch_reboot(void) __attribute__((noreturn));
 /* Tells the host that the system has died, so that it stops the machine and memory can be dumped; returns
- * when the host lets the machine continue. False: the machine has no way to tell. reason: a line of text in
- * the kernel's memory. */
+ * when the host lets the machine continue. False: the machine cannot notify its host. reason: a line of text
+ * in the kernel's memory. */
 bool arch_stop_for_dump(const char *reason);
 
 #include <port/machine.h> /* ARCH_NAME, ARCH_ELF_* of programs, ARCH_IRQ_* */

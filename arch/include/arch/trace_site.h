@@ -22,8 +22,8 @@ static inline bool arch_trace_site_is_valid(const void *code, int64_t distance);
 
 static inline bool arch_trace_site_is_on(const void *code); /* of a valid site */
 
-/* Switches a valid site by one store, which other CPUs see whole. A site that is not valid any more, because
- * its text was overwritten, stays as it is. */
+/* Switches a valid site by one store, which other CPUs see whole. A site whose text was overwritten stays as
+ * it is. */
 static inline void arch_trace_site_switch(paddr_t site, int64_t distance, bool on);
 
 /* After this no old instruction is executed on this CPU. */

@@ -22,8 +22,8 @@ struct arch_cpu {
     /* set by IPI_STOP's sender, read by the system reset that follows */
     bool stop_requested;
     bool counts_runs;        /* the hypervisor counts dispatches (vpa.c) */
-    uint32_t requested_at;   /* dispatch count at the last arch_request_progress; for the nudging CPU */
-    uint64_t prodded_at;     /* ticks; for the nudging CPU */
+    uint32_t requested_at;   /* dispatch count at the last arch_request_progress; for the checking CPU */
+    uint64_t prodded_at;     /* ticks; for the checking CPU */
     uint64_t timer_deadline; /* ticks; set by arch_timer_set; ~0: none */
 };
 

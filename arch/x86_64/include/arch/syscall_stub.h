@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t numbe
 #define ARCH_IPC_WORD5                         "r12"
 #define ARCH_IPC_CAPS                          "r13"
 #define ARCH_IPC_DEADLINE                      "r14"
-/* What two of them contain on return: the result, and the badge of a message that was received. */
+/* The registers that contain, on return, the result and the badge of a received message. */
 #define ARCH_IPC_RESULT(number, cap, deadline) (number)
 #define ARCH_IPC_BADGE(number, cap, deadline)  (cap)
 #define ARCH_IPC_ENTER                         "syscall"

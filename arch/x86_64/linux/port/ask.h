@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/ask.h (x86_64 Linux) - a thread that was stopped by a signal, and stores that depend on its CPU: what
- * tests/peers/ask.c and the tests of blocks need of the machine. */
+/* port/ask.h (x86_64 Linux) - threads stopped by a signal, and stores that depend on the CPU, for
+ * tests/peers/ask.c and tests of blocks. */
 #ifndef PORT_ASK_H
 #define PORT_ASK_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * port/trace_block_host.h (x86_64 Linux) - what a block of <port/trace_block.h> does to be restarted by
- * Linux.
+ * port/trace_block_host.h (x86_64 Linux) - lets Linux restart blocks of <port/trace_block.h>.
  *
  * A block is a critical section of rseq(2). It stores the address of its descriptor into the thread's struct
  * rseq; the section begins with the next instruction and ends behind the index store. If the thread is
