@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #define LAG_SECONDS 1.3 /* traced sends partly filled packets after one second */
-#define OLD_SECONDS                                                                        \
-    1.0 /* time for the guest to send the contents of its buffers at the start of the pull \
-         */
+#define OLD_SECONDS 1.0 /* for events that were in the guest's buffers when the pull began */
 
 /* ---- the trace ---- */
 

@@ -22,7 +22,7 @@ async function request(method, name, parameters, signal) {
 
 export const wasAborted = (error) => error.name === "AbortError";
 
-// Runs one request at a time; of requests made meanwhile it keeps only the last. For what the view needs while it moves.
+// Runs one request at a time, then only the last of those made meanwhile. For data that the view needs while it moves.
 // `run` gets the wish and a signal; `stale` says whether a running request is no longer needed.
 export class Latest {
   #run;

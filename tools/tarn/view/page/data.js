@@ -13,7 +13,7 @@ export const BOX = 4; // begin, end, look, merged; of a run: its index in place 
 export const RUN = 6; // pixels, look, four shares in percent
 export const FLAG = 3; // time, event, count
 
-// What the server calls a look; see paint.h.
+// A look of the server; see paint.h.
 const takeLook = ([shape, y, height, color, label, brief, tip, bottom, space, user, kernel, over]) =>
   ({shape, y, height, color, label, brief, tip, bottom, space, shares: [user, kernel, "interrupt"], over});
 

@@ -14,7 +14,7 @@ export class Overview {
   #data = null;
   #grip = null;
   #lanePicture = document.createElement("canvas");
-  #made = null; // what the picture was made from
+  #made = null; // the data of the picture
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
 
   constructor(canvas, trace, state, colors, redraw) {
@@ -103,7 +103,7 @@ export class Overview {
     });
   }
 
-  // Dims what is outside the view.
+  // Dims the parts outside the view.
   #window(context, scale, width, height) {
     const {colors, state} = this, middle = scale.x((state.from + state.to) / 2);
     const half = Math.max(2, (scale.x(state.to) - scale.x(state.from)) / 2), left = middle - half, right = middle + half;

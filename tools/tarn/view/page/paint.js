@@ -167,7 +167,7 @@ export class LanePainter {
   }
 }
 
-// ---- what is under the pointer
+// ---- the box under the pointer
 
 // {row, t, title?, shares?, boxes?, waits?, depth?, from, to}; null: no lane. `boxes` are those at the time, {begin, end, look,
 // merged}: a state or what a CPU does, then calls, the outermost first. What begins at `from` or ends at `to` may extend beyond

@@ -24,7 +24,7 @@ export class Raster {
   #color = "";
   #value = 0;
 
-  // Clears the raster and sets its size to that of the canvas; all lengths are in units of `ratio` pixels.
+  // Clears the raster and sets its size to the canvas's; all lengths are in units of `ratio` pixels.
   begin({width, height}, ratio) {
     const isSeen = width > 0 && height > 0; // false for a canvas without space in a small window
     if (isSeen && (this.#image?.width !== width || this.#image.height !== height)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Describes what is under the pointer.
+// Describes the thing under the pointer.
 import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
