@@ -26,8 +26,7 @@ uint8_t *kernel_map_stacks(uint32_t index, unsigned order)
         return NULL;
     for (uint64_t at = 0; at < size; at += FRAME_SIZE)
         if (!map(start + at, frames + at, MAP_READ | MAP_WRITE))
-            /* cannot happen on a machine with enough memory to be useful; what was allocated stays allocated
-             */
+            /* cannot happen on a machine with enough memory to be useful; leaks its frames */
             return NULL;
     page_tables_changed();
     return (uint8_t *)start;

@@ -57,8 +57,8 @@ static inline void set_page(uint64_t *entry, paddr_t frame, uint32_t flags)
 {
     if (flags & MAP_EXECUTE)
         page_sync_instructions(frame);
-    /* Release: a CPU that accesses the frame through the entry sees what was stored there before, above all
-     * zeros, and not the frame's earlier contents. */
+    /* Release: a CPU that accesses the frame through the entry sees stores from before, above all zeros, and
+     * not the frame's earlier contents. */
     __atomic_store_n(entry, page_entry(frame, flags), __ATOMIC_RELEASE);
 }
 

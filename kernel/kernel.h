@@ -23,8 +23,8 @@ void panic_console_put(const char *text, size_t size);
 /* A line with one \n at its end, cut if it is longer; returns its size. */
 #define LOG_LINE_MAX 256
 size_t log_format(char line[LOG_LINE_MAX], const char *format, va_list arguments);
-/* Panics (panic.c): reports, and does what the boot option `panic=` says. From anywhere, with any locks
- * held. panic_trap reports on what a trap interrupted. */
+/* Panics (panic.c): reports, and does what the boot option `panic=` says. From anywhere, with any locks held.
+ * panic_trap reports on the interrupted code. */
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void panic_trap(struct kernel_regs *regs, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));

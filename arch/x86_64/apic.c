@@ -111,7 +111,7 @@ void arch_break_in(struct cpu *target)
     apic_write(APIC_COMMAND_HIGH, high);
 }
 
-/* An NMI does not change what it interrupts, so the NMI itself is the progress check. */
+/* An NMI disturbs no code, so the NMI itself is the progress check. */
 void arch_request_progress(struct cpu *target)
 {
     atomic_store(&target->arch.requested, true);

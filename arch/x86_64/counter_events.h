@@ -3,8 +3,8 @@
  * counter_events.h - architectural performance monitoring: which events CPUID leaf 10 describes, and which
  * registers count them (Intel SDM volume 3, "Architectural Performance Monitoring").
  *
- * All of it is a function of CPUID's values, so counter_test.c tests it with those of CPUs
- * that no test machine has. counter.c stores to the registers.
+ * It depends on CPUID's values only, so counter_test.c tests it with values of CPUs that no test machine has.
+ * counter.c stores to the registers.
  */
 #ifndef X86_64_COUNTER_EVENTS_H
 #define X86_64_COUNTER_EVENTS_H

@@ -109,7 +109,7 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
     return header->entry;
 }
 
-/* From the top down: what the startup block points to, the block, the first frame. */
+/* From the top down: name and argv, the startup block, the first frame. */
 static uint64_t map_stack(struct space *space, struct startup *startup)
 {
     static const char name[16] = INIT_PATH;

@@ -31,13 +31,13 @@ void quiescent_report(void)
     struct cpu *self = this_cpu();
     /* Acquire: pointers found from now on are found after the reports that ended the last epoch. */
     uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire);
-    /* Release: this CPU no longer uses what it found before. Pairs with the loads below. */
+    /* Release: this CPU no longer uses pointers from before. Pairs with the loads below. */
     atomic_store_explicit(&self->quiescent_epoch, now, memory_order_release);
     for (uint32_t i = 0; i < cpu_count; i++) {
         if (cpus[i].online && atomic_load_explicit(&cpus[i].quiescent_epoch, memory_order_acquire) != now)
             return;
     }
-    /* Release: passes on what was acquired from all CPUs. Fails if another CPU was faster. */
+    /* Release: passes on the acquires from all CPUs. Fails if another CPU was faster. */
     atomic_compare_exchange_strong_explicit(&epoch, &now, now + 1, memory_order_acq_rel,
                                             memory_order_relaxed);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * debug.h - what the debugger's files share. All of it runs in a session, on one CPU, with the others
- * stopped.
+ * debug.h - shared by the debugger's files, which run in a session, on one CPU, with the others stopped.
  *
  * A command may end in any debug_print or fault (debug_end_command does not return), so it holds nothing
  * that must be released.

@@ -54,7 +54,7 @@ static const char asked_to_stop[] = "asked to stop"; /* a reason that starts no 
 /* ---- Parking ---- */
 
 /* `answers`: stopped between two instructions of its own code, so it handles TLB shootdowns; CPUs that wait
- * for those need no NMI. */
+ * for shootdowns need no NMI. */
 static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
 {
     stops[cpu->index].regs = regs;

@@ -87,7 +87,7 @@ static void put_routines(void)
 
 /* ---- One ---- */
 
-/* The row with the most time of those behind `last` in this order; NULL: no more. */
+/* The row with the most time behind `last`, in descending order; NULL: no more. */
 static struct trace_routine_row *next_largest(struct routine_table *table,
                                               const struct trace_routine_row *last)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.c - commands trace, n, p, follow, stat: events of one CPU or all, merged by time and filtered; and
- * what is traced.
+ * trace.c - commands trace, n, p, follow, stat: events of one CPU or all, merged by time and filtered; mask
+ * and switches.
  *
  * A view is a filter and a number of matching events from the end. To show it, the newest packets of the
  * rings are read twice: to count the matches, and to print; more packets until enough match. Context and

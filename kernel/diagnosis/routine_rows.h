@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routine_rows.h - what the files of routines.h share: a table's memory, and the list of all tables.
+ * routine_rows.h - shared by the files of routines.h: a table's memory, and the list of all tables.
  *
  * A table is a page frame that begins with struct routine_table, followed by its first rows; more frames
  * have more rows, and, if there are many, a larger index. Readers of guest memory find it by its head
@@ -111,7 +111,7 @@ void routines_close_open(struct thread *thread, struct routine_table *table, uin
 
 extern struct trace_routine_list trace_routine_list; /* routine_names.c, under its lock */
 
-/* routines_program.c: what programs write (trace/ring/routine_copy.h). */
+/* routines_program.c: memory that programs write (trace/ring/routine_copy.h). */
 /* Lets the thread's program count, in memory that it has already, once it has noticed the new table. On the
  * thread's CPU. */
 void routines_begin_program(struct routine_table *table, const struct thread *thread);

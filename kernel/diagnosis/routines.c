@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routines.c - counts routines: begins and ends of what the kernel does. Interface: routines.h.
+ * routines.c - counts routines of the kernel at their begins and ends. Interface: routines.h.
  *
  * Switching on starts a new epoch, in which each thread resets its table of an earlier one. A routine that is
  * older than its thread's table is dropped at its end.

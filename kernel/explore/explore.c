@@ -44,7 +44,7 @@ static const char *const kind_names[KINDS] = {"turns",       "timers", "places",
                                               "allocations", "kills",  "control", "memory"};
 #define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
 #define NMI_RATE      1024u /* with CONTROL one TURNS of so many also brings an NMI, as from outside (nmi.c) */
-#define PUT_OFF_LOG   10u   /* us: interrupts of devices come later by so much at most */
+#define PUT_OFF_LOG   10u   /* us: maximum delay of a device interrupt */
 
 static struct {
     uint64_t seed, limit_ms;

@@ -12,8 +12,8 @@
  * for a woken thread; late device interrupts; failing allocations; killed programs, threads and servers.
  *
  * Perturbations are numbered in their order, so that a finding can be narrowed down to few of them:
- * `explore=SEED,keep=N-N+N`. What a perturbation does depends on seed and number only. Other words:
- * `limit=MS` (a longer run counts as a hang), `stop` (panic at a finding), kinds (`turns`, ...).
+ * `explore=SEED,keep=N-N+N`. Seed and number alone decide a perturbation's effect. Other words: `limit=MS` (a
+ * longer run counts as a hang), `stop` (panic at a finding), kinds (`turns`, ...).
  *
  * Findings are printed on the console, in lines that begin with "explore: " (tools/explore.py reads them):
  * races (two CPUs access the same bytes at the same time, at least one writes, and at least one not
@@ -67,7 +67,7 @@ void explore_freed(uint64_t frame);
 /* Objects end that other CPUs use without a lock: counts as a write, with which no access may race. */
 void explore_ends(const void *memory, uint64_t size);
 
-/* Code was changed; this CPU has dropped what it fetched before; all CPUs must have done so since. */
+/* Code was changed, and this CPU has dropped old instructions; all CPUs must have done so since. */
 void explore_patched(void);
 void explore_synced(void);
 void explore_patch_ends(void);

@@ -26,7 +26,7 @@ static _Atomic bool settling;          /* nothing is killed until a program star
 
 static struct {
     uint32_t pid; /* of a program that has lost a thread; 0: none */
-    uint64_t at;  /* ticks: when it is to end */
+    uint64_t at;  /* ticks: its end */
 } following[CPUS_MAX];
 
 void explore_program_starts(uint32_t pid)

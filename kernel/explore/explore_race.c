@@ -45,7 +45,7 @@ struct cell {         /* an access */
 
 static struct viewer {
     struct clock clock;
-    struct clock released; /* at the last fence: what relaxed stores carry */
+    struct clock released; /* at the last fence: carried by relaxed stores */
     struct clock loaded;   /* by relaxed loads: known after the next fence */
 } viewers[EXPLORE_KNOWN_CPUS];
 
@@ -92,7 +92,7 @@ static uint64_t hash(uint64_t number)
 
 /* ---- words that carry knowledge ---- */
 
-/* Sequentially consistent operations count as fences: those of both ports are. */
+/* Sequentially consistent operations count as fences, as they are on both ports. */
 static void see_all(struct viewer *own, int order)
 {
     if (order == __ATOMIC_SEQ_CST)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/explore/explore_runtime.c - what the compiler calls for -fsanitize=thread, in the exploring kernel
- * and in programs of the exploring archive.
+ * kernel/explore/explore_runtime.c - the runtime of -fsanitize=thread, in the exploring kernel and in
+ * programs of the exploring archive.
  *
  * The names and types are the compiler's (gcc/sanitizer.def). Atomic operations are done here, sequentially
- * consistent whatever was asked for: the machine executes one instruction at a time. For races it counts what
- * was asked for.
+ * consistent in any case: the machine executes one instruction at a time. The search for races uses the
+ * requested order.
  */
 #ifdef TARN_EXPLORE
 #include <kernel/explore/explore_point.h>

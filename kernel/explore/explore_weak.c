@@ -12,8 +12,8 @@
  *     another CPU did so before what this CPU does now;
  *   - the store is older than VISIBLE_NS: stores become visible in the end.
  *
- * That is less than C11 allows: one older value; all else in the order of the run; an acquire load learns
- * what the newest value carries, whichever it returns. A word that was changed without calls of the runtime
+ * That is less than C11 allows: one older value; all else in the order of the run; an acquire load gets the
+ * newest value's knowledge, whichever value it returns. A word that was changed without calls of the runtime
  * has another value than the one kept, and is read as it is.
  */
 #ifdef TARN_EXPLORE

@@ -3,7 +3,7 @@
  * report.h - the report about a CPU that failed, in parts: reason, what ran there, registers, call chains,
  * the other CPUs, the last events. For panics (panic.c), NMIs from outside (nmi.c) and hangs (watchdog.c).
  *
- * A report has a limited number of lines. Each part may use a share of those left, and says how many it
+ * A report has a limited number of lines. Each part may use a share of the lines left, and says how many it
  * would have needed. No locks, no allocation; one report at a time.
  */
 #ifndef KERNEL_REPORT_H

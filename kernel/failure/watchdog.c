@@ -197,7 +197,7 @@ static void end_hang(const struct cpu *target)
     atomic_fetch_and(&hangs.unnoticed, ~target->bit);
 }
 
-/* Not inlined: this name is to appear in call chains. */
+/* Not inlined, so that its name appears in call chains. */
 static void __attribute__((noinline)) hang(uint64_t milliseconds)
 {
     uint64_t begin = arch_clock(), ticks = timer_ticks_ms(milliseconds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cap.h - capability tables: what a space may do to which objects.
+ * cap.h - capability tables: a space's rights to objects.
  *
  * A table is a directory (one page frame) of leaves (one each, 128 slots). It grows by leaves up to 64 Ki
  * slots and does not shrink before its space dies, so a lookup needs no lock.
@@ -52,7 +52,7 @@ struct cap_table {
     uint32_t authority[CAP_AUTHORITIES][CAP_AUTHORITY_RIGHTS];
 };
 
-/* What a lookup found. */
+/* The result of a lookup. */
 struct cap {
     void *object;
     uint64_t badge;

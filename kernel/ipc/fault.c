@@ -2,8 +2,8 @@
 /*
  * fault.c - page faults and exceptions of user mode.
  *
- * space_fault (space_fault.c) does what the kernel can do alone. For everything else the thread sends a
- * message, and waits for the reply like a caller: to the memory object's pager (IPC_LABEL_PAGE), or to its
+ * space_fault (space_fault.c) resolves faults that the kernel can resolve alone. For others the thread sends
+ * a message, and waits for the reply like a caller: to the memory object's pager (IPC_LABEL_PAGE), or to its
  * space's fault handler (IPC_LABEL_FAULT). The reply makes it retry or ends it (reply.c). Without pager and
  * handler the space is killed, with a line in the log.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ipc.h - what the files of IPC share: endpoint.c, reply.c, notification.c, ipc_fast.c. */
+/* ipc.h - shared by endpoint.c, reply.c, notification.c and ipc_fast.c. */
 #ifndef KERNEL_IPC_H
 #define KERNEL_IPC_H
 
@@ -31,7 +31,7 @@ int64_t ipc_reply_receive_general(uint64_t slot); /* may have IPC_CLOSE_SENT */
  * this CPU; self's trap frame is then out of reach. `*where` holds the endpoint with a reference, and may
  * change. False: nothing was done. */
 bool ipc_send_fault_fast(struct thread *self, struct endpoint **where);
-/* The kernel's message about `from`, to which `to` is to reply. */
+/* The kernel's message about `from`, to which `to` must reply. */
 void ipc_put_fault_message(struct thread *from, struct thread *to);
 
 /* Replies to `target` with the message in self's trap frame. 0: the caller must pass *woken to sched_wake.

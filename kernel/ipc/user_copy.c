@@ -93,7 +93,7 @@ int64_t user_read_string(char *text, const char *user_from, size_t size)
     size_t i = 0;
     memset(text, 0, size);
     while (i < size - 1) {
-        /* A whole page at a time: what follows the string need not be mapped. */
+        /* A whole page at a time: memory behind the string need not be mapped. */
         uint64_t chunk = FRAME_SIZE - ((uint64_t)(user_from + i) & (FRAME_SIZE - 1));
         if (chunk > size - 1 - i)
             chunk = size - 1 - i;

@@ -41,7 +41,7 @@ static _Atomic uint32_t last_tid;
 
 /* ---- Creation ---- */
 
-/* Resets what a reused slab object may still hold, except the locks. A thread begins suspended. */
+/* Resets a reused slab object, except the locks. A thread begins suspended. */
 static void reset_thread(struct thread *thread)
 {
     atomic_store_explicit(&thread->on_cpu, 0, memory_order_relaxed);

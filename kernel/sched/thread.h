@@ -2,8 +2,8 @@
 /*
  * thread.h - threads: their states, and which code may change them.
  *
- * The kernel has one stack per CPU and is never preempted. A thread that must wait keeps nothing on a
- * stack: its registers are in its trap frame, what it waits for is in this struct, and the CPU runs another
+ * The kernel has one stack per CPU and is never preempted. A thread that must wait keeps nothing on a stack:
+ * its registers are in its trap frame, the object of its wait is in this struct, and the CPU runs another
  * thread.
  *
  *                      thread_create
@@ -77,13 +77,13 @@
 #define PENDING_KILL    1u
 #define PENDING_SUSPEND 2u
 
-/* Parts of thread->traced: what to log when it runs again. */
+/* Parts of thread->traced: the events to log when it runs again. */
 #define TRACED_NUMBER  0xffffu  /* with TRACED_SYSCALL: number of the system call */
 #define TRACED_SYSCALL 0x10000u /* a system call returns */
 #define TRACED_CALL    0x20000u /* an ipc call returns, or a fault ends */
 #define TRACED_FAULT   0x40000u /* a fault ends that is counted (diagnosis/routines.h) */
 
-/* What a thread in an endpoint's queue of senders does. */
+/* The operation of a thread in an endpoint's queue of senders. */
 enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
 
 struct cpu;

@@ -72,7 +72,7 @@ static void unlink_space(struct space *space)
     spin_unlock(&space_list_lock);
 }
 
-/* Resets what a reused slab object may still hold, except its locks. */
+/* Resets a reused slab object, except its locks. */
 static void reset_space(struct space *space)
 {
     space->mappings = NULL;
@@ -468,7 +468,7 @@ static int begin_new_uses(struct space *space, uint64_t start, uint64_t end, uin
     return error;
 }
 
-/* No translation allows what the flags do not. Lock held. */
+/* No translation has more rights than the flags. Lock held. */
 static void end_old_uses(struct space *space, uint64_t start, uint64_t end)
 {
     struct mapping *mapping;

@@ -6,7 +6,7 @@
  * (smp_call_urgently); a CPU that spins in the kernel with interrupts off answers, too.
  *
  * Loading tables drops translations (arch_space_switch), so a CPU is asked only while they are loaded.
- * space->cpus has the CPUs that ever loaded them; cpu->space says what is loaded now. An idle CPU leaves
+ * space->cpus has the CPUs that ever loaded them, cpu->space the space that is loaded now. An idle CPU leaves
  * its last space before it sleeps, so nobody waits for it to wake up.
  */
 #include <arch/clock.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * syscall_memory.c - system calls on memory objects. memory.c implements them; those that copy are in
+ * syscall_memory.c - system calls on memory objects. memory.c implements them; calls that copy are in
  * user_copy.c.
  */
 #include <kernel/cpu/cpu.h>

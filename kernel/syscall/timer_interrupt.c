@@ -35,7 +35,7 @@ static void beat(uint64_t now)
     slab_reclaim(RECLAIM_AT_ONCE);
 }
 
-/* The sample comes first: it records what was interrupted. */
+/* The sample comes first: it records the interrupted code. */
 static void run_periodic(struct timer_queue *queue, uint64_t now)
 {
     if (now >= queue->sample)

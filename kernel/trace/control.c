@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/control.c - system calls that change what is traced: trace_control, trace_consume,
- * trace_image.
+ * kernel/trace/control.c - system calls that control the trace: trace_control, trace_consume, trace_image.
  *
  * Masks, mode and switches are single words that may change at any time; the sites of trace points follow
  * (sites.c). rings.c changes the rings.

@@ -78,7 +78,7 @@ extern struct spinlock trace_lock;
 int trace_check(cap_t trace, uint32_t right);
 /* control.c: as sys_trace_control, without the check. No lock held. */
 int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b);
-/* commands.c: for trace_command_run on what the kernel knows. */
+/* commands.c: for trace_command_run on the kernel's own settings. */
 struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b),
                                             void (*put)(struct trace_settings *settings, const char *text));
 

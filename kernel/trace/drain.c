@@ -30,7 +30,7 @@ static struct {
     uint64_t bits;
 } drain;
 static _Atomic bool is_set;
-static _Atomic bool is_due[CPUS_MAX]; /* this CPU is to signal; set and taken by it */
+static _Atomic bool is_due[CPUS_MAX]; /* this CPU must signal; set and taken by it */
 
 /* ---- the drain ------------------------------------------------------------------------------------ */
 

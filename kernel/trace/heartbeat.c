@@ -25,7 +25,7 @@
 #include <trace/ring/ring.h>
 #include <trace/trace.h>
 
-#define HEARTBEAT_TICKS     (1ull << 29) /* maximum between two: an eighth of what a timestamp can tell */
+#define HEARTBEAT_TICKS     (1ull << 29) /* maximum between two: an eighth of a timestamp's range */
 #define HEARTBEATS_A_SECOND 4            /* minimum: damage to a control page costs the events until then */
 #define WORDS_PER_TICK_MAX  4            /* nothing logs faster: a copy of two 16-byte vectors per tick */
 #define WORDS_SLACK         (1ull << 20)

@@ -103,7 +103,7 @@ static uint64_t add_run(uint32_t cpu, uint64_t offset, uint64_t pages)
     return mapped;
 }
 
-/* False: no memory; what was mapped stays. */
+/* False: no memory; mapped pages stay. */
 static bool map_tables(uint32_t cpu)
 {
     for (uint64_t at = 0, pages; at < TRACE_TABLES_BYTES; at += pages * FRAME_SIZE) {

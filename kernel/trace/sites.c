@@ -4,11 +4,11 @@
  *
  * A site (arch/trace_site.h) decides alone whether its event is logged: it is on if the info page's mask has
  * its class and the class's switches have its minor (class counter is off while no counter is bound). A
- * second one, behind it, decides whether the event is limited (trace_is_limited). Places where routines are
- * counted have sites that are on if routines are, or the class is, too (trace/ring/ring.h). A class or an
- * event that changes changes its sites in the text of the kernel, and then every CPU drops what it fetched
- * before. When the system call returns, no CPU begins to log what is off. A thread that was stopped behind a
- * site, before its event is logged, still logs it later.
+ * second one, behind it, decides whether the event is limited (trace_is_limited). Sites of spans are on if
+ * the class is, or routines, counters or samples need them (trace/ring/ring.h). When a class or an event is
+ * switched, its sites in the kernel's text are changed, and then every CPU drops old instructions. When the
+ * system call returns, no CPU begins to log an event that is off. A thread that was stopped behind a site,
+ * before its event is logged, still logs it later.
  *
  * Each site is stored to twice, with a call of all CPUs after each time. A CPU sees the first store at the
  * latest in its call. The second is for emulators: one that translates a page while it changes may keep a

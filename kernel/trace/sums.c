@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/trace/sums.c - checksums of packets, to detect what a reset and the following boot have changed.
- * When, and why not by writers: README.md, "After a reset". */
+/* kernel/trace/sums.c - checksums of packets, to detect changes by a reset and the following boot. When, and
+ * why not by writers: README.md, "After a reset". */
 #include <arch/mmu.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>

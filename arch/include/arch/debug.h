@@ -5,7 +5,7 @@
  * Every entry into the debugger, and every CPU that stops for it, goes through a trap, so that all registers
  * are in memory and are restored exactly. The trap is a breakpoint instruction in the kernel, which the port
  * passes to debugger_trap(), or a non-maskable interrupt, which it passes to debugger_stop(). struct
- * kernel_regs is what the port stored; generic code only passes it on.
+ * kernel_regs is the port's; generic code only passes it on.
  *
  * The port passes exceptions in kernel mode to debugger_fault() before anything else, because the debugger
  * itself may have caused them; see kernel/debug/debugger.h.

@@ -22,8 +22,8 @@ int arch_irq_unmask(uint32_t irq); /* -E_BAD_ARGUMENT: no such line */
 void arch_irq_mask(uint32_t irq);
 void arch_irq_end(uint32_t irq); /* acknowledges it to the controller */
 /* Allocates a message for the first entry of the device's MSI-X table: returns an irq number, or
- * -E_UNSUPPORTED, -E_NO_SLOT, -E_BUSY (the firmware gives a device no second one). message: what the driver
- * writes into the entry; address 0: nothing, the firmware did. */
+ * -E_UNSUPPORTED, -E_NO_SLOT, -E_BUSY (the firmware gives a device no second one). message: for the driver to
+ * write into the entry; address 0: the firmware did. */
 int arch_irq_allocate_message(uint32_t device, struct irq_message *message);
 void arch_irq_free_message(uint32_t irq);
 

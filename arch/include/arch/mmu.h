@@ -38,7 +38,7 @@ uint64_t arch_physical_limit(void);
 /* After each of these functions returns, every CPU's table walk sees the change; CPUs that may hold an
  * earlier translation must be told to drop it. A page that becomes executable is executed as it is in memory
  * now, whichever CPU stored it. (Ports whose tables are trees use arch/page_table.c.) */
-/* Maps a user page in place of what was there (the caller flushes). -E_NO_MEMORY: no table. */
+/* Maps a user page in place of any other (the caller flushes). -E_NO_MEMORY: no table. */
 int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags);
 /* Maps those of `count` user pages that are not mapped; a page without a frame (FRAME_NONE) stays as it is.
  * The pages are in one aligned block of ARCH_MAP_BLOCK. Returns how many it has mapped. */

@@ -40,5 +40,5 @@ __attribute__((naked)) void port_host_ask(void)
             "popq %rdx\n\t"
             "popq %rcx\n\t"
             "popq %rax\n\t"
-            "ret $128"); /* what the block has taken off the stack */
+            "ret $128"); /* the bytes that the block has taken off the stack */
 }

@@ -53,7 +53,7 @@ static inline bool explore_note_pair(struct explore_pair *told, uint32_t *count,
 
 enum explore_operation {
     EXPLORE_STRATEGY = 0, /* writes struct explore_strategy */
-    EXPLORE_TURN = 1, /* the next points of the caller is to be perturbed. Result: EXPLORE_*, 0: not now */
+    EXPLORE_TURN = 1,     /* perturb the caller's next points. Result: EXPLORE_*, 0: not now */
     EXPLORE_TURN_HOT = 2, /* the same, briefly */
     EXPLORE_RACE = 3,     /* reads struct explore_race: to be told on the console */
     /* Ends all ordinary programs but the first, and nothing is killed until one starts. Result: how many
@@ -61,7 +61,7 @@ enum explore_operation {
     EXPLORE_SETTLE = 4,
     /* `buffer`, EXPLORE_COVER_BYTES on whole pages, is where the process notes which code it executes. */
     EXPLORE_COVER = 5,
-    /* The caller is to use its authority over the trace. Result: EXPLORE_CONTROL_*, 0: not now */
+    /* Use the caller's authority over the trace. Result: EXPLORE_CONTROL_*, 0: not now */
     EXPLORE_CONTROL = 6,
 };
 

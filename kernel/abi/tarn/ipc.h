@@ -4,7 +4,7 @@
  *
  *     ipc_call, ipc_send, ipc_receive, ipc_reply, ipc_reply_receive, ipc_reply_to
  *
- * Everything is inlined, so the compiler keeps a message that is a local variable in registers. Those that
+ * Everything is inlined, so the compiler keeps a message that is a local variable in registers. Calls that
  * wait have a *_deadline variant. A failed call leaves the message undefined.
  */
 #ifndef TARN_IPC_H

@@ -39,7 +39,7 @@ enum trace_operation {
      * CPU cannot count these at a time. */
     TRACE_OP_BIND_COUNTERS = 11,
     /* a = low-water mark, in percent, 0 to 100: in mode stream the drain is woken when a packet was begun and
-     * at most so much of its CPU's ring is free. -E_BAD_ARGUMENT. */
+     * at most this part of its CPU's ring is free. -E_BAD_ARGUMENT. */
     TRACE_OP_SET_LOW_WATER = 17,
     /* a = a notification: the caller is the drain from now on, and another one no longer. It is signalled
      * with the bits b at the low-water mark, and after a change of mode, mark or sizes, and a clear.

@@ -74,7 +74,7 @@ static inline void page_tables_changed(void)
 }
 
 /* POWER4 and its successors keep instruction caches coherent in hardware. The icbi, of any block, makes this
- * CPU drop what it has prefetched; others reach the frame through rfid, which does so too. */
+ * CPU drop prefetched instructions, as rfid does, by which others reach the frame. */
 static inline void page_sync_instructions(paddr_t frame)
 {
     __asm__ volatile("sync\n\ticbi 0, %0\n\tsync\n\tisync" ::"r"(phys_to_virt(frame)) : "memory");
