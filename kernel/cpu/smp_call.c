@@ -22,7 +22,7 @@ static struct calls {
     } by[CPUS_MAX];               /* by caller: one at a time */
 } calls, urgent_calls;
 
-static void handle(struct calls *these)
+static void handle_calls(struct calls *these)
 {
     const struct cpu *cpu = this_cpu();
     _Atomic uint64_t *pending_here = &these->pending[cpu->index];
@@ -40,13 +40,13 @@ static void handle(struct calls *these)
 
 void smp_poll(void)
 {
-    handle(&urgent_calls);
+    handle_calls(&urgent_calls);
 }
 
 void smp_answer(void)
 {
-    handle(&urgent_calls);
-    handle(&calls);
+    handle_calls(&urgent_calls);
+    handle_calls(&calls);
 }
 
 static void call(struct calls *these, enum ipi_kind kind, uint64_t targets, void (*function)(void *argument),
@@ -68,7 +68,7 @@ static void call(struct calls *these, enum ipi_kind kind, uint64_t targets, void
     for (uint64_t turns = 1; atomic_load_explicit(&call->waiting, memory_order_acquire); turns++) {
         smp_poll();
         watchdog_spin(turns);
-        handle(these);
+        handle_calls(these);
         arch_relax();
     }
 }
