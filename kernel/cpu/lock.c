@@ -66,7 +66,6 @@ static void restart_watch(void *unused)
     restart_lock_watch(&this_cpu()->lock_watch, find_period());
 }
 
-/* Locks held at this moment have no note, or one that restart_lock_watch forgets. */
 static void watch(bool watched)
 {
     lock_is_watched = watched;
@@ -100,12 +99,8 @@ int lock_sample(uint64_t number, uint32_t every)
         if (TRACE_ON_STATE())
             lock_class_log(class);
     }
-    const bool watched = find_period() != 0;
-    if (!watched)
-        watch(false);
     trace_on_every_cpu(restart_watch); /* each reads all classes, after the last change of one */
-    if (watched)
-        watch(true);
+    watch(find_period() != 0); /* after the notes were forgotten: each is of a lock that is still held */
     return found ? 0 : -E_NOT_FOUND;
 }
 

@@ -125,6 +125,7 @@ static void forget_notes(struct lock_watch *watch)
 {
     for (; watch->notes_used; watch->notes_used &= watch->notes_used - 1) {
         const struct lock_note *note = &watch->notes[__builtin_ctz(watch->notes_used)];
+        assert(spin_held(note->lock));
         count_without_note(note->lock, note->sample);
     }
 }
