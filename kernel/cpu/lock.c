@@ -99,8 +99,14 @@ int lock_sample(uint64_t number, uint32_t every)
         if (TRACE_ON_STATE())
             lock_class_log(class);
     }
+    /* Sites switch one by one. Notes are made only while all of them are on, so that each release is looked
+     * at. */
+    const bool watched = find_period() != 0;
+    if (watched)
+        watch(true);
     trace_on_every_cpu(restart_watch); /* each reads all classes, after the last change of one */
-    watch(find_period() != 0); /* after the notes were forgotten: each is of a lock that is still held */
+    if (!watched)
+        watch(false);
     return found ? 0 : -E_NOT_FOUND;
 }
 

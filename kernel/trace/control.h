@@ -48,8 +48,8 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
  * deadline, in ticks. */
 uint64_t trace_heartbeat(uint64_t now);
 /* Prints the last `count` events of the CPUs with a bit in `cpus`, merged, after a line with their number.
- * With TRACE_ALL_CPUS nothing is traced meanwhile. Takes no lock; while another CPU is in it, only a panic
- * gets output. `print`: as printf; one call per line. */
+ * CPUs may go on logging. Takes no lock; while another CPU is in it, only a panic gets output. `print`: as
+ * printf; one call per line. */
 typedef void trace_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define TRACE_ALL_CPUS (~0ull)
 void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print);
@@ -171,9 +171,8 @@ paddr_t trace_previous_place(uint64_t *boot_id); /* 0: none */
 int trace_previous_drop(uint32_t why);
 void trace_previous_drop_if_scarce(void); /* no lock held */
 
-/* sites.c: switches the kernel's sites off, or back as they should be. Takes no lock, and informs no other
- * CPU. */
-void trace_silence(bool silent);
+/* sites.c, for a panic: switches the kernel's sites off. Takes no lock, and informs no other CPU. */
+void trace_silence(void);
 
 /* heartbeat.c: sets the table of a ring in which nothing logs; the copy that programs cannot change. */
 void trace_set_eras(uint32_t cpu, const struct trace_eras *eras);

@@ -20,12 +20,14 @@ static uint64_t count_events(uint64_t cpus)
     return total;
 }
 
-static void print_last(uint64_t cpus, uint64_t total, uint32_t count, trace_print_line *print)
+/* Of those counted: CPUs that go on log more meanwhile. */
+static void print_last(uint64_t total, uint32_t count, trace_print_line *print)
 {
     static char line[200];
     struct trace_moment moment;
-    for (trace_newest_begin(&newest, cpus, PACKETS_BACK); trace_merge_next(&newest.merge, &moment);) {
-        if (total-- > count)
+    trace_newest_again(&newest);
+    for (; total && trace_merge_next(&newest.merge, &moment); total--) {
+        if (total > count)
             continue;
         trace_print_moment(line, sizeof(line), &moment, trace_info_page.clock_hz,
                            trace_find_event(trace_app_schemas(), moment.event->id));
@@ -42,16 +44,10 @@ static void dump(uint64_t cpus, uint32_t count, trace_print_line *print)
     else
         print("trace: the last %u of cpu %d's %lu events in the newest packets\n", shown,
               __builtin_ctzll(cpus), total);
-    print_last(cpus, total, count, print);
+    print_last(total, count, print);
 }
 
 static bool busy, has_stopped;
-
-static void stop_logging(void)
-{
-    __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED);
-    trace_silence(true);
-}
 
 void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print)
 {
@@ -59,19 +55,13 @@ void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print)
         print("trace: another CPU is printing events\n");
         return;
     }
-    const uint64_t mask = trace_info_page.mask;
-    if (cpus == TRACE_ALL_CPUS)
-        stop_logging();
     dump(cpus, count, print);
-    if (cpus == TRACE_ALL_CPUS && !has_stopped) {
-        __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
-        trace_silence(false);
-    }
     __atomic_store_n(&busy, false, __ATOMIC_RELEASE); /* pairs with the exchange */
 }
 
 void trace_stop(void)
 {
     has_stopped = true; /* the CPU that prints may have been stopped in the middle */
-    stop_logging();
+    __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED);
+    trace_silence();
 }

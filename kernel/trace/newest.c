@@ -28,6 +28,13 @@ static bool next_packet(void *context, uint32_t cpu, struct trace_walk *walk)
     return false;
 }
 
+void trace_newest_again(struct trace_newest *newest)
+{
+    for (uint32_t cpu = 0; cpu < trace_info_page.cpu_count; cpu++)
+        newest->range[cpu].number = newest->range[cpu].first;
+    trace_merge_begin(&newest->merge, trace_info_page.cpu_count, next_packet, newest);
+}
+
 void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t packets)
 {
     const struct trace_info *info = &trace_info_page;
@@ -36,9 +43,9 @@ void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t pac
         const uint64_t index = trace_trusted_index(cpu), head = trace_eras_newest(&reader.eras, index);
         const uint64_t oldest = trace_eras_oldest(&reader.eras, index);
         newest->range[cpu].head = head;
-        newest->range[cpu].number = !(cpus >> cpu & 1)            ? head + 1
-                                    : head + 1 - oldest > packets ? head + 1 - packets
-                                                                  : oldest;
+        newest->range[cpu].first = !(cpus >> cpu & 1)            ? head + 1
+                                   : head + 1 - oldest > packets ? head + 1 - packets
+                                                                 : oldest;
     }
-    trace_merge_begin(&newest->merge, info->cpu_count, next_packet, newest);
+    trace_newest_again(newest);
 }

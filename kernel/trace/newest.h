@@ -16,11 +16,14 @@ struct trace_newest {
     struct trace_merge merge;
     struct {
         uint64_t number, head; /* packets still to be walked: from number to head */
+        uint64_t first;
     } range[TRACE_CPUS_MAX];
 };
 
 /* Begins with the oldest event of the newest `packets` packets of each CPU with a bit in `cpus`; the open
  * packet counts. */
 void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t packets);
+/* The same packets once more; the open ones may have grown. */
+void trace_newest_again(struct trace_newest *newest);
 
 #endif

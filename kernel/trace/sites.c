@@ -197,12 +197,12 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
 }
 
 /* Routines are still counted: other CPUs go on for a while. */
-void trace_silence(bool silent)
+void trace_silence(void)
 {
     const struct switches counting = {.routines = now.routines, .locks = now.locks, .spans = now.spans};
     for (const struct trace_site *entry = trace_sites; entry < trace_sites_end; entry++)
         if (is_on(&now, entry->id) && !is_on(&counting, entry->id))
-            switch_kernel_site(entry, !silent);
+            switch_kernel_site(entry, false);
     sync_own(NULL);
 }
 

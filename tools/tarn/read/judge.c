@@ -19,7 +19,8 @@ enum sign_kind {
     SIGN_BIRTH,
     SIGN_WAKE,
     SIGN_RUN,
-    SIGN_KINDS
+    SIGN_KINDS,
+    SIGN_CHANGE = SIGN_KINDS /* other events are logged from now on */
 };
 static const char *const sign_events[SIGN_KINDS][2] = {[SIGN_CALL] = {"ipc_call", "call_id"},
                                                        [SIGN_RECEIVE] = {"ipc_receive", "call_id"},
@@ -52,6 +53,7 @@ struct judged {
     struct sign run;   /* id 0: unknown, or idle */
     uint64_t from, to; /* ticks: nothing is lost in between; `to` is valid if has_lost */
     bool has_lost;
+    uint64_t first_change, last_change; /* ticks */
 };
 
 struct judge {
@@ -62,8 +64,9 @@ struct judge {
     struct judged *streams;       /* by rank */
     size_t signs_max;             /* of a stream */
     uint64_t from, to;            /* ticks: no stream has lost anything in between */
-    struct lead *leads;           /* by the rank of the clock that is ahead */
-    struct lead *overlaps;        /* runs that overlap one on another CPU: either clock may be ahead */
+    uint64_t first_change, last_change;
+    struct lead *leads;    /* by the rank of the clock that is ahead */
+    struct lead *overlaps; /* runs that overlap one on another CPU: either clock may be ahead */
 };
 
 /* ---- signs ----------------------------------------------------------------------------------------- */
@@ -121,6 +124,13 @@ static void take_sign(struct judged *judged, const struct cursor *cursor, enum s
     judged->run = sign;
 }
 
+static void take_change(struct judged *judged, uint64_t ticks)
+{
+    if (judged->first_change == UINT64_MAX)
+        judged->first_change = ticks;
+    judged->last_change = ticks;
+}
+
 /* Before a gap, nothing is lost up to the last event but one: in traces of older systems, the last packet of
  * a full ring ends with the gap. */
 static void begin_packet(struct judged *judged, const struct cursor *cursor)
@@ -149,7 +159,9 @@ void judge_take_slow(struct judge_stream *stream, const struct cursor *cursor)
 
     if (cursor->events == 1)
         begin_packet(judged, cursor);
-    if (kind != SIGN_NONE)
+    if (kind == SIGN_CHANGE)
+        take_change(judged, cursor->ticks);
+    else if (kind != SIGN_NONE)
         take_sign(judged, cursor, kind);
 }
 
@@ -195,9 +207,14 @@ static void take_stream(struct judge *judge, const struct stream *stream, uint64
 
 static void find_types(struct judge *judge)
 {
-    judge->kinds = alloc_zero(judge->trace->schema.event_count + 1, sizeof(judge->kinds[0]));
+    const struct schema *schema = &judge->trace->schema;
+
+    judge->kinds = alloc_zero(schema->event_count + 1, sizeof(judge->kinds[0]));
+    for (uint32_t i = 0; i < schema->event_count; i++)
+        if (schema->events[i]->role == EVENT_CHANGE)
+            judge->kinds[i] = SIGN_CHANGE;
     for (uint32_t kind = SIGN_NONE + 1; kind < SIGN_KINDS; kind++) {
-        const struct event_type *type = schema_find_event(&judge->trace->schema, sign_events[kind][0]);
+        const struct event_type *type = schema_find_event(schema, sign_events[kind][0]);
 
         judge->ids[kind] = type != NULL ? schema_find_field(type, sign_events[kind][1]) : NULL;
         if (kind == SIGN_RUN && type != NULL)
@@ -274,7 +291,8 @@ static void compare_runs(struct judge *judge, const struct sign *runs, size_t co
     }
 }
 
-/* A new thread is woken before it runs. If several CPUs woke it, their clocks do not show which was first. */
+/* A new thread is woken before it runs. If several CPUs woke it, their clocks do not show which was first.
+ * The first wake-up may not have been logged if other events were switched on in between. */
 static void compare_wakes(struct judge *judge, const struct sign *birth, const struct sign *wakes,
                           size_t count)
 {
@@ -283,7 +301,8 @@ static void compare_wakes(struct judge *judge, const struct sign *birth, const s
     for (size_t i = 1; i < count; i++)
         if (wakes[i].rank != wakes[0].rank)
             return;
-    if (birth->ticks >= judge->from && run->ticks <= judge->to)
+    if (birth->ticks >= judge->from && run->ticks <= judge->to &&
+        (run->ticks < judge->first_change || birth->ticks > judge->last_change))
         compare(judge, &wakes[0], run);
 }
 
@@ -379,12 +398,16 @@ static void judge_clocks(struct judge *judge, struct reporter *reporter)
 
     if (count < 2)
         return;
-    judge->to = UINT64_MAX;
+    judge->to = judge->first_change = UINT64_MAX;
     for (unsigned i = 0; i < count; i++) {
         const struct judged *judged = &judge->streams[i];
 
         judge->from = judged->from > judge->from ? judged->from : judge->from;
         judge->to = judged->to < judge->to ? judged->to : judge->to;
+        if (judged->first_change < judge->first_change)
+            judge->first_change = judged->first_change;
+        if (judged->last_change > judge->last_change)
+            judge->last_change = judged->last_change;
     }
     judge->leads = alloc_zero(count, sizeof(judge->leads[0]));
     judge->overlaps = alloc_zero(count, sizeof(judge->overlaps[0]));
@@ -428,7 +451,8 @@ struct judge *judge_open(const struct trace *trace)
     judge->signs_max = share < SIGNS_MIN ? SIGNS_MIN : share;
     find_types(judge);
     for (unsigned i = 0; i < trace->stream_count; i++)
-        judge->streams[i] = (struct judged){.stream = {.signs = judge->kinds}, .judge = judge};
+        judge->streams[i] =
+            (struct judged){.stream = {.signs = judge->kinds}, .judge = judge, .first_change = UINT64_MAX};
     return judge;
 }
 
