@@ -131,13 +131,15 @@ static uint64_t seek_by_hops(const struct trace *trace, const struct stream *str
 uint64_t stream_seek(const struct trace *trace, const struct stream *stream, uint64_t time)
 {
     uint64_t bytes = stream->first_packet_bytes, low = 0, high;
+    struct trace_packet header;
 
     if (bytes == 0)
         return 0;
     high = stream->size / bytes;
+    if (stream->size % bytes != 0 && !anomaly_is_fatal(stream_header(trace, stream, high * bytes, &header)))
+        return seek_by_hops(trace, stream, time); /* the last packet is smaller */
     /* Invariant: packet `low` begins before `time` or is the first; packet `high` does not. */
     while (high - low > 1) {
-        struct trace_packet header;
         uint64_t middle = low + (high - low) / 2;
 
         if (anomaly_is_fatal(stream_header(trace, stream, middle * bytes, &header)) ||
