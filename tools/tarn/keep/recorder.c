@@ -35,7 +35,9 @@ static bool add_trigger(void *context, const struct command_option *option, cons
 static bool choose_duration(void *context, const struct command_option *option, const char *value,
                             struct fail *fail)
 {
-    return parse_duration(value, (double *)((char *)context + option->place), fail);
+    void *seconds = (char *)context + option->place;
+
+    return parse_duration(value, seconds, fail);
 }
 
 const struct command_option recorder_options[RECORDER_OPTIONS + 1] = {
