@@ -28,10 +28,6 @@ struct contexts {
     uint64_t packet, offset; /* its packet, the first such one */
 };
 
-struct change {
-    uint64_t from, to; /* ticks */
-};
-
 /* The findings for one stream. */
 struct result {
     struct reporter reporter; /* first */
@@ -40,10 +36,8 @@ struct result {
     uint64_t kinds[ANOMALY_COUNT];
     uint64_t packets, events, bytes, lost_events, lost_packets;
     struct missing missing;
-    /* Switches may be off on all CPUs at a change, and so they may while events are missing: */
-    struct change *changes;
     struct report *wrong_contexts; /* each from the switch before it to the one after it */
-    size_t change_count, change_capacity, wrong_count, wrong_capacity;
+    size_t wrong_count, wrong_capacity;
 };
 
 struct check {
@@ -72,24 +66,14 @@ static void on_report(struct reporter *reporter, const struct report *report)
     result->reports[result->report_count++] = *report;
 }
 
-static void add_change(struct result *result, uint64_t from, uint64_t to)
-{
-    result->changes = array_grow(result->changes, result->change_count, &result->change_capacity,
-                                 sizeof(result->changes[0]));
-    result->changes[result->change_count++] = (struct change){from, to};
-}
-
 /* If the switch before a context and the one after it agree on a thread, it ran in between, unless switches
  * were off meanwhile. */
-static void check_context(const struct cursor *cursor, const struct judge_stream *judged,
-                          struct contexts *contexts, struct result *result)
+static void check_context(const struct cursor *cursor, struct contexts *contexts, struct result *result)
 {
     const struct known_events *known = &cursor->trace->schema.known;
     const struct event *event = &cursor->event;
 
-    if (event->type->role == EVENT_CHANGE) {
-        add_change(result, cursor->ticks, cursor->ticks);
-    } else if (event->type == known->switched) {
+    if (event->type == known->switched) {
         if (contexts->has_wrong && field_integer(known->prev_tid, event->bytes) == contexts->tid) {
             result->wrong_contexts = array_grow(result->wrong_contexts, result->wrong_count,
                                                 &result->wrong_capacity, sizeof(struct report));
@@ -104,7 +88,6 @@ static void check_context(const struct cursor *cursor, const struct judge_stream
                                       .tid = (uint32_t)field_integer(known->next_tid, event->bytes),
                                       .since = cursor->ticks};
     } else if (cursor->has_gap) {
-        add_change(result, judged->before, cursor->ticks);
         contexts->has_switch = contexts->has_wrong = false;
     } else if (contexts->has_switch && !contexts->has_wrong &&
                field_integer(known->context_tid, event->bytes) != contexts->tid) {
@@ -124,14 +107,12 @@ static void check_stream(const struct check *check, const struct stream *stream,
     result->bytes = stream->size;
     cursor_open(&cursor, check->trace, stream, 0, &result->reporter);
     while (cursor_next(&cursor)) {
-        if (cursor.event.type->role != EVENT_PLAIN)
-            check_context(&cursor, judged, &contexts, result);
+        if (cursor.event.type->role > EVENT_CHANGE)
+            check_context(&cursor, &contexts, result);
         judge_take(judged, &cursor);
         result->events++;
     }
     judge_end(judged, &cursor);
-    if (cursor.has_gap || cursor.is_broken || check->trace->ends_early)
-        add_change(result, judged->before, UINT64_MAX);
     result->packets = cursor.packets;
     cursor_close(&cursor);
 }
@@ -163,35 +144,17 @@ static void run_workers(struct check *check)
         pthread_join(threads[i], NULL);
 }
 
-static int compare_changes(const void *left, const void *right)
-{
-    const struct change *a = left, *b = right;
-
-    return a->from < b->from ? -1 : a->from > b->from;
-}
-
-/* Reports the wrong contexts between whose switches nothing changed. */
+/* Reports the wrong contexts between whose switches nothing changed: switches may be off on all CPUs after a
+ * change, or be missing. */
 static void judge_contexts(const struct check *check)
 {
-    struct result all = {.changes = NULL};
-
-    for (unsigned s = 0; s < check->trace->stream_count; s++)
-        for (size_t i = 0; i < check->results[s].change_count; i++)
-            add_change(&all, check->results[s].changes[i].from, check->results[s].changes[i].to);
-    if (all.change_count != 0)
-        qsort(all.changes, all.change_count, sizeof(all.changes[0]), compare_changes);
     for (unsigned s = 0; s < check->trace->stream_count; s++) {
         struct result *result = &check->results[s];
-        uint64_t latest = 0; /* end of the changes that begin before the second switch */
 
-        for (size_t i = 0, next = 0; i < result->wrong_count; i++) {
-            for (; next < all.change_count && all.changes[next].from <= result->wrong_contexts[i].end; next++)
-                latest = latest > all.changes[next].to ? latest : all.changes[next].to;
-            if (latest < result->wrong_contexts[i].begin)
+        for (size_t i = 0; i < result->wrong_count; i++)
+            if (!judge_changed(check->judge, result->wrong_contexts[i].begin, result->wrong_contexts[i].end))
                 on_report(&result->reporter, &result->wrong_contexts[i]);
-        }
     }
-    free(all.changes);
 }
 
 /* Prints the damage, or the LOSSES; returns their number. */
@@ -281,7 +244,6 @@ static int check_trace(const char *directory, bool quiet)
     for (unsigned i = 0; i <= trace.stream_count; i++) {
         free(check.results[i].reports);
         free(check.results[i].wrong_contexts);
-        free(check.results[i].changes);
     }
     free(check.results);
     trace_close(&trace);

@@ -44,6 +44,11 @@ struct lead {
     struct sign effect; /* on the other clock */
 };
 
+/* Other events may be logged after it, or events are missing. */
+struct change {
+    uint64_t from, to; /* ticks */
+};
+
 struct judged {
     struct judge_stream stream; /* first */
     const struct judge *judge;
@@ -53,7 +58,8 @@ struct judged {
     struct sign run;   /* id 0: unknown, or idle */
     uint64_t from, to; /* ticks: nothing is lost in between; `to` is valid if has_lost */
     bool has_lost;
-    uint64_t first_change, last_change; /* ticks */
+    struct change *changes;
+    size_t change_count, change_capacity;
 };
 
 struct judge {
@@ -64,7 +70,8 @@ struct judge {
     struct judged *streams;       /* by rank */
     size_t signs_max;             /* of a stream */
     uint64_t from, to;            /* ticks: no stream has lost anything in between */
-    uint64_t first_change, last_change;
+    struct change *changes; /* of all streams by `from`; `to` is the latest so far; NULL: not gathered */
+    size_t change_count;
     struct lead *leads;    /* by the rank of the clock that is ahead */
     struct lead *overlaps; /* runs that overlap one on another CPU: either clock may be ahead */
 };
@@ -124,11 +131,11 @@ static void take_sign(struct judged *judged, const struct cursor *cursor, enum s
     judged->run = sign;
 }
 
-static void take_change(struct judged *judged, uint64_t ticks)
+static void add_change(struct judged *judged, uint64_t from, uint64_t to)
 {
-    if (judged->first_change == UINT64_MAX)
-        judged->first_change = ticks;
-    judged->last_change = ticks;
+    judged->changes = array_grow(judged->changes, judged->change_count, &judged->change_capacity,
+                                 sizeof(judged->changes[0]));
+    judged->changes[judged->change_count++] = (struct change){from, to};
 }
 
 /* Before a gap, nothing is lost up to the last event but one: in traces of older systems, the last packet of
@@ -139,6 +146,7 @@ static void begin_packet(struct judged *judged, const struct cursor *cursor)
 
     if (cursor->has_gap) {
         end_run(judged, NULL);
+        add_change(judged, stream->before, cursor->ticks);
         if (stream->last == 0) {
             judged->from = cursor->ticks;
         } else if (!judged->has_lost) {
@@ -160,7 +168,7 @@ void judge_take_slow(struct judge_stream *stream, const struct cursor *cursor)
     if (cursor->events == 1)
         begin_packet(judged, cursor);
     if (kind == SIGN_CHANGE)
-        take_change(judged, cursor->ticks);
+        add_change(judged, cursor->ticks, cursor->ticks);
     else if (kind != SIGN_NONE)
         take_sign(judged, cursor, kind);
 }
@@ -173,6 +181,8 @@ void judge_end(struct judge_stream *stream, const struct cursor *cursor)
         judged->to = cursor->has_gap ? stream->before : stream->last;
     judged->has_lost = true;
     end_run(judged, NULL);
+    if (cursor->has_gap || cursor->is_broken || judged->judge->trace->ends_early)
+        add_change(judged, stream->before, UINT64_MAX);
 }
 
 struct judge_stream *judge_stream(struct judge *judge, unsigned rank)
@@ -223,6 +233,49 @@ static void find_types(struct judge *judge)
             (kind != SIGN_RUN || (judge->previous != NULL && judge->previous->kind == FIELD_INTEGER)))
             judge->kinds[type->index] = (uint8_t)kind;
     }
+}
+
+/* ---- changes --------------------------------------------------------------------------------------- */
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+static void gather_changes(struct judge *judge)
+{
+    size_t most = 0;
+
+    for (unsigned i = 0; i < judge->trace->stream_count; i++)
+        most += judge->streams[i].change_count;
+    judge->changes = alloc_zero(most + 1, sizeof(judge->changes[0]));
+    for (unsigned i = 0; i < judge->trace->stream_count; i++)
+        for (size_t k = 0; k < judge->streams[i].change_count; k++)
+            judge->changes[judge->change_count++] = judge->streams[i].changes[k];
+    qsort(judge->changes, judge->change_count, sizeof(judge->changes[0]), by_begin);
+    for (size_t i = 1; i < judge->change_count; i++)
+        if (judge->changes[i].to < judge->changes[i - 1].to)
+            judge->changes[i].to = judge->changes[i - 1].to;
+}
+
+bool judge_changed(struct judge *judge, uint64_t begin, uint64_t end)
+{
+    size_t low = 0, high;
+
+    if (judge->changes == NULL)
+        gather_changes(judge);
+    high = judge->change_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (judge->changes[middle].from <= end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low != 0 && judge->changes[low - 1].to >= begin;
 }
 
 /* ---- causes and effects ---------------------------------------------------------------------------- */
@@ -302,7 +355,7 @@ static void compare_wakes(struct judge *judge, const struct sign *birth, const s
         if (wakes[i].rank != wakes[0].rank)
             return;
     if (birth->ticks >= judge->from && run->ticks <= judge->to &&
-        (run->ticks < judge->first_change || birth->ticks > judge->last_change))
+        !judge_changed(judge, birth->ticks, run->ticks))
         compare(judge, &wakes[0], run);
 }
 
@@ -398,16 +451,12 @@ static void judge_clocks(struct judge *judge, struct reporter *reporter)
 
     if (count < 2)
         return;
-    judge->to = judge->first_change = UINT64_MAX;
+    judge->to = UINT64_MAX;
     for (unsigned i = 0; i < count; i++) {
         const struct judged *judged = &judge->streams[i];
 
         judge->from = judged->from > judge->from ? judged->from : judge->from;
         judge->to = judged->to < judge->to ? judged->to : judge->to;
-        if (judged->first_change < judge->first_change)
-            judge->first_change = judged->first_change;
-        if (judged->last_change > judge->last_change)
-            judge->last_change = judged->last_change;
     }
     judge->leads = alloc_zero(count, sizeof(judge->leads[0]));
     judge->overlaps = alloc_zero(count, sizeof(judge->overlaps[0]));
@@ -451,8 +500,7 @@ struct judge *judge_open(const struct trace *trace)
     judge->signs_max = share < SIGNS_MIN ? SIGNS_MIN : share;
     find_types(judge);
     for (unsigned i = 0; i < trace->stream_count; i++)
-        judge->streams[i] =
-            (struct judged){.stream = {.signs = judge->kinds}, .judge = judge, .first_change = UINT64_MAX};
+        judge->streams[i] = (struct judged){.stream = {.signs = judge->kinds}, .judge = judge};
     return judge;
 }
 
@@ -469,8 +517,11 @@ void judge_close(struct judge *judge, struct reporter *reporter)
         reporter->report(
             reporter, &(struct report){.anomaly = trace->oddities[i].anomaly, .oddity = &trace->oddities[i]});
     judge_clocks(judge, reporter);
-    for (unsigned i = 0; i < trace->stream_count; i++)
+    for (unsigned i = 0; i < trace->stream_count; i++) {
         free(judge->streams[i].signs);
+        free(judge->streams[i].changes);
+    }
+    free(judge->changes);
     free(judge->streams);
     free(judge->kinds);
     free(judge);

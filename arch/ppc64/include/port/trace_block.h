@@ -3,7 +3,7 @@
  * port/trace_block.h (ppc64) - blocks of restartable logging; contract in <trace/ring/restart.h>.
  *
  * A block asks the kernel by a conditional trap, which compares and enters the kernel in one instruction.
- * Instructions before the fields: 18, with the branch into the block and those that make the header's half.
+ * Instructions before the fields: 18. They include the branch into the block, and making the header's half.
  *
  * No asm goto: GCC 12 puts restores of registers on only one of two edges that lead from it to the same
  * place.
