@@ -114,6 +114,7 @@ void view_judge(struct view *view, bool quiet)
 
 /* ---- versions -------------------------------------------------------------------------------------- */
 
+/* The lock is held for writing: readers see a change together with its version. */
 static void tell_change(struct view *view)
 {
     pthread_mutex_lock(&view->mutex);
@@ -151,8 +152,8 @@ static bool let_readers_in(struct index_yield *yield)
 {
     struct view *view = ((struct keeper *)yield)->view;
 
-    pthread_rwlock_unlock(&view->lock);
     tell_change(view);
+    pthread_rwlock_unlock(&view->lock);
     for (int i = 0; i < 100 && atomic_load(&view->readers_waiting) > 0; i++)
         usleep(100);
     pthread_rwlock_wrlock(&view->lock);
@@ -202,6 +203,7 @@ static bool look(struct view *view)
 {
     struct fail fail;
     uint64_t from;
+    bool changes;
     enum trace_news news;
 
     pthread_rwlock_wrlock(&view->lock);
@@ -210,8 +212,11 @@ static bool look(struct view *view)
         news = TRACE_CHANGED;
     /* If it fails, a writer is active, and the next check will find its changes. */
     view->is_stale = news == TRACE_CHANGED && !open_again(view, &fail);
+    changes = news != TRACE_SAME && !view->is_stale;
+    if (changes)
+        tell_change(view);
     pthread_rwlock_unlock(&view->lock);
-    return news != TRACE_SAME && !view->is_stale;
+    return changes;
 }
 
 static void set_live(struct view *view, bool is_live)
@@ -225,9 +230,9 @@ static void set_live(struct view *view, bool is_live)
         view_judge(view, true);
         view->is_stale = trace_is_unfinished(&view->trace) != view->trace.ends_early;
     }
-    pthread_rwlock_unlock(&view->lock);
     if (changes)
         tell_change(view);
+    pthread_rwlock_unlock(&view->lock);
 }
 
 /* How the link is of the pull that writes the trace. Without a pull there is none, but one of this view's own
@@ -271,9 +276,9 @@ static void look_at_link(struct view *view)
     view->link = state;
     view->is_pulled = link.is_held;
     view->heard_at = link.heard;
-    pthread_rwlock_unlock(&view->lock);
     if (changes)
         tell_change(view);
+    pthread_rwlock_unlock(&view->lock);
 }
 
 static void *keep(void *argument)
@@ -287,15 +292,14 @@ static void *keep(void *argument)
     view->is_stale = index_block_count(&view->index) == 0 && !make_index(view, &fail);
     if (view->is_stale)
         complain("%s", fail.text);
-    pthread_rwlock_unlock(&view->lock);
     tell_change(view);
+    pthread_rwlock_unlock(&view->lock);
     while (view->options.watch && !view->is_stopping) {
         change_directory(view);
         look_at_link(view);
         if (look(view)) {
             quiet = 0;
             set_live(view, true);
-            tell_change(view);
         } else if (++quiet >= LIVE_ROUNDS) {
             set_live(view, view->is_pulled);
         }
