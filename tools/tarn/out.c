@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <tools/tarn/out.h>
+#include <tools/tarn/output.h>
 #include <unistd.h>
 
 #define OUT_BYTES (256u << 10) /* fits the second-level cache */
@@ -58,4 +59,15 @@ bool out_close(struct out *out)
     free(out->bytes);
     out->bytes = NULL;
     return ok;
+}
+
+bool out_close_file(struct out *out, const char *path)
+{
+    bool is_written = out_close(out);
+    int error = errno;
+    bool is_there = output_close(out->fd, path);
+
+    if (!is_written)
+        errno = error;
+    return is_written && is_there;
 }

@@ -26,6 +26,8 @@ struct out {
 void out_open(struct out *out, int fd, size_t size);
 bool out_flush(struct out *out);
 bool out_close(struct out *out);
+/* Closes the file, too. Returns whether PATH then names all that was written; on false, errno is set. */
+bool out_close_file(struct out *out, const char *path);
 char *out_reserve(struct out *out, size_t needed);
 
 static inline void out_commit(struct out *out, char *end)

@@ -329,6 +329,23 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
     return true;
 }
 
+struct analysis *analysis_plain(const struct trace *trace, const struct filter *filter,
+                                struct symbols *symbols, struct model *model)
+{
+    static const struct analysis_kind plain = {.name = "plain", .size = sizeof(struct analysis)};
+    struct analysis *analysis = analysis_new(&plain);
+    struct fail fail;
+
+    analysis->trace = trace;
+    analysis->filter = filter;
+    if (model == NULL)
+        return analysis;
+    model_open(model, trace, filter->from_ticks, filter->to_ticks);
+    model_learn_beginning(model);
+    analyses_open(&analysis, 1, model, filter, symbols, &fail);
+    return analysis;
+}
+
 static uint64_t count_worked(const struct model *model)
 {
     uint64_t ticks = 0;

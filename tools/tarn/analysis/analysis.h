@@ -107,6 +107,11 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
                    const struct filter *filter, struct symbols *symbols, struct fail *fail);
 void analyses_finish(struct analysis **analyses, unsigned count);
 
+/* Opens MODEL, and an analysis without tables for modules that walk and observe it themselves: for names, and
+ * for analysis_wants. MODEL may be NULL if they need neither. */
+struct analysis *analysis_plain(const struct trace *trace, const struct filter *filter,
+                                struct symbols *symbols, struct model *model);
+
 /* Describe the time subtracted from the results, and what they leave out; "": neither was requested. */
 void analysis_describe_subtracted(const struct analysis *analysis, char *text, size_t size);
 void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size);

@@ -6,16 +6,32 @@
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/export/export.h>
-#include <tools/tarn/export/tables.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 
 #define FORMATS "perfetto, chrome, csv, sqlite or parquet"
 
+struct format {
+    const char *name, *what;
+    const char *suffix; /* of the default output name */
+    export_function *export;
+};
+static const struct format formats[] = {
+    {"perfetto", "a protobuf trace for ui.perfetto.dev and trace_processor", "perfetto-trace",
+     export_perfetto},
+    {"chrome", "JSON trace events, for chrome://tracing, Perfetto, speedscope", "json", export_chrome},
+    {"csv", "a directory of tables: one per event type, and tables of the model's results", "csv",
+     export_csv},
+    {"sqlite", "a database with the same tables", "sqlite", export_sqlite},
+    {"parquet", "a directory of the relations as Parquet files; needs DuckDB (make duckdb)", "parquet",
+     export_parquet},
+    {NULL, NULL, NULL, NULL},
+};
+
 struct options {
     struct filter filter;
-    const struct export_format *format;
+    const struct format *format;
     const char *directory, *output;
     char default_output[PATH_MAX];
 };
@@ -25,7 +41,7 @@ static bool choose_format(void *context, const struct command_option *option, co
 {
     struct options *options = context;
 
-    for (options->format = export_formats; options->format->name != NULL; options->format++)
+    for (options->format = formats; options->format->name != NULL; options->format++)
         if (strcmp(options->format->name, name) == 0)
             return true;
     return fail_set(fail, "expected " FORMATS);
@@ -41,7 +57,7 @@ static const struct command_option known[] = {
 static void describe_formats(struct page *page, const struct command *self)
 {
     page_heading(page, "Formats");
-    for (const struct export_format *format = export_formats; format->name != NULL; format++) {
+    for (const struct format *format = formats; format->name != NULL; format++) {
         char text[200];
 
         snprintf(text, sizeof(text), "%s (.%s)", format->what, format->suffix);
@@ -60,54 +76,24 @@ static void choose_output(struct options *options)
     options->output = options->default_output;
 }
 
-/* NOTHING: why there is nothing in it, or NULL. */
-static bool export_tracks(const struct options *options, const struct trace *trace, struct losses *losses,
-                          const char **nothing, struct fail *fail)
-{
-    struct analysis *analysis = analysis_new(options->format->kind);
-    struct export *export = EXPORT_OF(analysis, struct export);
-    bool ok;
-
-    export->output = options->output;
-    export->losses = losses;
-    ok = analyses_ask(&analysis, 1, trace, &options->filter, NULL, &losses->reporter, fail);
-    if (ok && export->has_failed) {
-        *fail = export->fail;
-        ok = false;
-    }
-    *nothing = ok ? analysis_has_nothing(analysis) : NULL;
-    analysis_free(analysis);
-    return ok;
-}
-
-static bool export_tables(const struct options *options, const struct trace *trace, struct losses *losses,
-                          const char **nothing, struct fail *fail)
-{
-    struct scan_source source = {.trace = trace,
-                                 .filter = &options->filter,
-                                 .symbols = symbols_open(options->directory, NULL),
-                                 .reporter = &losses->reporter,
-                                 .losses = losses};
-    const char *format = options->format->name;
-    bool ok = strcmp(format, "parquet") == 0
-                  ? parquet_export(&source, options->output, fail)
-                  : tables_export(&source, strcmp(format, "csv") == 0, options->output, nothing, fail);
-
-    symbols_close(source.symbols);
-    return ok;
-}
-
 static int export_trace(struct options *options, const struct trace *trace)
 {
     const char *nothing = NULL;
     struct losses losses;
+    struct scan_source source = {.trace = trace,
+                                 .filter = &options->filter,
+                                 .symbols = symbols_open(options->directory, NULL),
+                                 .reporter = &losses.reporter,
+                                 .losses = &losses};
     struct fail fail = {.text = ""};
+    bool ok;
 
     losses_open(&losses, trace);
     losses.quiet = true;
     losses_judge(&losses);
-    if (!(options->format->kind != NULL ? export_tracks : export_tables)(options, trace, &losses, &nothing,
-                                                                         &fail))
+    ok = options->format->export(&source, options->output, &nothing, &fail);
+    symbols_close(source.symbols);
+    if (!ok)
         return fail_report(&fail, EXIT_USAGE);
     model_lacks(&trace->schema, false, losses.lacks, sizeof(losses.lacks));
     if (nothing != NULL)

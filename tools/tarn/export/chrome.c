@@ -25,7 +25,7 @@ static char *put_time(char *at, uint64_t ns)
 
 static char *put_when(char *at, const struct tracks *tracks, const char *key, uint64_t ticks)
 {
-    const struct trace *trace = tracks->export.analysis.trace;
+    const struct trace *trace = tracks->analysis->trace;
 
     at = put_string(at, key);
     return put_time(at, ticks > trace->begin ? schema_elapsed_ns(&trace->schema, trace->begin, ticks) : 0);
@@ -40,7 +40,7 @@ static char *put_text(char *at, const char *text)
 static char *begin_event(struct tracks *tracks, char phase, const char *name, const char *category,
                          size_t capacity)
 {
-    struct chrome *chrome = EXPORT_OF(tracks, struct chrome);
+    struct chrome *chrome = TRACKS_OF(tracks, struct chrome);
     char *at = out_reserve(&tracks->out, EVENT_BYTES_MAX + 6 * (strlen(name) + strlen(category)) + capacity);
 
     at = put_string(at, chrome->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
@@ -73,7 +73,7 @@ static void begin(struct tracks *tracks)
 static void write_state(struct tracks *tracks, const struct thread_state *interval)
 {
     const struct model_thread *thread = interval->thread;
-    const struct trace *trace = tracks->export.analysis.trace;
+    const struct trace *trace = tracks->analysis->trace;
     char *at;
 
     if (interval->state != MODEL_RUNNING || interval->is_asleep)
@@ -91,7 +91,7 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
 static void write_leave(struct tracks *tracks, const struct model_thread *thread,
                         const struct model_frame *frame, const char *name, uint64_t end)
 {
-    const struct trace *trace = tracks->export.analysis.trace;
+    const struct trace *trace = tracks->analysis->trace;
     char *at = begin_event(tracks, 'X', name, model_activity_names[frame->kind], 0);
 
     at = put_thread(at, tracks, thread);
@@ -191,7 +191,7 @@ static void end(struct tracks *tracks)
     FILE *to = fmemopen(text, sizeof(text), "w");
 
     fputs("\n],\"otherData\":{", to);
-    losses_print_json(to, tracks->export.losses);
+    losses_print_json(to, tracks->losses);
     fputs("}}\n", to);
     fclose(to);
     out_commit(&tracks->out, put_string(out_reserve(&tracks->out, sizeof(text)), text));
@@ -206,14 +206,10 @@ static const struct track_writer writer = {.begin = begin,
                                            .thread = write_thread,
                                            .end = end};
 
-static bool open_chrome(struct analysis *analysis, struct fail *fail)
+bool export_chrome(const struct scan_source *source, const char *output, const char **nothing,
+                   struct fail *fail)
 {
-    return tracks_open(EXPORT_OF(analysis, struct tracks), &writer, fail);
-}
+    struct chrome chrome = {.has_event = false};
 
-const struct analysis_kind chrome_export = {.name = "chrome",
-                                            .chooses_events = true,
-                                            .size = sizeof(struct chrome),
-                                            .open = open_chrome,
-                                            .finish = tracks_finish,
-                                            .close = tracks_close};
+    return tracks_export(&chrome.tracks, &writer, source, output, nothing, fail);
+}

@@ -1,47 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export.h - writes a trace in the formats of other tools.
+ * export.h - writes a trace in the formats of other tools, each in one walk.
  *
- * There are two groups of formats:
+ * tables.c writes the relations (relation/relation.h) that have rows; parquet.c, all. chrome.c and perfetto.c
+ * write lanes of a picture (tracks.h). Readers of the Common Trace Format need no export: the trace directory
+ * is in that format.
  *
- *   tables.h   the relations (relation/relation.h): CSV, SQLite, Parquet
- *   tracks.h   lanes of a picture: chrome.c, perfetto.c. Each is an analysis without tables
- *              (analysis/analysis.h): it observes the model during one walk and writes to `output`, which
- * must not exist yet.
- *
- * Readers of the Common Trace Format need no export: the trace directory is in that format.
+ * CSV is a directory with a file for each relation: comma-separated values as in RFC 4180. The first line has
+ * the names of the columns, and texts with commas, quotes or line ends are quoted. Addresses and masks are
+ * hexadecimal, unknown values empty. A database has a view `event` of all events instead of that relation.
+ * Parquet is a directory with a file for each, compressed with zstd. It needs DuckDB (sql/duck.h).
  */
 #ifndef TARN_EXPORT_H
 #define TARN_EXPORT_H
 
-#include <tools/tarn/out.h>
-#include <tools/tarn/relation/relation.h>
+#include <tools/tarn/relation/scan.h>
 
-struct export_format {
-    const char *name, *what;
-    const char *suffix;               /* of the default output name */
-    const struct analysis_kind *kind; /* NULL: of tables.h */
-};
-extern const struct export_format export_formats[]; /* ended by a NULL name */
-
-extern const struct analysis_kind chrome_export, perfetto_export;
-
-/* The state of a format with a kind begins with this. Writing continues after a failure, which `fail` keeps.
- */
-struct export
-{
-    struct analysis analysis;
-    const char *output;
-    const struct losses *losses; /* complete at the end of the walk */
-    struct fail fail;
-    bool has_failed;
-};
-#define EXPORT_OF(pointer, type) ((type *)(void *)(pointer))
-
-/* Flushes and closes OUT. The export fails unless PATH then contains all of it. NULL: the export has failed
- * already. A second call does nothing. */
-void export_close_file(struct export *export, struct out *out, const char *path);
-/* Keeps only the first failure. */
-void export_fail(struct export *export, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Writes to OUTPUT, which must not exist. NOTHING: why there is nothing in it, or NULL. */
+typedef bool export_function(const struct scan_source *source, const char *output, const char **nothing,
+                             struct fail *fail);
+export_function export_perfetto, export_chrome, export_csv, export_sqlite, export_parquet;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* parquet.c - Parquet files, which DuckDB writes from its table functions (sql/duck.h); see tables.h. */
+/* parquet.c - Parquet files, which DuckDB writes from its table functions (sql/duck.h); see export.h. */
 #include <errno.h>
 #include <sys/stat.h>
-#include <tools/tarn/export/tables.h>
+#include <tools/tarn/export/export.h>
 #include <tools/tarn/sql/duck.h>
 
 /* Event names come from the trace and may contain anything. */
@@ -21,7 +21,8 @@ static bool write_relation(struct duck *duck, const struct relation *relation, c
     return ok;
 }
 
-bool parquet_export(const struct scan_source *source, const char *output, struct fail *fail)
+bool export_parquet(const struct scan_source *source, const char *output, const char **nothing,
+                    struct fail *fail)
 {
     struct duck *duck = duck_open(fail);
     struct database database;

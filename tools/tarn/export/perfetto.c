@@ -81,7 +81,7 @@ struct written_thread {
 
 static uint64_t boot_ns(const struct perfetto *perfetto, uint64_t ticks)
 {
-    const struct schema *schema = &perfetto->tracks.export.analysis.trace->schema;
+    const struct schema *schema = &perfetto->tracks.analysis->trace->schema;
 
     return (uint64_t)schema_ns(schema, ticks) - (uint64_t)schema->clock_base_ns;
 }
@@ -154,7 +154,7 @@ static uint64_t shown_tid(const struct model_thread *thread)
 /* Describes a track, before its first event and again at the end, when its name is known. */
 static void describe_thread(struct perfetto *perfetto, const struct model_thread *thread, const char *name)
 {
-    const struct analysis *analysis = &perfetto->tracks.export.analysis;
+    const struct analysis *analysis = perfetto->tracks.analysis;
     char text[ANALYSIS_NAME_BYTES + 16];
     size_t track, descriptor;
 
@@ -240,7 +240,7 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
                                                 [MODEL_SUSPENDED] = TASK_STOPPED,
                                                 [MODEL_DEAD] = TASK_DEAD,
                                                 [MODEL_UNKNOWN] = TASK_UNKNOWN};
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     const struct model_thread *thread = interval->thread;
     struct written_thread *written;
     bool runs = interval->state == MODEL_RUNNING && !interval->is_asleep;
@@ -260,13 +260,13 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
 static void write_death(struct tracks *tracks, const struct model_thread *thread, uint64_t ticks)
 {
     if (!thread->is_idle)
-        write_task_state(EXPORT_OF(tracks, struct perfetto), thread, TASK_DEAD, thread->cpu, ticks);
+        write_task_state(TRACKS_OF(tracks, struct perfetto), thread, TASK_DEAD, thread->cpu, ticks);
 }
 
 static void write_enter(struct tracks *tracks, const struct model_thread *thread,
                         const struct model_frame *frame, const char *name)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     const char *kind = model_activity_names[frame->kind];
 
     begin_event(perfetto, thread, TYPE_BEGIN, frame->begin);
@@ -282,7 +282,7 @@ static void write_enter(struct tracks *tracks, const struct model_thread *thread
 static void write_leave(struct tracks *tracks, const struct model_thread *thread,
                         const struct model_frame *frame, const char *name, uint64_t end)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
 
     begin_event(perfetto, thread, TYPE_END, end);
     add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "result"),
@@ -295,7 +295,7 @@ static void write_leave(struct tracks *tracks, const struct model_thread *thread
 
 static void write_event(struct tracks *tracks, const struct model_thread *thread, const struct cursor *cursor)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     const struct event_type *type = cursor->event.type;
     unsigned class = TRACE_ID_CLASS(type->id);
 
@@ -319,7 +319,7 @@ static void write_event(struct tracks *tracks, const struct model_thread *thread
 static void write_flow(struct tracks *tracks, const struct model_thread *thread,
                        const struct track_flow *flow, uint64_t ticks)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     const struct model_call *call = flow->call;
 
     begin_event(perfetto, thread, TYPE_INSTANT, ticks);
@@ -347,12 +347,12 @@ static void write_clock(struct perfetto *perfetto, unsigned clock, uint64_t ns)
 
 static void begin(struct tracks *tracks)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
-    const struct analysis *analysis = &tracks->export.analysis;
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    const struct analysis *analysis = tracks->analysis;
     size_t mark;
 
-    analysis_map(&tracks->export.analysis, &perfetto->numbers, sizeof(uint64_t));
-    analysis_slots(&tracks->export.analysis, &perfetto->threads, sizeof(struct written_thread));
+    analysis_map(tracks->analysis, &perfetto->numbers, sizeof(uint64_t));
+    analysis_slots(tracks->analysis, &perfetto->threads, sizeof(struct written_thread));
     begin_packet(perfetto, analysis->from);
     mark = protobuf_begin(&perfetto->packet, PACKET_CLOCKS);
     write_clock(perfetto, CLOCK_BOOT, boot_ns(perfetto, analysis->from));
@@ -363,8 +363,8 @@ static void begin(struct tracks *tracks)
 
 static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
-    const struct analysis *analysis = &tracks->export.analysis;
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    const struct analysis *analysis = tracks->analysis;
     const struct model_process *process = model_process(analysis->model, pid);
     size_t tree, entry;
 
@@ -384,7 +384,7 @@ static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
 
 static void write_thread(struct tracks *tracks, const struct model_thread *thread, const char *name)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     char text[ANALYSIS_NAME_BYTES + 16];
     size_t tree, entry;
 
@@ -392,7 +392,7 @@ static void write_thread(struct tracks *tracks, const struct model_thread *threa
     if (thread->is_idle)
         return;
     snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
-    begin_packet(perfetto, tracks->export.analysis.from);
+    begin_packet(perfetto, tracks->analysis->from);
     tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
     entry = protobuf_begin(&perfetto->packet, 2);
     protobuf_uint(&perfetto->packet, 1, shown_tid(thread));
@@ -406,13 +406,13 @@ static void write_thread(struct tracks *tracks, const struct model_thread *threa
 /* Writes losses, if any, as an instant at the end, on a track of its own. */
 static void write_losses(struct tracks *tracks)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
-    const struct analysis *analysis = &tracks->export.analysis;
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    const struct analysis *analysis = tracks->analysis;
     struct loss_fact facts[LOSS_FACTS];
     uint64_t any = 0;
     size_t track;
 
-    losses_facts(tracks->export.losses, facts);
+    losses_facts(tracks->losses, facts);
     for (unsigned i = 0; i < LOSS_FACTS; i++)
         any |= facts[i].value;
     if (any == 0)
@@ -435,7 +435,7 @@ static void write_losses(struct tracks *tracks)
 
 static void close_buffers(struct tracks *tracks)
 {
-    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
 
     free(perfetto->packet.bytes);
     free(perfetto->names.bytes);
@@ -454,14 +454,10 @@ static const struct track_writer writer = {.begin = begin,
                                            .end = write_losses,
                                            .close = close_buffers};
 
-static bool open_perfetto(struct analysis *analysis, struct fail *fail)
+bool export_perfetto(const struct scan_source *source, const char *output, const char **nothing,
+                     struct fail *fail)
 {
-    return tracks_open(EXPORT_OF(analysis, struct tracks), &writer, fail);
-}
+    struct perfetto perfetto = {.has_packet = false};
 
-const struct analysis_kind perfetto_export = {.name = "perfetto",
-                                              .chooses_events = true,
-                                              .size = sizeof(struct perfetto),
-                                              .open = open_perfetto,
-                                              .finish = tracks_finish,
-                                              .close = tracks_close};
+    return tracks_export(&perfetto.tracks, &writer, source, output, nothing, fail);
+}

@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tables.c - CSV and SQLite, by one statement of SQL for each relation (sql/database.h); see tables.h. */
+/*
+ * tables.c - CSV and SQLite: the relations that have rows, all in one walk; see export.h.
+ *
+ * A relation's file or table is made with its first row.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <tools/tarn/export/tables.h>
+#include <tools/tarn/export/export.h>
 #include <tools/tarn/out.h>
-#include <tools/tarn/output.h>
 #include <tools/tarn/sql/database.h>
 
 struct tables {
     struct database database;
     const char *output;
-    bool is_csv;
+    bool is_csv, has_failed; /* has_failed: FAIL says why */
     struct fail *fail;
+};
+
+struct relation_table {
+    struct relation_sink sink; /* first */
+    struct tables *tables;
+    bool is_made;
+    struct out out;       /* of CSV: the file */
+    char path[PATH_MAX];  /* of that */
+    sqlite3_stmt *insert; /* of SQLite */
 };
 
 static bool refuse(const struct tables *tables, const char *path, const char *why)
@@ -27,24 +40,13 @@ static bool refuse_sql(const struct tables *tables)
     return refuse(tables, tables->output, sqlite3_errmsg(tables->database.sqlite));
 }
 
-/* The statements are freed, here and below. */
+/* The statement is freed. */
 static bool run(struct tables *tables, char *sql)
 {
     bool ok = sqlite3_exec(tables->database.sqlite, sql, NULL, NULL, NULL) == SQLITE_OK || refuse_sql(tables);
 
     sqlite3_free(sql);
     return ok;
-}
-
-static bool has_rows(struct tables *tables, char *select)
-{
-    sqlite3_stmt *statement = NULL;
-    bool has = sqlite3_prepare_v2(tables->database.sqlite, select, -1, &statement, NULL) == SQLITE_OK &&
-               sqlite3_step(statement) == SQLITE_ROW;
-
-    sqlite3_finalize(statement);
-    sqlite3_free(select);
-    return has;
 }
 
 /* ---- CSV ---- */
@@ -101,37 +103,7 @@ static bool open_file(const struct tables *tables, const char *name, struct out 
 static bool close_file(const struct tables *tables, struct out *out, const char *path)
 {
     put_value(out, '\n', (struct value){.kind = VALUE_NULL});
-    bool is_written = out_close(out);
-    int error = errno;
-    bool is_there = output_close(out->fd, path);
-    return (is_written && is_there) || refuse(tables, path, strerror(is_written ? errno : error));
-}
-
-static bool write_relation(struct tables *tables, const struct relation *relation)
-{
-    const struct scan_limits limits = {.from_ns = INT64_MIN, .to_ns = INT64_MAX, .columns = UINT64_MAX};
-    struct scan *scan = scan_open(&tables->database.source, relation, &limits, tables->fail);
-    bool is_open = false, goes_on = scan != NULL && scan_next(scan), ok = scan != NULL;
-    char path[PATH_MAX];
-    struct out out;
-
-    if (goes_on)
-        is_open = ok = goes_on = open_file(tables, relation->name, &out, path);
-    for (unsigned c = 0; is_open && c < relation->column_count; c++)
-        if (relation->columns[c].parameter == 0)
-            put_value(&out, c > 0 ? ',' : '\0', value_text(relation->columns[c].name));
-    for (; goes_on; goes_on = scan_next(scan) && !out.failed) {
-        char before = '\n';
-
-        for (unsigned c = 0; c < relation->column_count; c++)
-            if (relation->columns[c].parameter == 0) {
-                put_value(&out, before, scan_value(scan, c));
-                before = ',';
-            }
-    }
-    if (scan != NULL)
-        scan_close(scan);
-    return is_open ? close_file(tables, &out, path) : ok;
+    return out_close_file(out, path) || refuse(tables, path, strerror(errno));
 }
 
 /* Writes the rows of SELECT: a number, an address, then texts. */
@@ -159,74 +131,127 @@ static bool write_places(struct tables *tables, const char *select)
     return close_file(tables, &out, path);
 }
 
-/* ---- both ---- */
+/* ---- rows of relations ---- */
 
-/* Copies what SELECT gives as table NAME. */
-static bool make_table(struct tables *tables, const char *name, const char *select)
+static bool make_file(struct relation_table *table)
 {
-    return run(tables, sqlite3_mprintf("CREATE TABLE out.\"%w\" AS %s", name, select));
+    const struct relation *relation = table->sink.relation;
+
+    if (!open_file(table->tables, relation->name, &table->out, table->path))
+        return false;
+    for (unsigned c = 0; c < relation->column_count && relation->columns[c].parameter == 0; c++)
+        put_value(&table->out, c > 0 ? ',' : '\0', value_text(relation->columns[c].name));
+    return true;
 }
 
-/* Copies RELATION unless it has no rows. SQLite's integers are signed: an address from 2^63 on is the
- * negative number with the same bits. */
-static bool copy_relation(struct tables *tables, const struct relation *relation)
+/* Its columns are those that SELECT * has: not the parameters, which come last. */
+static bool make_table(struct relation_table *table)
 {
-    char *select = sqlite3_mprintf("SELECT * FROM main.\"%w\"", relation->name);
-    bool ok = tables->is_csv ? write_relation(tables, relation) : make_table(tables, relation->name, select);
+    struct tables *tables = table->tables;
+    const struct relation *relation = table->sink.relation;
+    sqlite3_str *sql = sqlite3_str_new(NULL);
 
-    sqlite3_free(select);
-    return ok &&
-           (tables->is_csv || has_rows(tables, sqlite3_mprintf("SELECT 1 FROM out.\"%w\"", relation->name)) ||
-            run(tables, sqlite3_mprintf("DROP TABLE out.\"%w\"", relation->name)));
-}
-
-static bool copy_places(struct tables *tables, const char *addresses)
-{
-    char *select = sqlite3_mprintf("SELECT pid, address, symbol(pid, address) AS function, "
-                                   "symbol(pid, address, 'executable') AS executable FROM (%s)",
-                                   addresses);
-    bool ok = tables->is_csv ? write_places(tables, select) : make_table(tables, "place", select);
-
-    sqlite3_free(select);
+    sqlite3_str_appendf(sql, "INSERT INTO out.\"%w\" VALUES (?", relation->name);
+    for (unsigned c = 1; c < relation->column_count && relation->columns[c].parameter == 0; c++)
+        sqlite3_str_appendall(sql, ", ?");
+    sqlite3_str_appendall(sql, ")");
+    char *insert = sqlite3_str_finish(sql);
+    bool ok = run(tables, sqlite3_mprintf("CREATE TABLE out.\"%w\" AS SELECT * FROM main.\"%w\" LIMIT 0",
+                                          relation->name, relation->name)) &&
+              (sqlite3_prepare_v2(tables->database.sqlite, insert, -1, &table->insert, NULL) == SQLITE_OK ||
+               refuse_sql(tables));
+    sqlite3_free(insert);
     return ok;
 }
 
-/* PREFIX: of the first of several parts of a SELECT. */
-static const char *link_of(sqlite3_str *sql, const char *prefix, const char *link)
+/* SQLite's integers are signed: an address from 2^63 on is the negative number with the same bits. Texts of a
+ * row may share a buffer. */
+static void bind_value(sqlite3_stmt *insert, int place, struct value value)
 {
-    return sqlite3_str_length(sql) == 0 ? prefix : link;
+    if (value.kind == VALUE_TEXT)
+        sqlite3_bind_text(insert, place, value.text, (int)value.length, SQLITE_TRANSIENT);
+    else if (value.kind == VALUE_NULL)
+        sqlite3_bind_null(insert, place);
+    else
+        sqlite3_bind_int64(insert, place, (sqlite3_int64)value.number);
 }
 
-/* Copies events by type and the symbols of their addresses, and makes a view of all events. */
-static bool copy_events(struct tables *tables)
+static bool insert_row(const struct relation_table *table)
+{
+    int status = sqlite3_step(table->insert);
+
+    sqlite3_reset(table->insert);
+    return status == SQLITE_DONE || refuse_sql(table->tables);
+}
+
+static void take_row(struct relation_sink *self, const struct relation_row *row)
+{
+    struct relation_table *table = OUTER(self, struct relation_table, sink);
+    struct tables *tables = table->tables;
+    const struct relation *relation = self->relation;
+
+    if (!table->is_made && !tables->has_failed) {
+        tables->has_failed = !(tables->is_csv ? make_file : make_table)(table);
+        table->is_made = !tables->has_failed;
+    }
+    if (tables->has_failed)
+        return;
+    for (unsigned c = 0; c < relation->column_count && relation->columns[c].parameter == 0; c++) {
+        struct value value =
+            value_plain(&tables->database.source.trace->schema, relation_value(row, &relation->columns[c]));
+
+        if (!tables->is_csv)
+            bind_value(table->insert, (int)c + 1, value);
+        else
+            put_value(&table->out, c > 0 ? ',' : '\n', value);
+    }
+    tables->has_failed = tables->is_csv ? table->out.failed && !refuse(tables, table->path, strerror(errno))
+                                        : !insert_row(table);
+}
+
+static bool end_table(struct relation_table *table)
+{
+    sqlite3_finalize(table->insert);
+    return !table->is_made || !table->tables->is_csv || close_file(table->tables, &table->out, table->path);
+}
+
+/* ---- all ---- */
+
+/* Makes the table of the symbols of addresses in events, and a view of all events. */
+static bool add_places(struct tables *tables, const struct relation_table *made)
 {
     const struct catalog *catalog = &tables->database.catalog;
     sqlite3_str *places = sqlite3_str_new(NULL), *view = sqlite3_str_new(NULL);
-    bool ok = true;
 
-    for (unsigned i = catalog->own; ok && i < catalog->count; i++) {
+    for (unsigned i = catalog->own; i < catalog->count; i++) {
         const struct relation *relation = &catalog->relations[i];
 
-        if (!has_rows(tables, sqlite3_mprintf("SELECT 1 FROM occurring WHERE name = %Q", relation->name)))
+        if (!made[i].is_made)
             continue;
-        ok = copy_relation(tables, relation);
         if (relation->ip != NULL)
-            sqlite3_str_appendf(
-                places, "%s SELECT vpid AS pid, ip AS address FROM %s.\"%w\" WHERE vpid NOTNULL",
-                link_of(places, "", " UNION"), tables->is_csv ? "main" : "out", relation->name);
+            sqlite3_str_appendf(places,
+                                "%s SELECT vpid AS pid, ip AS address FROM %s.\"%w\" WHERE vpid NOTNULL",
+                                sqlite3_str_length(places) > 0 ? " UNION" : "",
+                                tables->is_csv ? "main" : "out", relation->name);
         sqlite3_str_appendf(view, "%s SELECT ts, cpu_id, vpid, vtid, procname, %Q AS name FROM \"%w\"",
-                            link_of(view, "CREATE VIEW out.event AS", " UNION ALL"), relation->name,
-                            relation->name);
+                            sqlite3_str_length(view) > 0 ? " UNION ALL" : "CREATE VIEW out.event AS",
+                            relation->name, relation->name);
     }
     char *addresses = sqlite3_str_finish(places), *all = sqlite3_str_finish(view);
-    if (ok && addresses != NULL)
-        ok = copy_places(tables, addresses);
+    char *select = sqlite3_mprintf("SELECT pid, address, symbol(pid, address) AS function, "
+                                   "symbol(pid, address, 'executable') AS executable FROM (%s)",
+                                   addresses);
+    bool ok = addresses == NULL || (tables->is_csv ? write_places(tables, select)
+                                                   : run(tables, sqlite3_mprintf("CREATE TABLE out.place AS "
+                                                                                 "%s",
+                                                                                 select)));
+
     sqlite3_free(addresses);
-    if (tables->is_csv || all == NULL || !ok) {
-        sqlite3_free(all);
-        return ok;
-    }
-    return run(tables, all);
+    sqlite3_free(select);
+    if (ok && !tables->is_csv && all != NULL)
+        return run(tables, all);
+    sqlite3_free(all);
+    return ok;
 }
 
 /* For queries by time. */
@@ -235,25 +260,30 @@ static bool make_indexes(struct tables *tables)
     static const char *const indexes[][2] = {
         {"thread_state", "tid, ts"}, {"activity", "name, ts"}, {"place", "pid, address"}};
 
-    for (unsigned i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++) {
-        const char *table = indexes[i][0];
-
-        if (has_rows(tables, sqlite3_mprintf("SELECT 1 FROM out.sqlite_master WHERE name = %Q", table)) &&
-            !run(tables,
-                 sqlite3_mprintf("CREATE INDEX out.%s_index ON %s (%s)", table, table, indexes[i][1])))
+    for (unsigned i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++)
+        if (sqlite3_table_column_metadata(tables->database.sqlite, "out", indexes[i][0], NULL, NULL, NULL,
+                                          NULL, NULL, NULL) == SQLITE_OK &&
+            !run(tables, sqlite3_mprintf("CREATE INDEX out.%s_index ON %s (%s)", indexes[i][0], indexes[i][0],
+                                         indexes[i][1])))
             return false;
-    }
     return true;
 }
 
-/* No journal is needed: the file is created as a whole, and has no other users meanwhile. */
+/* No journal is needed: the file is created as a whole, and has no other users meanwhile. CSV needs a file
+ * for each relation at once. */
 static bool open_output(struct tables *tables)
 {
-    if (tables->is_csv)
-        return mkdir(tables->output, 0777) == 0 || refuse(tables, tables->output, strerror(errno));
-    return run(tables, sqlite3_mprintf("ATTACH %Q AS out; PRAGMA out.journal_mode = OFF; "
-                                       "PRAGMA out.synchronous = OFF; BEGIN",
-                                       tables->output));
+    struct rlimit files;
+
+    if (!tables->is_csv)
+        return run(tables, sqlite3_mprintf("ATTACH %Q AS out; PRAGMA out.journal_mode = OFF; "
+                                           "PRAGMA out.synchronous = OFF; BEGIN",
+                                           tables->output));
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    return mkdir(tables->output, 0777) == 0 || refuse(tables, tables->output, strerror(errno));
 }
 
 static bool close_output(struct tables *tables)
@@ -268,33 +298,71 @@ static bool close_output(struct tables *tables)
             !was_moved || refuse(tables, tables->output, "it was removed or replaced meanwhile"));
 }
 
-/* The first statement walks the whole trace, which reports what is lost; the others need not report it
- * again. */
-static bool copy_all(struct tables *tables)
+static void give_final_rows(struct tables *tables, struct relation_table *table)
 {
-    const struct catalog *catalog = &tables->database.catalog;
-    bool ok =
-        database_run(&tables->database, "CREATE VIRTUAL TABLE occurring USING fold(event, by name, count)",
-                     tables->fail) &&
-        database_final(&tables->database) != NULL;
+    struct relation_row row = {.item = NULL};
+    bool is_one;
 
-    tables->database.source.reporter = NULL;
-    tables->database.source.final = &tables->database.relations;
-    ok = ok && open_output(tables);
-    for (unsigned i = 0; ok && i < catalog->own; i++)
-        if (catalog->relations[i].source != SOURCE_EVENT)
-            ok = copy_relation(tables, &catalog->relations[i]);
-    return ok && copy_events(tables) && close_output(tables);
+    for (uint64_t n = 0;
+         relations_final(&tables->database.relations, table->sink.relation->source, n, &row, &is_one); n++)
+        if (is_one)
+            take_row(&table->sink, &row);
 }
 
-bool tables_export(const struct scan_source *source, bool is_csv, const char *output, const char **nothing,
-                   struct fail *fail)
+static bool write_all(struct tables *tables, struct model *model, struct relation_table *made)
+{
+    const struct catalog *catalog = &tables->database.catalog;
+    struct relations *relations = &tables->database.relations;
+    bool ok = true;
+
+    for (unsigned i = 0; i < catalog->count; i++) {
+        made[i] = (struct relation_table){.sink = {.relation = &catalog->relations[i], .take = take_row},
+                                          .tables = tables};
+        if (catalog->relations[i].source < SOURCE_STREAMS &&
+            (catalog->relations[i].source != SOURCE_EVENT || catalog->relations[i].type != NULL))
+            relations_add(relations, &made[i].sink);
+    }
+    relations_observe(relations);
+    model_walk_trace(model, tables->database.source.reporter, NULL);
+    relations_finish(relations);
+    tables->database.source.reporter = NULL; /* other scans need not report losses again */
+    for (unsigned i = 0; i < catalog->own; i++)
+        if (catalog->relations[i].source >= SOURCE_STREAMS)
+            give_final_rows(tables, &made[i]);
+    for (unsigned i = 0; i < catalog->count; i++)
+        ok = end_table(&made[i]) && ok;
+    return ok && !tables->has_failed && add_places(tables, made);
+}
+
+static bool export_tables(const struct scan_source *source, bool is_csv, const char *output,
+                          const char **nothing, struct fail *fail)
 {
     struct tables tables = {.output = output, .is_csv = is_csv, .fail = fail};
-    bool ok = database_open(&tables.database, source, fail) && copy_all(&tables);
+    struct database *database = &tables.database;
+    struct model model;
+    struct analysis *analysis = analysis_plain(source->trace, source->filter, source->symbols, &model);
+    bool ok = database_open(database, source, fail) && open_output(&tables);
+    struct relation_table *made = alloc_zero(database->catalog.count, sizeof(*made));
 
-    if (ok)
-        *nothing = analysis_has_nothing(tables.database.analysis);
-    database_close(&tables.database);
+    database_own(database, analysis);
+    database->relations.losses = source->losses;
+    ok = ok && write_all(&tables, &model, made) && close_output(&tables);
+    database_close(database);
+    analyses_finish(&analysis, 1);
+    *nothing = analysis_has_nothing(analysis);
+    analysis_free(analysis);
+    model_close(&model);
+    free(made);
     return ok;
+}
+
+bool export_csv(const struct scan_source *source, const char *output, const char **nothing, struct fail *fail)
+{
+    return export_tables(source, true, output, nothing, fail);
+}
+
+bool export_sqlite(const struct scan_source *source, const char *output, const char **nothing,
+                   struct fail *fail)
+{
+    return export_tables(source, false, output, nothing, fail);
 }

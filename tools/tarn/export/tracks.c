@@ -5,7 +5,7 @@
 #include <tools/tarn/export/tracks.h>
 #include <unistd.h>
 
-#define OF(self) EXPORT_OF(ANALYSIS_OF(self, struct analysis), struct tracks)
+#define OF(self) OUTER(self, struct tracks, observer)
 
 /* Events that are visible as states, activities and calls. */
 static const char *const shown_events[] = {
@@ -19,10 +19,10 @@ static const char *const shown_events[] = {
 
 static void note_shown(struct tracks *tracks)
 {
-    const struct schema *schema = &tracks->export.analysis.trace->schema;
+    const struct schema *schema = &tracks->analysis->trace->schema;
 
-    tracks->shown = arena_alloc(&tracks->export.analysis.arena, schema->event_count * sizeof(bool));
-    if (tracks->export.analysis.filter->types != NULL)
+    tracks->shown = arena_alloc(&tracks->analysis->arena, schema->event_count * sizeof(bool));
+    if (tracks->analysis->filter->types != NULL)
         return;
     for (unsigned i = 0; i < sizeof(shown_events) / sizeof(shown_events[0]); i++) {
         const struct event_type *type = schema_find_event(schema, shown_events[i]);
@@ -32,14 +32,9 @@ static void note_shown(struct tracks *tracks)
     }
 }
 
-static bool goes_on(const struct tracks *tracks)
-{
-    return !tracks->export.has_failed && !tracks->out.failed;
-}
-
 static bool shows(struct tracks *tracks, const struct model_thread *thread)
 {
-    return analysis_wants(&tracks->export.analysis, thread) && goes_on(tracks);
+    return analysis_wants(tracks->analysis, thread) && !tracks->out.failed;
 }
 
 static void on_event(struct model_observer *self, const struct cursor *cursor,
@@ -48,7 +43,7 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
     struct tracks *tracks = OF(self);
 
     if (!tracks->shown[cursor->event.type->index] && thread->tid != MODEL_NOBODY &&
-        analysis_wants_event(&tracks->export.analysis, cursor, thread) && goes_on(tracks))
+        analysis_wants_event(tracks->analysis, cursor, thread) && !tracks->out.failed)
         tracks->writer->event(tracks, thread, cursor);
 }
 
@@ -56,7 +51,7 @@ static void write_state(struct thread_states *self, const struct thread_state *i
 {
     struct tracks *tracks = OUTER(self, struct tracks, states);
 
-    if (goes_on(tracks))
+    if (!tracks->out.failed)
         tracks->writer->state(tracks, interval);
 }
 
@@ -65,7 +60,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
 {
     struct tracks *tracks = OF(self);
 
-    if (analysis_wants(&tracks->export.analysis, thread))
+    if (analysis_wants(tracks->analysis, thread))
         thread_states_add(&tracks->states, thread, from, to);
 }
 
@@ -92,7 +87,7 @@ static void enter(struct tracks *tracks, const struct model_thread *thread, cons
 /* Enters what the thread was inside of when the range began: its outermost DEPTH activities. */
 static void enter_begun(struct tracks *tracks, const struct model_thread *thread, uint32_t depth)
 {
-    const struct model *model = tracks->export.analysis.model;
+    const struct model *model = &tracks->model;
     bool *has_begun = slots_at(&tracks->begun, thread->number);
 
     for (uint32_t i = 0; !*has_begun && i < depth && i < MODEL_DEPTH_MAX; i++) {
@@ -174,39 +169,33 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 
 const char *tracks_runner(const struct tracks *tracks, const struct model_thread *thread)
 {
-    return thread->is_idle ? "kernel work" : analysis_thread_name(&tracks->export.analysis, thread);
+    return thread->is_idle ? "kernel work" : analysis_thread_name(tracks->analysis, thread);
 }
 
-bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail)
+static void open_tracks(struct tracks *tracks)
 {
-    struct analysis *analysis = &tracks->export.analysis;
-    int fd = open(tracks->export.output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    struct analysis *analysis = tracks->analysis;
 
-    if (fd < 0)
-        return fail_set(fail, "cannot write '%s': %s", tracks->export.output, strerror(errno));
-    out_open(&tracks->out, fd, 0);
-    tracks->is_open = true;
     thread_states_open(&tracks->states, analysis, write_state);
     tracks->list_text = arena_alloc(&analysis->arena, value_list_bytes(&analysis->trace->schema));
-    analysis->observer.segment = on_segment;
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         tracks->labels[kind] = model_detail_field(&analysis->trace->schema, kind);
     note_shown(tracks);
     analysis_slots(analysis, &tracks->begun, sizeof(bool));
-    tracks->writer = writer;
-    analysis->observer.event = on_event;
-    analysis->observer.enter = on_enter;
-    analysis->observer.leave = on_leave;
-    analysis->observer.call = on_call;
-    analysis->observer.thread = on_thread;
-    writer->begin(tracks);
-    return true;
+    tracks->observer = (struct model_observer){.segment = on_segment,
+                                               .event = on_event,
+                                               .enter = on_enter,
+                                               .leave = on_leave,
+                                               .call = on_call,
+                                               .thread = on_thread};
+    model_observe(&tracks->model, &tracks->observer);
+    tracks->writer->begin(tracks);
 }
 
-void tracks_finish(struct analysis *analysis)
+static void finish_tracks(struct tracks *tracks)
 {
-    struct tracks *tracks = EXPORT_OF(analysis, struct tracks);
-    const struct model *model = analysis->model;
+    struct analysis *analysis = tracks->analysis;
+    const struct model *model = &tracks->model;
 
     thread_states_finish(&tracks->states);
     for (size_t i = 0; i < model->processes.count; i++) {
@@ -218,17 +207,30 @@ void tracks_finish(struct analysis *analysis)
         if (model->threads[i]->tid != MODEL_NOBODY && analysis_wants(analysis, model->threads[i]))
             tracks->writer->thread(tracks, model->threads[i],
                                    analysis_thread_name(analysis, model->threads[i]));
-    if (tracks->writer->end != NULL)
-        tracks->writer->end(tracks);
-    export_close_file(&tracks->export, &tracks->out, tracks->export.output);
+    tracks->writer->end(tracks);
 }
 
-void tracks_close(struct analysis *analysis)
+bool tracks_export(struct tracks *tracks, const struct track_writer *writer, const struct scan_source *source,
+                   const char *output, const char **nothing, struct fail *fail)
 {
-    struct tracks *tracks = EXPORT_OF(analysis, struct tracks);
+    int fd = open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
-    if (tracks->writer != NULL && tracks->writer->close != NULL)
-        tracks->writer->close(tracks);
-    if (tracks->is_open)
-        export_close_file(&tracks->export, &tracks->out, NULL);
+    if (fd < 0)
+        return fail_set(fail, "cannot write '%s': %s", output, strerror(errno));
+    out_open(&tracks->out, fd, 0);
+    tracks->writer = writer;
+    tracks->losses = source->losses;
+    tracks->analysis = analysis_plain(source->trace, source->filter, NULL, &tracks->model);
+    open_tracks(tracks);
+    model_walk_trace(&tracks->model, source->reporter, NULL);
+    finish_tracks(tracks);
+    bool ok = out_close_file(&tracks->out, output) ||
+              fail_set(fail, "cannot write '%s': %s", output, strerror(errno));
+    analyses_finish(&tracks->analysis, 1);
+    *nothing = analysis_has_nothing(tracks->analysis);
+    if (writer->close != NULL)
+        writer->close(tracks);
+    analysis_free(tracks->analysis);
+    model_close(&tracks->model);
+    return ok;
 }

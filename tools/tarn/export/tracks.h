@@ -11,6 +11,7 @@
 
 #include <tools/tarn/export/export.h>
 #include <tools/tarn/out.h>
+#include <tools/tarn/relation/relations.h>
 
 struct tracks;
 
@@ -23,7 +24,7 @@ struct track_flow {
 
 /* Called for each thread in order of time, except `state`, which is called when the state is over. Each
  * `leave` has an `enter` before it, also if the activity began before the range, or its begin was not seen.
- * enter, died, end and close may be NULL. */
+ * enter, died and close may be NULL. */
 struct track_writer {
     void (*begin)(struct tracks *tracks);
     void (*state)(struct tracks *tracks, const struct thread_state *interval);
@@ -42,27 +43,31 @@ struct track_writer {
     void (*close)(struct tracks *tracks);
 };
 
-/* The state of these formats begins with this. */
+/* The state of these formats begins with this. Writing continues after a failure, which `out` keeps. */
 struct tracks {
-    struct export export;
+    struct analysis *analysis;
+    const struct losses *losses; /* complete at the end of the walk */
+    struct model model;
+    struct model_observer observer;
     const struct track_writer *writer;
     const struct field *labels[ACTIVITIES]; /* of details of activities */
     struct thread_states states;
     char *list_text; /* buffer for an event's list as text */
     struct out out;
-    bool is_open;
     bool *shown;        /* by event index: visible otherwise */
     struct slots begun; /* bool by thread number: `enter` was called for what was in progress at the start */
 };
 
-bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail);
+#define TRACKS_OF(tracks, type) ((type *)(void *)(tracks))
+
+/* Walks the trace. The other arguments are those of an export_function. */
+bool tracks_export(struct tracks *tracks, const struct track_writer *writer, const struct scan_source *source,
+                   const char *output, const char **nothing, struct fail *fail);
 const char *tracks_runner(const struct tracks *tracks, const struct model_thread *thread);
-void tracks_finish(struct analysis *analysis);
-void tracks_close(struct analysis *analysis);
 
 static inline uint32_t track_cpu(const struct tracks *tracks, uint32_t rank)
 {
-    return tracks->export.analysis.trace->streams[rank].cpu;
+    return tracks->analysis->trace->streams[rank].cpu;
 }
 
 #endif

@@ -257,6 +257,7 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
         relations->observer.segment = on_segment;
         return;
     case SOURCE_WAKEUP:
+        relations->needs_activities = true;
         relations->observer.wakeup = on_wakeup;
         return;
     case SOURCE_SWITCH:

@@ -20,7 +20,7 @@ struct relations {
     struct relation_sink *sinks[SOURCE_STREAMS]; /* of all events, then by source */
     struct relation_sink **of_type;              /* by event index */
     struct thread_states states;
-    /* for what a thread waits for, and when an idle one is awake */
+    /* for what a thread waits for, when an idle one is awake, and whether an interrupt woke a thread */
     bool needs_activities;
     struct functions functions;                    /* names of calls */
     const struct field *details[ACTIVITIES];       /* whose labels name activities */

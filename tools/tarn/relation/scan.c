@@ -163,14 +163,7 @@ static void take_parameters(struct scan *scan)
 
 static bool open_model(struct scan *scan, struct fail *fail)
 {
-    const struct filter *filter = scan->source.filter;
-
     note_used(scan);
-    model_open(&scan->model, scan->source.trace, filter->from_ticks, filter->to_ticks);
-    scan->has_model = true;
-    model_learn_beginning(&scan->model);
-    if (!analyses_open(&scan->analysis, 1, &scan->model, filter, scan->source.symbols, fail))
-        return false;
     relations_open(&scan->relations, scan->analysis);
     scan->sink = (struct relation_sink){.relation = scan->relation, .take = take_row};
     take_parameters(scan);
@@ -249,9 +242,6 @@ static bool uses_model(const struct relation *relation, const struct scan_limits
     return uses;
 }
 
-/* Has only what a filter needs. */
-static const struct analysis_kind scan_kind = {.name = "scan", .size = sizeof(struct analysis)};
-
 struct scan *scan_open(const struct scan_source *source, const struct relation *relation,
                        const struct scan_limits *limits, struct fail *fail)
 {
@@ -270,10 +260,10 @@ struct scan *scan_open(const struct scan_source *source, const struct relation *
         seek_thread(scan);
         return scan;
     }
-    scan->analysis = analysis_new(&scan_kind);
-    scan->analysis->trace = source->trace;
-    scan->analysis->filter = source->filter;
-    if (uses_model(relation, limits) || source->filter->without_drain) {
+    scan->has_model = uses_model(relation, limits) || source->filter->without_drain;
+    scan->analysis =
+        analysis_plain(source->trace, source->filter, source->symbols, scan->has_model ? &scan->model : NULL);
+    if (scan->has_model) {
         if (open_model(scan, fail))
             return scan;
         scan_close(scan);

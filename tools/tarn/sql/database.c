@@ -183,8 +183,6 @@ bool database_open(struct database *database, const struct scan_source *source, 
     return status == SQLITE_OK || fail_set(fail, "SQLite: %s", sqlite3_errmsg(database->sqlite));
 }
 
-static const struct analysis_kind database_kind = {.name = "sql", .size = sizeof(struct analysis)};
-
 static void forget_walk(struct database *database)
 {
     if (database->analysis == NULL)
@@ -226,22 +224,17 @@ bool database_run(struct database *database, const char *sql, struct fail *fail)
 
 struct relations *database_final(struct database *database)
 {
-    const struct filter *filter = database->source.filter;
+    const struct scan_source *source = &database->source;
 
     if (database->has_owner || (database->has_walked && !folds_wait(database)))
         return &database->relations;
     forget_walk(database);
-    database->analysis = analysis_new(&database_kind);
-    model_open(&database->model, database->source.trace, filter->from_ticks, filter->to_ticks);
-    model_learn_beginning(&database->model);
-    if (!analyses_open(&database->analysis, 1, &database->model, filter, database->source.symbols,
-                       &database->fail))
-        return NULL;
+    database->analysis = analysis_plain(source->trace, source->filter, source->symbols, &database->model);
     relations_open(&database->relations, database->analysis);
-    database->relations.losses = database->source.losses;
+    database->relations.losses = source->losses;
     folds_add(database, &database->relations);
     relations_observe(&database->relations);
-    if (!model_walk_trace(&database->model, database->source.reporter, &database->stop)) {
+    if (!model_walk_trace(&database->model, source->reporter, &database->stop)) {
         forget_walk(database);
         return NULL;
     }
