@@ -44,11 +44,6 @@ static void raise(uint64_t *word, uint64_t value)
             return;
 }
 
-static uint32_t key_words(const struct trace_table_info *table)
-{
-    return TRACE_ROW_KEYS + table->key_count;
-}
-
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
 /* Adds the columns and counts of `row` to `target`, a row of `into` with the same columns. */
@@ -195,70 +190,4 @@ uint32_t trace_table_move(struct trace_table_mover *mover, const struct trace_ta
     if (has_begun)
         end_moves(mover, table);
     return moved;
-}
-
-/* ---- differences ------------------------------------------------------------------------------------ */
-
-/* Whether the row of `before` is elsewhere in `now`. */
-static bool was_moved(const struct trace_table_info *table, const uint64_t *before, const uint64_t *now)
-{
-    for (uint32_t i = TRACE_ROW_TAG; i < key_words(table); i++)
-        if (before[i] != now[i])
-            return true;
-    return now[table->row_words - 1] < before[table->row_words - 1];
-}
-
-/* The place in `now` of the row of the ended to which a row with these keys was added. */
-static uint32_t find_of_ended(const struct trace_table_info *table, const char *now, const uint64_t *keys)
-{
-    uint32_t row = 0;
-    for (; row < table->rows; row++) {
-        const uint64_t *at = row_in(table, now, row) + TRACE_ROW_KEYS;
-        unsigned same = 0, ended = 0;
-        for (unsigned k = 0; k < table->key_count; k++)
-            same += at[k] == keys[k], ended += at[k] == TRACE_KEY_ENDED;
-        if (ended && same + ended == table->key_count)
-            break;
-    }
-    return row;
-}
-
-/* Adds `row`, a copy, to `before` at the place of its target in `now`. A row there that was itself moved is
- * exchanged into `row`: then true. */
-static bool put_row(const struct trace_table_info *table, const struct trace_table_info *into, char *before,
-                    const char *now, uint64_t *row)
-{
-    const struct trace_table_info *target = into ? into : table;
-    const uint64_t place =
-        into ? row[TRACE_ROW_KEYS + into->adds_key] : find_of_ended(table, now, &row[TRACE_ROW_KEYS]);
-    if (place >= target->rows)
-        return false; /* damage */
-    uint64_t *to = row_in(target, before, (uint32_t)place), old[TRACE_TABLE_ROW_WORDS_MAX] = {0};
-    const uint64_t *as = row_in(target, now, (uint32_t)place);
-    const bool is_free = !to[TRACE_ROW_TAG], is_other = !into && !is_free && was_moved(target, to, as);
-    for (uint32_t i = 0; i < target->row_words; i++) {
-        old[i] = to[i];
-        if (is_other || is_free)
-            to[i] = i >= TRACE_ROW_TAG && i < key_words(target) ? as[i] : 0;
-    }
-    add_to_target(table, row, target, to);
-    for (uint32_t i = 0; is_other && i < target->row_words; i++)
-        row[i] = old[i];
-    return is_other;
-}
-
-void trace_table_follow(const struct trace_table_info *table, const struct trace_table_info *into,
-                        char *before, const char *now)
-{
-    uint64_t row[TRACE_TABLE_ROW_WORDS_MAX];
-    for (uint32_t i = 0; i < table->rows; i++) {
-        uint64_t *from = row_in(table, before, i);
-        if (!from[TRACE_ROW_TAG] || !was_moved(table, from, row_in(table, now, i)))
-            continue;
-        for (uint32_t w = 0; w < table->row_words; w++)
-            row[w] = from[w];
-        from[TRACE_ROW_TAG] = 0;
-        for (uint32_t most = table->rows; most > 0 && put_row(table, into, before, now, row); most--)
-            ;
-    }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/table_move.h - frees rows of tables of counters whose process, thread or lock has ended, and
- * puts a copy of tables in the order of a later one. FORMAT.md, "Tables", explains moves.
+ * trace/ring/table_move.h - frees rows of tables of counters whose process, thread or lock has ended.
+ * FORMAT.md, "Tables", explains moves.
  *
  * Only the kernel moves rows, each CPU in its own tables, without interruption. Nothing updates a row that is
  * moved: its threads have ended, or only this CPU updates it. Other rows are updated, read and taken
@@ -28,11 +28,5 @@ struct trace_table_mover {
 /* Moves all rows of a hashed table whose owners have ended, as one move, and returns their number. Rows
  * without a row to be added to stay. */
 uint32_t trace_table_move(struct trace_table_mover *mover, const struct trace_table_info *table);
-
-/* For differences: `before` and `now` are copies of a CPU's tables, each as after a ring's start. Moves
- * rows of `before` that were moved between the copies to the rows in which `now` has their updates. `into` as
- * above. */
-void trace_table_follow(const struct trace_table_info *table, const struct trace_table_info *into,
-                        char *before, const char *now);
 
 #endif

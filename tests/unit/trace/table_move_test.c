@@ -19,20 +19,20 @@
 
 struct trace_info test_info; /* of the port */
 
-static uint64_t memory[2][TRACE_TABLES_BYTES / 8]; /* the tables, and a copy */
+static uint64_t memory[TRACE_TABLES_BYTES / 8]; /* the tables */
 static const struct trace_table_info *const classes = &trace_table_list[TRACE_TABLE_LOCK_CLASSES];
 static const struct trace_table_info *const locks = &trace_table_list[TRACE_TABLE_LOCKS];
 static const struct trace_table_info *const sites = &trace_table_list[TRACE_TABLE_LOCK_SITES];
 
-static char *ring_at(unsigned copy)
+static char *ring(void)
 {
-    return (char *)((uintptr_t)memory[copy] - TRACE_TABLES_OFFSET);
+    return (char *)((uintptr_t)memory - TRACE_TABLES_OFFSET);
 }
 
 static const char *ring_of(uint32_t cpu)
 {
     (void)cpu;
-    return ring_at(0);
+    return ring();
 }
 
 static void setup(void)
@@ -49,7 +49,7 @@ static struct trace_table_walk walk_of(const struct trace_table_info *table)
 /* Updates the row of a lock, or, if there is none, that of its class, as programs do. */
 static void update(uint64_t lock, uint32_t pid, uint64_t value)
 {
-    const struct lock_row row = lock_row_of(ring_at(0), (struct lock_key){lock, CLASS, pid});
+    const struct lock_row row = lock_row_of(ring(), (struct lock_key){lock, CLASS, pid});
     trace_row_begin(row.begun);
     trace_row_add(&row.columns->sampled, 1);
     trace_row_add(&row.columns->acquisitions, 3);
@@ -98,7 +98,7 @@ static struct trace_table_mover mover = {.has_ended = is_below};
 
 static uint32_t move(const struct trace_table_info *table)
 {
-    mover.ring = ring_at(0);
+    mover.ring = ring();
     mover.into = table == locks ? classes : NULL;
     return trace_table_move(&mover, table);
 }
@@ -115,8 +115,8 @@ static void test_locks(void)
     setup();
     for (uint32_t pid = 1; pid <= 200; pid++)
         update(64 * pid, pid, pid);
-    update(64, 0, 1000);                                                    /* the kernel's */
-    trace_row_begin(&trace_locks_row(ring_at(0), 64 * 7, CLASS, 7)->begun); /* its thread is killed */
+    update(64, 0, 1000);                                                /* the kernel's */
+    trace_row_begin(&trace_locks_row(ring(), 64 * 7, CLASS, 7)->begun); /* its thread is killed */
     first_alive = 151;
     check(move(locks) == 150 && word_of(locks, TRACE_TABLE_USED) == 51 &&
               word_of(locks, TRACE_TABLE_MOVED) == 150,
@@ -128,7 +128,7 @@ static void test_locks(void)
     check(row.sampled == 201 && row.acquisitions == 603 && row.wait == 200 * 201 / 2 + 1000 &&
               row.wait_longest == 1000 && row.wait_times[7] == 73 && row.ended == 201 && row.begun == 202,
           "the class has all of them, with the update that a killed thread did not end");
-    check(memory[0][(classes->offset + TRACE_TABLE_HEAD_WORDS * 8) / 8 + CLASS * classes->row_words] == 151,
+    check(memory[(classes->offset + TRACE_TABLE_HEAD_WORDS * 8) / 8 + CLASS * classes->row_words] == 151,
           "in its own row what the ended ones had");
     check(move(locks) == 0 && word_of(locks, TRACE_TABLE_MOVED) == 150, "they are moved once");
 }
@@ -137,7 +137,7 @@ static void test_of_ended(void)
 {
     setup();
     for (uint32_t i = 1; i <= 80; i++) {
-        struct trace_lock_sites_row *site = trace_lock_sites_row(ring_at(0), 0x1000 * i, CLASS, i, i & 1);
+        struct trace_lock_sites_row *site = trace_lock_sites_row(ring(), 0x1000 * i, CLASS, i, i & 1);
         trace_row_begin(&site->begun);
         trace_row_add(&site->ticks, i), trace_row_raise(&site->longest, i);
         trace_row_end(&site->ended);
@@ -173,7 +173,7 @@ static void test_newest(void)
             move(locks);
         for (unsigned i = 0; i < 5; i++, sum += pid) {
             update(0x1000 + 64 * i, pid, pid);
-            missing += !trace_locks_row_again(ring_at(0), 0x1000 + 64 * i, CLASS, pid, &places);
+            missing += !trace_locks_row_again(ring(), 0x1000 + 64 * i, CLASS, pid, &places);
         }
     }
     const struct trace_lock_classes_row row = read_class(&walk);
@@ -190,17 +190,17 @@ static void test_full(void)
     unsigned refused = 0, found = 0;
     setup();
     first_alive = 0;
-    trace_locks_row_again(ring_at(0), 64, CLASS, 1, &places);
+    trace_locks_row_again(ring(), 64, CLASS, 1, &places);
     for (uint32_t pid = 1; pid <= 4096; pid++)
         update(64, pid, 1);
     for (unsigned i = 0; i < 2; i++)
-        refused += !trace_locks_row_again(ring_at(0), 64, CLASS, 99999, &places);
-    check(trace_locks_row_again(ring_at(0), 64, CLASS, 1, &places) && refused == 2,
+        refused += !trace_locks_row_again(ring(), 64, CLASS, 99999, &places);
+    check(trace_locks_row_again(ring(), 64, CLASS, 1, &places) && refused == 2,
           "in a full table there is no row");
-    refused = !trace_locks_row_again(ring_at(0), 64, CLASS, 99999, &places); /* is remembered */
+    refused = !trace_locks_row_again(ring(), 64, CLASS, 99999, &places); /* is remembered */
     first_alive = 3;
     move(locks);
-    found = trace_locks_row_again(ring_at(0), 64, CLASS, 99999, &places) != NULL;
+    found = trace_locks_row_again(ring(), 64, CLASS, 99999, &places) != NULL;
     check(refused && found, "until one is free, also for a program that remembers that it has none");
 }
 
@@ -211,18 +211,18 @@ static void test_half_moved(void)
     uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
     setup();
     update(64, 7, 10);
-    struct trace_locks_row *row = trace_locks_row(ring_at(0), 64, CLASS, 7);
+    struct trace_locks_row *row = trace_locks_row(ring(), 64, CLASS, 7);
     const uint32_t place = (uint32_t)(row->tag % locks->rows);
     row->lock = row->pid = row->begun = 0; /* half of it is free */
-    check(trace_table_read_row(locks, ring_at(0), place, copy) == TRACE_ROW_DAMAGED,
+    check(trace_table_read_row(locks, ring(), place, copy) == TRACE_ROW_DAMAGED,
           "a row without its keys is damaged");
-    memory[0][TRACE_TABLE_MOVES_BEGUN] = 1;
-    check(trace_table_read_row(locks, ring_at(0), place, copy) == TRACE_ROW_FREE &&
+    memory[TRACE_TABLE_MOVES_BEGUN] = 1;
+    check(trace_table_read_row(locks, ring(), place, copy) == TRACE_ROW_FREE &&
               !trace_table_next(&walk, copy) && !walk.damaged && trace_table_moves(&walk) == 1,
           "but not while rows are moved: then it is elsewhere, and the reader knows that it may have missed "
           "it");
-    memory[0][TRACE_TABLE_MOVES_BEGUN] = 1000000;
-    check(trace_table_read_row(locks, ring_at(0), place, copy) == TRACE_ROW_DAMAGED,
+    memory[TRACE_TABLE_MOVES_BEGUN] = 1000000;
+    check(trace_table_read_row(locks, ring(), place, copy) == TRACE_ROW_DAMAGED,
           "counts of moves that are damaged themselves excuse nothing");
 }
 
@@ -259,7 +259,7 @@ static void *live(void *argument)
 
 static void *keep_moving(void *unused)
 {
-    mover = (struct trace_table_mover){.ring = ring_at(0), .into = classes, .has_ended = is_marked};
+    mover = (struct trace_table_mover){.ring = ring(), .into = classes, .has_ended = is_marked};
     while (__atomic_load_n(&running, __ATOMIC_ACQUIRE)) {
         if (word_of(locks, TRACE_TABLE_USED) >= locks->rows / 2)
             trace_table_move(&mover, locks);
@@ -289,7 +289,7 @@ static void test_threads(void)
     pthread_create(&moving, NULL, keep_moving, NULL);
     while (__atomic_load_n(&running, __ATOMIC_ACQUIRE)) {
         for (uint32_t i = 0; i < locks->rows; i++) {
-            const enum trace_row_state state = trace_table_read_row(locks, ring_at(0), i, (uint64_t *)&row);
+            const enum trace_row_state state = trace_table_read_row(locks, ring(), i, (uint64_t *)&row);
             damaged += state == TRACE_ROW_DAMAGED;
             whole += state == TRACE_ROW_WHOLE;
             wrong += state == TRACE_ROW_WHOLE &&
@@ -335,16 +335,14 @@ static void test_garbage(void)
         for (uint32_t pid = 1; pid < 200; pid++)
             update(64, pid, pid);
         for (unsigned i = 0; i < TRACE_TABLES_BYTES / 8; i += 1 + (unsigned)rand_r(&seed) % (1 + round * 4))
-            memory[0][i] = round == 0 ? ~0ull : (uint64_t)rand_r(&seed) << (rand_r(&seed) % 64);
-        memcpy(memory[1], memory[0], sizeof(memory[0]));
-        mover = (struct trace_table_mover){.ring = ring_at(0), .has_ended = all_have};
+            memory[i] = round == 0 ? ~0ull : (uint64_t)rand_r(&seed) << (rand_r(&seed) % 64);
+        mover = (struct trace_table_mover){.ring = ring(), .has_ended = all_have};
         for (const struct trace_table_info *table = trace_table_list; table->name; table++) {
             mover.into = table == locks ? classes : NULL;
             if (table->is_hashed)
                 trace_table_move(&mover, table);
-            trace_table_follow(table, mover.into, ring_at(round & 1), ring_at(~round & 1));
         }
-        const uint64_t *at = memory[0];
+        const uint64_t *at = memory;
         sound += at[TRACE_TABLE_MOVES_BEGUN] == mover.moves && at[classes->moves_ended / 8] == mover.moves;
     }
     check(sound > 0, "garbage in all tables leads nowhere, and the counts of moves are right afterwards");

@@ -165,10 +165,8 @@ static bool show_table(const struct options *options, struct source *source, con
     before = *now;
     *now = (struct moment){0};
     bool ok = rows_wait(source, before.time + (double)options->rows.interval_ns * 1e-9, fail) &&
-              moment_read(now, source, declared, fail);
-    if (ok)
-        moment_follow(&before, now, declared);
-    ok = ok && show_rows(options, source, counters, now, &before, status, fail);
+              moment_read(now, source, declared, fail) &&
+              show_rows(options, source, counters, now, &before, status, fail);
     moment_free(&before);
     return ok;
 }

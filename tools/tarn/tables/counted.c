@@ -4,6 +4,45 @@
 #include <string.h>
 #include <tools/tarn/tables/counted.h>
 
+/* ---- collecting ------------------------------------------------------------------------------------ */
+
+/* The tables that are walked: one CPU's at a time. */
+static const struct moment *walked;
+static unsigned walked_cpu;
+
+static const char *walked_ring(uint32_t unused)
+{
+    (void)unused;
+    return moment_ring(walked, walked_cpu);
+}
+
+static void add_row(struct counted *counted, const struct trace_table_info *table, unsigned cpu,
+                    const uint64_t *words)
+{
+    const size_t bytes = 8ull * table->row_words;
+    struct counted_row *row = arena_alloc(&counted->arena, sizeof(*row) + bytes);
+
+    row->cpu = cpu;
+    row->under_way = trace_row_unfinished(table, words);
+    memcpy(row->words, words, bytes);
+    counted->rows = array_grow(counted->rows, counted->count, &counted->size, sizeof(counted->rows[0]));
+    counted->rows[counted->count++] = row;
+}
+
+/* Adds the rows of a CPU at a moment. */
+static void collect(struct counted *counted, const struct trace_table_info *table,
+                    const struct moment *moment, unsigned cpu)
+{
+    struct trace_table_walk walk = {.table = table, .ring_of = walked_ring, .cpu_count = 1};
+    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
+
+    walked = moment, walked_cpu = cpu;
+    while (trace_table_next(&walk, words))
+        add_row(counted, table, cpu, words);
+    counted->damaged += walk.damaged;
+    counted->is_moving |= moment->moving[cpu];
+}
+
 /* ---- an interval ----------------------------------------------------------------------------------- */
 
 static bool same_keys(const struct trace_table_info *table, const uint64_t *a, const uint64_t *b)
@@ -11,71 +50,83 @@ static bool same_keys(const struct trace_table_info *table, const uint64_t *a, c
     return memcmp(&a[TRACE_ROW_KEYS], &b[TRACE_ROW_KEYS], 8ull * table->key_count) == 0;
 }
 
-/* Subtracts an earlier state of the row. False: it counted more then. */
-static bool subtract_row(const struct trace_table_info *table, uint64_t *row, const uint64_t *before)
+/* Whether a row is that of the ended to which the kernel adds a row with these keys. */
+static bool is_of_ended(const struct trace_table_info *table, const uint64_t *row, const uint64_t *keys)
 {
+    bool is_ended = false;
+
+    for (unsigned k = 0; k < table->key_count; k++) {
+        const uint64_t key = row[TRACE_ROW_KEYS + k];
+        if (key != keys[TRACE_ROW_KEYS + k] && key != TRACE_KEY_ENDED)
+            return false;
+        is_ended |= key == TRACE_KEY_ENDED;
+    }
+    return is_ended;
+}
+
+/* Returns the row of ROWS that has what OLD had counted; NULL: it was moved to a table that adds this one. */
+static struct counted_row *find_heir(const struct trace_table_info *table, struct counted_row **rows,
+                                     size_t count, const struct counted_row *old)
+{
+    const uint32_t ended = table->row_words - 1;
+
+    for (size_t i = 0; i < count; i++)
+        if (same_keys(table, rows[i]->words, old->words) && rows[i]->words[ended] >= old->words[ended])
+            return rows[i];
+    for (size_t i = 0; i < count; i++)
+        if (is_of_ended(table, rows[i]->words, old->words))
+            return rows[i];
+    return NULL;
+}
+
+/* False: it counted more then. */
+static bool subtract_row(const struct trace_table_info *table, struct counted_row *row,
+                         const struct counted_row *old)
+{
+    row->words[TRACE_ROW_BEGUN] -= old->words[TRACE_ROW_BEGUN];
+    row->words[table->row_words - 1] -= old->words[table->row_words - 1];
+    row->under_way += old->under_way;
     for (unsigned c = table->key_count; c < table->column_count; c++) {
         const struct trace_column_info *column = &table->columns[c];
         for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++) {
-            if (row[i] < before[i])
+            if (row->words[i] < old->words[i])
                 return false;
             if (column->kind != TRACE_COLUMN_MAX)
-                row[i] -= before[i];
-            else if (row[i] == before[i])
-                row[i] = COUNTED_UNKNOWN;
+                row->words[i] -= old->words[i];
+            else if (row->words[i] == old->words[i])
+                row->words[i] = COUNTED_UNKNOWN;
         }
     }
     return true;
 }
 
-/* Makes ROW the change since BEFORE, and adds to UNDER_WAY the updates that were then. Returns how it is. */
-static enum trace_row_state change_of(const struct trace_table_info *table, const struct moment *before,
-                                      unsigned cpu, uint32_t number, uint64_t *row, uint64_t *under_way)
+/* Subtracts the CPU's rows at the moment BEFORE from its rows, which are those from FIRST on. Leaves out rows
+ * without change. */
+static void subtract(struct counted *counted, size_t first, const struct trace_table_info *table,
+                     const struct moment *before, unsigned cpu)
 {
-    uint64_t old[TRACE_TABLE_ROW_WORDS_MAX];
-    const enum trace_row_state then = moment_row(before, cpu, table, number, old);
-    const uint32_t ended = table->row_words - 1;
+    struct counted then = {0};
+    size_t kept = first;
 
-    if (then == TRACE_ROW_FREE)
-        return TRACE_ROW_WHOLE;
-    if (then == TRACE_ROW_DAMAGED || !same_keys(table, row, old) || row[ended] < old[ended])
-        return TRACE_ROW_DAMAGED;
-    if (row[ended] == old[ended] && row[TRACE_ROW_BEGUN] == old[TRACE_ROW_BEGUN])
-        return TRACE_ROW_FREE; /* unchanged */
-    *under_way += trace_row_unfinished(table, old);
-    return subtract_row(table, row, old) ? TRACE_ROW_WHOLE : TRACE_ROW_DAMAGED;
+    collect(&then, table, before, cpu);
+    for (size_t i = 0; i < then.count; i++) {
+        struct counted_row *row =
+            find_heir(table, &counted->rows[first], counted->count - first, then.rows[i]);
+        if (row != NULL && !subtract_row(table, row, then.rows[i])) {
+            counted->damaged++;
+            row->words[TRACE_ROW_BEGUN] = row->words[table->row_words - 1] = 0;
+        }
+    }
+    for (size_t i = first; i < counted->count; i++)
+        if (counted->rows[i]->words[TRACE_ROW_BEGUN] != 0 ||
+            counted->rows[i]->words[table->row_words - 1] != 0)
+            counted->rows[kept++] = counted->rows[i];
+    counted->count = kept;
+    counted->is_moving |= then.is_moving;
+    counted_free(&then);
 }
 
-/* ---- collecting ------------------------------------------------------------------------------------ */
-
-static void add_row(struct counted *counted, const struct trace_table_info *table, unsigned cpu,
-                    const uint64_t *words, uint64_t under_way)
-{
-    const size_t bytes = 8ull * table->row_words;
-    struct counted_row *row = arena_alloc(&counted->arena, sizeof(*row) + bytes);
-
-    row->cpu = cpu;
-    row->under_way = under_way;
-    memcpy(row->words, words, bytes);
-    counted->rows = array_grow(counted->rows, counted->count, &counted->size, sizeof(counted->rows[0]));
-    counted->rows[counted->count++] = row;
-}
-
-/* Adds the row of that number, or counts it as damaged. */
-static void collect_row(struct counted *counted, const struct trace_table_info *table,
-                        const struct moment *now, const struct moment *before, unsigned cpu, uint32_t number)
-{
-    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX], under_way = 0;
-    enum trace_row_state state = moment_row(now, cpu, table, number, words);
-
-    if (state == TRACE_ROW_CHANGING)
-        under_way = trace_row_unfinished(table, words);
-    if (before != NULL && (state == TRACE_ROW_WHOLE || state == TRACE_ROW_CHANGING))
-        state = change_of(table, before, cpu, number, words, &under_way);
-    if (state == TRACE_ROW_WHOLE || state == TRACE_ROW_CHANGING)
-        add_row(counted, table, cpu, words, under_way);
-    counted->damaged += state == TRACE_ROW_DAMAGED;
-}
+/* ---- adding up ------------------------------------------------------------------------------------- */
 
 static int compare_rows(const void *left, const void *right, void *context)
 {
@@ -119,25 +170,6 @@ static void add_up(struct counted *counted, const struct trace_table_info *table
     counted->count = kept;
 }
 
-/* Adds the rows of the table that TABLE adds, each as one of TABLE's own. */
-static void collect_other(struct counted *counted, const struct trace_table_info *table,
-                          const struct moment *now, const struct moment *before, unsigned cpu)
-{
-    const struct trace_table_info *other = table->adds;
-    const size_t from = counted->count;
-
-    for (uint32_t row = 0; row < other->rows; row++)
-        collect_row(counted, other, now, before, cpu, row);
-    for (size_t i = from; i < counted->count; i++) {
-        struct counted_row *row = counted->rows[i];
-        uint64_t words[TRACE_TABLE_ROW_WORDS_MAX] = {[TRACE_ROW_TAG] = 1};
-
-        words[TRACE_ROW_KEYS] = row->words[TRACE_ROW_KEYS + table->adds_key];
-        trace_table_add_other(table, words, row->words);
-        memcpy(row->words, words, 8ull * table->row_words); /* which is shorter: it has fewer keys */
-    }
-}
-
 void counted_collect(struct counted *counted, const struct trace_table_info *table, const struct moment *now,
                      const struct moment *before, bool by_cpu)
 {
@@ -145,13 +177,12 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
     for (unsigned cpu = 0; cpu < now->cpu_count; cpu++) {
         const uint64_t no_row = moment_head(now, cpu, table, TRACE_TABLE_NO_SPACE);
         const uint64_t earlier = before != NULL ? moment_head(before, cpu, table, TRACE_TABLE_NO_SPACE) : 0;
+        const size_t first = counted->count;
 
-        for (uint32_t row = 0; row < table->rows; row++)
-            collect_row(counted, table, now, before, cpu, row);
-        if (table->adds != NULL)
-            collect_other(counted, table, now, before, cpu);
+        collect(counted, table, now, cpu);
+        if (before != NULL)
+            subtract(counted, first, table, before, cpu);
         counted->no_row += no_row > earlier ? no_row - earlier : 0;
-        counted->is_moving |= now->moving[cpu] || (before != NULL && before->moving[cpu]);
     }
     if (counted->count > 0)
         qsort_r(counted->rows, counted->count, sizeof(counted->rows[0]), compare_rows, (void *)table);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * moment.c - requests the tables of each CPU, and reads rows that were being updated once more; see moment.h.
+ * moment.c - requests the tables of each CPU, again if rows were being updated; see moment.h.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/tables/moment.h>
 #include <trace/format/layout.h>
-#include <trace/ring/table_move.h>
 
 #define READ_AGAIN_MAX 3u
 #define PAGE_BYTES     4096u /* a guest sends whole pages */
@@ -18,10 +17,9 @@ static const char *ring_of_area(const uint64_t *area)
     return (const char *)((uintptr_t)area - TRACE_TABLES_OFFSET);
 }
 
-enum trace_row_state moment_row(const struct moment *moment, unsigned cpu,
-                                const struct trace_table_info *table, uint32_t row, uint64_t *copy)
+const char *moment_ring(const struct moment *moment, unsigned cpu)
 {
-    return trace_table_read_row(table, ring_of_area(moment->area[cpu]), row, copy);
+    return ring_of_area(moment->area[cpu]);
 }
 
 uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
@@ -61,28 +59,6 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
     return true;
 }
 
-/* Replaces rows of AREA that were being updated by the same rows of AGAIN, read later. Returns whether
- * another attempt may help: a row has changed, and is still being updated. */
-static bool replace_rows(const struct declared *declared, uint64_t *area, const uint64_t *again)
-{
-    uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
-    bool may_help = false;
-
-    for (unsigned t = 0; t < declared->count; t++) {
-        const struct trace_table_info *table = &declared->tables[t];
-        for (uint32_t row = 0; row < table->rows; row++) {
-            const uint64_t word =
-                table->offset / 8 + TRACE_TABLE_HEAD_WORDS + (uint64_t)row * table->row_words;
-            if (trace_table_read_row(table, ring_of_area(area), row, copy) != TRACE_ROW_CHANGING ||
-                memcmp(&area[word], &again[word], 8ull * table->row_words) == 0)
-                continue;
-            memcpy(&area[word], &again[word], 8ull * table->row_words);
-            may_help |= trace_table_read_row(table, ring_of_area(area), row, copy) == TRACE_ROW_CHANGING;
-        }
-    }
-    return may_help;
-}
-
 static bool has_changing(const struct declared *declared, const uint64_t *area)
 {
     uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
@@ -95,50 +71,26 @@ static bool has_changing(const struct declared *declared, const uint64_t *area)
     return false;
 }
 
-static uint64_t moves_begun(const uint64_t *area)
-{
-    return area[TRACE_TABLE_MOVES_BEGUN];
-}
-
 /* Whether no row was moved while the area was copied, from its end to its begin. */
 static bool is_settled(const struct declared *declared, const uint64_t *area)
 {
     const uint32_t ended = declared->tables[0].moves_ended;
 
-    return ended == 0 || area[ended / 8] == moves_begun(area);
+    return ended == 0 || area[ended / 8] == area[TRACE_TABLE_MOVES_BEGUN];
 }
 
-static bool read_settled(struct moment *moment, struct source *source, const struct declared *declared,
-                         uint32_t cpu, struct fail *fail)
-{
-    bool ok = true;
-
-    moment->moving[cpu] = true;
-    for (unsigned i = 0; i <= READ_AGAIN_MAX && ok && moment->moving[cpu]; i++) {
-        ok = read_area(source, cpu, declared->bytes, moment->area[cpu], &moment->clock[cpu], fail);
-        moment->moving[cpu] = !is_settled(declared, moment->area[cpu]);
-    }
-    return ok;
-}
-
-/* Rows that are read again must be where they were. */
+/* Reads the tables again if rows were moved or updated meanwhile. */
 static bool read_cpu(struct moment *moment, struct source *source, const struct declared *declared,
                      uint32_t cpu, struct fail *fail)
 {
-    uint64_t ignored, *area = moment->area[cpu];
-    bool ok = read_settled(moment, source, declared, cpu, fail);
-
-    if (!ok || !has_changing(declared, area))
-        return ok;
-    uint64_t *again = alloc_zero(1, declared->bytes);
-    for (unsigned i = 0; i < READ_AGAIN_MAX; i++) {
-        ok = read_area(source, cpu, declared->bytes, again, &ignored, fail);
-        if (!ok || !is_settled(declared, again) || moves_begun(again) != moves_begun(area) ||
-            !replace_rows(declared, area, again))
+    for (unsigned i = 0; i <= READ_AGAIN_MAX; i++) {
+        if (!read_area(source, cpu, declared->bytes, moment->area[cpu], &moment->clock[cpu], fail))
+            return false;
+        moment->moving[cpu] = !is_settled(declared, moment->area[cpu]);
+        if (!moment->moving[cpu] && !has_changing(declared, moment->area[cpu]))
             break;
     }
-    free(again);
-    return ok;
+    return true;
 }
 
 bool moment_read(struct moment *moment, struct source *source, const struct declared *declared,
@@ -153,20 +105,6 @@ bool moment_read(struct moment *moment, struct source *source, const struct decl
         }
     }
     return true;
-}
-
-void moment_follow(struct moment *before, const struct moment *now, const struct declared *declared)
-{
-    for (unsigned t = 0; t < declared->count; t++) {
-        const struct trace_table_info *table = &declared->tables[t], *into = declared->tables;
-        const struct trace_table_info *end = into + declared->count;
-        while (into < end && into->adds != table)
-            into++;
-        for (unsigned cpu = 0; cpu < now->cpu_count && table->is_hashed; cpu++)
-            if (moves_begun(before->area[cpu]) != moves_begun(now->area[cpu]))
-                trace_table_follow(table, into < end ? into : NULL, (char *)ring_of_area(before->area[cpu]),
-                                   ring_of_area(now->area[cpu]));
-    }
 }
 
 void moment_free(struct moment *moment)

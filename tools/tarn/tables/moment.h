@@ -2,7 +2,7 @@
 /*
  * moment.h - copies of the tables of counters of all CPUs, read from any source (source/source.h).
  *
- * The guest goes on while they are copied: each row is of one moment, or known not to be (moment_row), and
+ * The guest goes on while they are copied: each row is of one moment, or known not to be, and
  * the moments of two rows differ. A row that was moved meanwhile (trace/format/table.h) is in a copy once, or
  * `moving` says that this could not be had. A copy is in this machine's byte order. Its contents are
  * untrusted.
@@ -26,12 +26,9 @@ struct moment {
 bool moment_read(struct moment *moment, struct source *source, const struct declared *declared,
                  struct fail *fail);
 void moment_free(struct moment *moment);
-/* Moves the rows of BEFORE as the guest did until NOW, so that one can be subtracted from the other. */
-void moment_follow(struct moment *before, const struct moment *now, const struct declared *declared);
 
-/* Copies a row to COPY, table->row_words words. */
-enum trace_row_state moment_row(const struct moment *moment, unsigned cpu,
-                                const struct trace_table_info *table, uint32_t row, uint64_t *copy);
+/* The CPU's ring for readers (trace/ring/table_read.h), which has nothing but the tables. */
+const char *moment_ring(const struct moment *moment, unsigned cpu);
 /* A word of the table's head on that CPU. */
 uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
                      enum trace_table_head_word word);

@@ -36,93 +36,81 @@ static const char *key_of(struct shown *shown, const struct trace_column_info *c
     return table_format(&shown->table, "%s%s%s", column->name, part, is_time(column) ? "_ns" : "");
 }
 
-static bool add_column(struct shown *shown, unsigned column, enum what what, struct table_column head,
-                       struct fail *fail)
+static void add_column(struct shown *shown, unsigned column, enum what what, struct table_column head)
 {
-    if (shown->count == TABLE_COLUMNS_MAX)
-        return fail_set(fail, "table %s has more columns than can be shown: %u", shown->counters->name,
-                        TABLE_COLUMNS_MAX);
+    shown->is_too_wide |= shown->count == TABLE_COLUMNS_MAX;
+    if (shown->is_too_wide)
+        return;
     shown->columns[shown->count] = head;
     shown->shows[shown->count++] = (struct shown_column){(uint16_t)column, (uint8_t)what};
-    return true;
 }
 
-static bool add_key(struct shown *shown, unsigned number, struct fail *fail)
+static void add_key(struct shown *shown, unsigned number)
 {
     const struct trace_column_info *column = &shown->counters->columns[number];
     const enum column_kind kind = column->is_hex ? COLUMN_HEX : COLUMN_NUMBER;
 
-    if (!add_column(shown, number, SHOWS_NUMBER,
-                    (struct table_column){.key = column->name, .kind = kind, .sum = SUM_NOTHING}, fail))
-        return false;
+    add_column(shown, number, SHOWS_NUMBER, (struct table_column){.key = column->name, .kind = kind});
     for (unsigned i = 0; number > 0 && i < sizeof(named_keys) / sizeof(named_keys[0]); i++)
         if (strcmp(named_keys[i].key, column->name) == 0)
-            return add_column(shown, number, SHOWS_NAME,
-                              (struct table_column){.key = named_keys[i].named, .kind = COLUMN_TEXT}, fail);
-    return true;
+            add_column(shown, number, SHOWS_NAME, (struct table_column)TEXT_COLUMN(named_keys[i].named));
 }
 
-static bool add_histogram(struct shown *shown, unsigned number, struct fail *fail)
+static void add_histogram(struct shown *shown, unsigned number)
 {
     static const char *const parts[] = {"_p50", "_p90", "_p99", "_max"};
     const struct trace_column_info *column = &shown->counters->columns[number];
+    const enum column_kind kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT;
 
     shown->has_histogram = true;
     for (unsigned i = 0; i < 4; i++) {
         const enum what what = SHOWS_P50 + i;
-        const struct table_column head = {.key = key_of(shown, column, parts[i]),
-                                          .kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT,
-                                          .sum = what == SHOWS_LARGEST ? SUM_LARGEST : SUM_NOTHING};
-        if (!add_column(shown, number, what, head, fail))
-            return false;
+        const enum column_sum sum = what == SHOWS_LARGEST ? SUM_LARGEST : SUM_NOTHING;
+        add_column(shown, number, what,
+                   (struct table_column)COLUMN_AS(key_of(shown, column, parts[i]), kind, sum, 0));
     }
-    return true;
 }
 
-static bool add_value(struct shown *shown, unsigned number, struct fail *fail)
+static void add_value(struct shown *shown, unsigned number)
 {
     const struct trace_column_info *column = &shown->counters->columns[number];
-    const struct table_column head = {.key = key_of(shown, column, ""),
-                                      .kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT,
-                                      .sum = column->kind == TRACE_COLUMN_MAX ? SUM_LARGEST : SUM_ADDED};
+    const enum column_kind kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT;
+    const enum column_sum sum = column->kind == TRACE_COLUMN_MAX ? SUM_LARGEST : SUM_ADDED;
 
-    return add_column(shown, number, SHOWS_VALUE, head, fail);
+    add_column(shown, number, SHOWS_VALUE,
+               (struct table_column)COLUMN_AS(key_of(shown, column, ""), kind, sum, 0));
 }
 
-static bool add_derived(struct shown *shown, unsigned number, struct fail *fail)
+static void add_derived(struct shown *shown, unsigned number)
 {
     static const enum column_kind kinds[] = {[TRACE_DERIVED_COUNT] = COLUMN_COUNT,
                                              [TRACE_DERIVED_TICKS] = COLUMN_TIME,
                                              [TRACE_DERIVED_PERCENT] = COLUMN_REAL};
     const struct trace_derived *derived = shown->derived[number];
-    const bool is_ticks = derived->kind == TRACE_DERIVED_TICKS;
-    const struct table_column head = {.key = is_ticks ? table_format(&shown->table, "%s_ns", derived->name)
-                                                      : derived->name,
-                                      .kind = kinds[derived->kind],
-                                      .sum = SUM_NOTHING,
-                                      .decimals = 2};
+    const char *key = derived->kind == TRACE_DERIVED_TICKS
+                          ? table_format(&shown->table, "%s_ns", derived->name)
+                          : derived->name;
 
-    return add_column(shown, number, SHOWS_DERIVED, head, fail);
+    add_column(shown, number, SHOWS_DERIVED,
+               (struct table_column)COLUMN_AS(key, kinds[derived->kind], SUM_NOTHING, 2));
 }
 
-static bool add_columns(struct shown *shown, bool by_cpu, struct fail *fail)
+static void add_columns(struct shown *shown, bool by_cpu)
 {
-    const struct table_column cpu = NUMBER_COLUMN("cpu");
-    const struct table_column under_way = COLUMN_CALLED("", "under_way", COLUMN_COUNT, SUM_ADDED, 0);
-    bool ok = true;
+    const struct trace_table_info *counters = shown->counters;
 
-    for (unsigned c = 0; c < shown->counters->column_count && ok; c++) {
-        const unsigned kind = shown->counters->columns[c].kind;
-        if (c == shown->counters->key_count && by_cpu)
-            ok = add_column(shown, 0, SHOWS_CPU, cpu, fail);
-        ok = ok && (kind == TRACE_COLUMN_KEY         ? add_key
-                    : kind == TRACE_COLUMN_HISTOGRAM ? add_histogram
-                                                     : add_value)(shown, c, fail);
+    for (unsigned c = 0; c < counters->column_count; c++) {
+        if (c == counters->key_count && by_cpu)
+            add_column(shown, 0, SHOWS_CPU, (struct table_column)NUMBER_COLUMN("cpu"));
+        (c < counters->key_count                               ? add_key
+         : counters->columns[c].kind == TRACE_COLUMN_HISTOGRAM ? add_histogram
+                                                               : add_value)(shown, c);
     }
-    const unsigned derived_count = trace_table_derived(shown->counters, shown->derived);
-    for (unsigned i = 0; i < derived_count && ok; i++)
-        ok = add_derived(shown, i, fail);
-    return ok && add_column(shown, 0, SHOWS_UNDER_WAY, under_way, fail);
+    const unsigned derived_count = trace_table_derived(counters, shown->derived);
+    for (unsigned i = 0; i < derived_count; i++)
+        add_derived(shown, i);
+    add_column(shown, 0, SHOWS_UNDER_WAY,
+               (struct table_column)COLUMN_CALLED("", "under_way", COLUMN_COUNT, SUM_ADDED, 0));
 }
 
 /* Returns the column by which rows are sorted: the first sum of times, or else the first that counts. */
@@ -151,9 +139,11 @@ bool shown_open(struct shown *shown, const struct trace_table_info *counters, ui
     for (char *at = (char *)shown->table.heading; *at != '\0'; at++)
         *at = *at == '_' ? ' ' : *at;
     shown->table.columns = shown->columns;
-    if (!add_columns(shown, by_cpu, fail)) {
+    add_columns(shown, by_cpu);
+    if (shown->is_too_wide) {
         table_free(&shown->table);
-        return false;
+        return fail_set(fail, "table %s has more columns than can be shown: %u", counters->name,
+                        TABLE_COLUMNS_MAX);
     }
     shown->table.column_count = shown->count;
     shown->table.order = choose_order(shown);
@@ -313,7 +303,7 @@ static uint64_t count_used(const struct moment *moment, unsigned cpu, const stru
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX], used = 0;
 
     for (uint32_t row = 0; row < table->rows; row++) {
-        const enum trace_row_state state = moment_row(moment, cpu, table, row, words);
+        const enum trace_row_state state = trace_table_read_row(table, moment_ring(moment, cpu), row, words);
         used += state != TRACE_ROW_FREE;
         *damaged += state == TRACE_ROW_DAMAGED;
     }

@@ -28,7 +28,7 @@ struct shown {
     unsigned count;
     struct table_column columns[TABLE_COLUMNS_MAX];
     struct shown_column shows[TABLE_COLUMNS_MAX];
-    bool has_histogram;
+    bool has_histogram, is_too_wide;
     bool has_names; /* some row's first key has a name */
 };
 
