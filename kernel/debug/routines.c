@@ -41,16 +41,6 @@ static uint32_t rows_of(const struct routine_table *table)
     return table->head.count < ROUTINE_ROWS_MAX ? table->head.count : ROUTINE_ROWS_MAX;
 }
 
-/* Counted time, of a kind of routine or of all others. */
-static uint64_t time_in(struct routine_table *table, enum trace_routine_kind kind, bool in_it)
-{
-    uint64_t time = 0;
-    for (uint32_t i = 0; i < rows_of(table); i++)
-        if ((trace_routine_kind(routine_row(table, i)->key) == kind) == in_it)
-            time += routine_row(table, i)->exclusive;
-    return time;
-}
-
 static const char *name_of(const struct routine_table *table)
 {
     return table->thread ? table->thread->block->name : table->space ? table->space->name : "";
@@ -69,8 +59,8 @@ static void put_table(struct routine_table *table)
     const struct thread *thread = table->thread;
     debug_print("%5u %4u %-16.16s %-8s %4u %12lu %12lu %s\n", table->head.tid, table->head.pid,
                 name_of(table), kinds[table->head.of % 4], table->head.count,
-                in_us(time_in(table, TRACE_ROUTINE_OUT, false)),
-                in_us(time_in(table, TRACE_ROUTINE_OUT, true)),
+                in_us(routines_time_in(table, ~TRACE_ROUTINES_OUT)),
+                in_us(routines_time_in(table, TRACE_ROUTINES_OUT)),
                 thread && thread->routines.depth
                     ? routine_of(thread->routines.at[(thread->routines.depth - 1) % OPEN_ROUTINES_MAX].key)
                     : "");

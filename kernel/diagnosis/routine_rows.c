@@ -138,7 +138,7 @@ static inline struct trace_routine_row *find_or_add(struct routine_table *table,
     return row ? row : add_row(table, key);
 }
 
-struct trace_routine_row *routines_find_or_add(struct routine_table *table, uint64_t key)
+struct trace_routine_row *routines_find_or_add(void *table, uint64_t key)
 {
     return find_or_add(table, key);
 }
@@ -316,17 +316,10 @@ void routines_add(struct routine_table *to, struct routine_table *from)
     to->head.threads += from->head.threads;
 }
 
-/* Contexts are those of now, as at an ordinary end. */
-void routines_close_open(struct thread *thread, struct routine_table *table, uint64_t now)
+uint64_t routines_time_in(struct routine_table *table, uint32_t kinds)
 {
-    struct open_routines *routines = &thread->routines;
-    while (routines->depth) {
-        struct open_routine *open = &routines->at[--routines->depth];
-        const uint64_t key = open->key | table->rows.program->context << TRACE_ROUTINES_CONTEXT_SHIFT;
-        if (open->since < table->head.born)
-            continue;
-        find_or_add(table, key)->exclusive += now - open->since - open->nested;
-        if (routines->depth)
-            open[-1].nested += now - open->since;
-    }
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < table->head.count && i < ROUTINE_ROWS_MAX; i++)
+        time += trace_routine_time(routine_row(table, i), kinds);
+    return time;
 }

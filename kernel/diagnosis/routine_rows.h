@@ -74,7 +74,7 @@ extern struct trace_routines_list routines_list; /* the same, for readers of gue
 /* The row of a key, also for its slot of the cache. */
 struct trace_routine_row *routines_find_row(struct routine_rows *rows, uint64_t key);
 /* The row with this key; never NULL: without memory, the row of others. */
-struct trace_routine_row *routines_find_or_add(struct routine_table *table, uint64_t key);
+struct trace_routine_row *routines_find_or_add(void *table, uint64_t key); /* trace_routine_row_of */
 /* All with routines_lock held: */
 /* NULL: no memory. Not in the list yet. `space`: whose it is, or NULL. */
 struct routine_table *routines_new(enum trace_routines_of of, struct space *space);
@@ -106,8 +106,8 @@ static inline uint64_t routines_counted_until(uint64_t now)
     const uint64_t until = __atomic_load_n(&routines_list.until, __ATOMIC_RELAXED);
     return until && until < now ? until : now;
 }
-/* Adds the time in open routines to the exclusive times of their rows. */
-void routines_close_open(struct thread *thread, struct routine_table *table, uint64_t now);
+/* The exclusive times of all rows of these kinds (trace/ring/routine_copy.h). */
+uint64_t routines_time_in(struct routine_table *table, uint32_t kinds);
 
 extern struct trace_routine_list trace_routine_list; /* routine_names.c, under its lock */
 
@@ -125,8 +125,8 @@ struct trace_program_pages routines_program_pages(const struct routine_table *ta
 uint64_t routines_program_moved(const struct routine_table *table);
 /* How many of its routines have found no number or row. */
 uint64_t routines_refused(const struct routine_table *table);
-/* Adds the rows of the program to a table whose thread ends. Together they get at most the time that the
- * thread spent outside the kernel. */
-void routines_end_program(struct routine_table *table, const struct open_routines *open, uint64_t now);
+/* Adds the open routines and the rows of the program to a table whose thread ends. The program's get at most
+ * the time that the thread spent outside the kernel. */
+void routines_end_open(struct routine_table *table, struct open_routines *open, uint64_t now);
 
 #endif

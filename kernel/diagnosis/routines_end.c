@@ -46,17 +46,6 @@ static void hand_on(struct routine_table **to, struct routine_table *from, enum 
     }
 }
 
-static uint64_t time_out(struct routine_table *table)
-{
-    uint64_t time = 0;
-    for (uint32_t i = 0; i < table->head.count; i++) {
-        const struct trace_routine_row *row = routine_row(table, i);
-        if (trace_routine_kind(row->key) == TRACE_ROUTINE_OUT)
-            time += row->exclusive;
-    }
-    return time;
-}
-
 /* Ends the thread's life. OUT is open since it was switched away from, at cpu->switched_at. If counting is
  * off, its life ended when counting did. */
 static void end_life(struct thread *thread, struct routine_table *table)
@@ -69,11 +58,10 @@ static void end_life(struct thread *thread, struct routine_table *table)
     if (!is_off && routines->depth &&
         trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
         now = routines->at[--routines->depth].since;
-    const struct open_routines open = *routines;
-    routines_close_open(thread, table, now);
     table->head.life = now - table->head.born;
-    table->head.ran = is_off ? table->head.life - time_out(table) : thread->run_ticks - table->ran_before;
-    routines_end_program(table, &open, now);
+    routines_end_open(table, routines, now);
+    table->head.ran = is_off ? table->head.life - routines_time_in(table, TRACE_ROUTINES_OUT)
+                             : thread->run_ticks - table->ran_before;
     table->thread = NULL;
     table->head.open = 0;
 }

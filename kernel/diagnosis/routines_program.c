@@ -97,44 +97,19 @@ uint64_t routines_refused(const struct routine_table *table)
 
 /* ---- Ends ---------------------------------------------------------------------------------------------- */
 
-/* The part of the thread's life in which it was not in the kernel. */
-static uint64_t time_outside(struct routine_table *table)
-{
-    uint64_t time = table->head.life;
-    for (uint32_t i = 0; i < table->head.count; i++) {
-        const struct trace_routine_row *row = routine_row(table, i);
-        if (trace_routine_kind(row->key) != TRACE_ROUTINE_SERVED)
-            time -= trace_routines_least(time, row->exclusive);
-    }
-    return time;
-}
-
-static void add_program(struct routine_table *table, const struct open_routines *open, uint64_t now)
-{
-    const struct trace_program_pages pages = routines_program_pages(table);
-    uint64_t outside = time_outside(table);
-    struct trace_program_open rest = trace_program_open(&pages, open, now);
-    for (uint32_t i = 0; i < pages.rows; i++) {
-        const struct trace_routine_row *from = trace_program_row(&pages, i);
-        const uint64_t key = trace_program_key(from);
-        if (!trace_routine_context(key))
-            continue;
-        struct trace_routine_row *row = routines_find_or_add(table, key);
-        const uint64_t own =
-            trace_program_add_row(row, from, table->head.life) + trace_program_take_open(&rest, key);
-        row->exclusive += trace_routines_least(outside, own);
-        outside -= trace_routines_least(outside, own);
-    }
-}
-
-void routines_end_program(struct routine_table *table, const struct open_routines *open, uint64_t now)
+void routines_end_open(struct routine_table *table, struct open_routines *open, uint64_t now)
 {
     struct trace_program *program = routines_program(table);
+    const struct trace_program_pages pages = routines_program_pages(table);
+    trace_routines_add_open(open, table->head.born, now, table->rows.program->context, routines_find_or_add,
+                            table);
+    const uint64_t inside = routines_time_in(table, TRACE_ROUTINES_NESTED);
+    trace_program_add_rows(&pages, open, now, table->head.life,
+                           trace_routines_difference(table->head.life, inside), routines_find_or_add, table);
+    open->depth = 0;
     if (!program)
         return;
     table->head.refused = routines_refused(table);
-    if (trace_program_counts(program, table->head.epoch))
-        add_program(table, open, now);
     /* for the next thread with this block */
     __atomic_store_n(&program->rows_epoch, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&program->clock.context, 0, __ATOMIC_RELAXED);

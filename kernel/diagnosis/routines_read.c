@@ -110,7 +110,7 @@ static bool try_copy(struct copy *copy, struct routine_table *table)
         copy->to.head->life = copy->to.now - table->head.born;
         whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
         trace_routines_add_living(&copy->to, table->head.born, &open, load(&table->rows.program->context),
-                                  &pages, 0);
+                                  &pages);
     }
     return is_unchanged(table, copy) && routines_program_moved(table) == program_moved && whole;
 }
@@ -142,8 +142,8 @@ static void copy_table(struct copy *copy, struct routine_table *table)
         return;
     if (copy->is_off)
         copy->to.head->ran =
-            copy->to.head->life - trace_routines_time(copy->to.rows, copy->to.head->rows, TRACE_ROUTINE_OUT);
-    trace_routines_add_program(&copy->to);
+            copy->to.head->life - trace_routines_time(copy->to.rows, copy->to.head->rows, TRACE_ROUTINES_OUT);
+    trace_routines_add_rest(&copy->to);
     trace_routines_drop_empty(&copy->to);
     describe(copy->to.head, table, copy->to.now);
 }

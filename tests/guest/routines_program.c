@@ -328,7 +328,7 @@ static void test_switch(void)
 
 static uint64_t time_out(void)
 {
-    return trace_routines_time(table.rows, table.head->rows, TRACE_ROUTINE_OUT);
+    return trace_routines_time(table.rows, table.head->rows, TRACE_ROUTINES_OUT);
 }
 
 /* What the scheduler counts, and what the switches count, were measured apart. While they are counted, a

@@ -23,15 +23,28 @@ static inline struct trace_routine_row *trace_routines_find(const struct trace_r
     return 0;
 }
 
-/* The exclusive times of all rows of a kind; TRACE_ROUTINE_OUT: the time in which the thread did not run. */
+/* Kinds of rows, as bits. */
+#define TRACE_ROUTINES_KIND(kind) (1u << (kind))
+#define TRACE_ROUTINES_OUT        TRACE_ROUTINES_KIND(TRACE_ROUTINE_OUT)       /* the thread did not run */
+#define TRACE_ROUTINES_NESTED     (~TRACE_ROUTINES_KIND(TRACE_ROUTINE_SERVED)) /* they add up to the life */
+
+/* The exclusive time of a row, if it is of these kinds. */
+static inline uint64_t trace_routine_time(const struct trace_routine_row *row, uint32_t kinds)
+{
+    return kinds >> trace_routine_kind(row->key) & 1 ? row->exclusive : 0;
+}
+
 static inline uint64_t trace_routines_time(const struct trace_routine_row *rows, uint32_t count,
-                                           enum trace_routine_kind kind)
+                                           uint32_t kinds)
 {
     uint64_t time = 0;
     for (uint32_t i = 0; i < count; i++)
-        time += trace_routine_kind(rows[i].key) == kind ? rows[i].exclusive : 0;
+        time += trace_routine_time(&rows[i], kinds);
     return time;
 }
+
+/* The row with this key in a table that ends, or in a copy; a new one if there is none. */
+typedef struct trace_routine_row *trace_routine_row_of(void *table, uint64_t key);
 
 struct trace_routines_copy {
     struct trace_routines *head; /* its `rows` and `life` are valid */
@@ -42,30 +55,31 @@ struct trace_routines_copy {
 /* For open routines, and for the program in none of its routines. */
 #define TRACE_ROUTINES_ROWS_BESIDES (OPEN_ROUTINES_MAX + 1u)
 
-static inline struct trace_routine_row *trace_routines_append(struct trace_routines_copy *copy, uint64_t key)
+static inline struct trace_routine_row *trace_routines_append(void *to, uint64_t key)
 {
+    struct trace_routines_copy *copy = to;
     struct trace_routine_row *row = &copy->rows[copy->head->rows++];
     *row = (struct trace_routine_row){.key = key, .least = ~0ull};
     return row;
 }
 
-static inline struct trace_routine_row *trace_routines_row_of(struct trace_routines_copy *copy, uint64_t key)
+static inline struct trace_routine_row *trace_routines_row_of(void *to, uint64_t key)
 {
+    struct trace_routines_copy *copy = to;
     struct trace_routine_row *row = trace_routines_find(copy->rows, copy->head->rows, key);
     return row ? row : trace_routines_append(copy, key);
 }
 
-/* Adds the open routines of a living thread, up to now. */
-static inline void trace_routines_add_open(struct trace_routines_copy *copy, uint64_t born,
-                                           const struct open_routines *open, uint64_t context)
+/* Adds the open routines of a living thread, in this context, up to now. */
+static inline void trace_routines_add_open(const struct open_routines *open, uint64_t born, uint64_t now,
+                                           uint64_t context, trace_routine_row_of *row_of, void *table)
 {
+    context = (context & TRACE_ROUTINES_CONTEXT_MAX) << TRACE_ROUTINES_CONTEXT_SHIFT;
     for (uint32_t i = 0; i < open->depth && i < OPEN_ROUTINES_MAX; i++) {
         const struct open_routine *routine = &open->at[i];
-        const uint64_t inner =
-            i + 1 < open->depth && i + 1 < OPEN_ROUTINES_MAX ? open->at[i + 1].since : copy->now;
+        const uint64_t inner = i + 1 < open->depth && i + 1 < OPEN_ROUTINES_MAX ? open->at[i + 1].since : now;
         if (routine->since >= born && inner >= routine->since)
-            trace_routines_row_of(copy, routine->key | context << TRACE_ROUTINES_CONTEXT_SHIFT)->exclusive +=
-                inner - routine->since - routine->nested;
+            row_of(table, routine->key | context)->exclusive += inner - routine->since - routine->nested;
     }
 }
 
@@ -206,54 +220,48 @@ static inline uint64_t trace_program_take_open(struct trace_program_open *open, 
     return taken;
 }
 
-/* Adds a living thread's open routines, in this context, and the rows of its program. `unfinished`: updates
- * that each of these may lack. */
-static inline void trace_routines_add_living(struct trace_routines_copy *copy, uint64_t born,
-                                             const struct open_routines *open, uint64_t context,
-                                             const struct trace_program_pages *pages, uint64_t unfinished)
+/* Adds the rows of a thread's program, which get at most `left` of its life together. */
+static inline void trace_program_add_rows(const struct trace_program_pages *pages,
+                                          const struct open_routines *open, uint64_t now, uint64_t life,
+                                          uint64_t left, trace_routine_row_of *row_of, void *table)
 {
-    struct trace_program_open rest = trace_program_open(pages, open, copy->now);
-    trace_routines_add_open(copy, born, open, context & TRACE_ROUTINES_CONTEXT_MAX);
+    struct trace_program_open rest = trace_program_open(pages, open, now);
     for (uint32_t i = 0; i < pages->rows; i++) {
         const struct trace_routine_row *from = trace_program_row(pages, i);
         const uint64_t key = trace_program_key(from);
         if (!trace_routine_context(key))
             continue;
-        struct trace_routine_row *row = trace_routines_append(copy, key);
-        row->exclusive =
-            trace_program_add_row(row, from, copy->head->life) + trace_program_take_open(&rest, key);
-        row->begun += unfinished;
+        struct trace_routine_row *row = row_of(table, key);
+        const uint64_t own = trace_routines_least(left, trace_program_add_row(row, from, life) +
+                                                            trace_program_take_open(&rest, key));
+        row->exclusive += own;
+        left -= own;
     }
 }
 
-/* Whether a row is of a routine of a program; false also for code in none of them. */
-static inline bool trace_row_is_program(const struct trace_routine_row *row)
+static inline uint64_t trace_routines_left(const struct trace_routines_copy *copy)
 {
-    return trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM && trace_routine_context(row->key);
+    return trace_routines_difference(
+        copy->head->life, trace_routines_time(copy->rows, copy->head->rows, TRACE_ROUTINES_NESTED));
 }
 
-/* The exclusive times of all rows of the kernel. */
-static inline uint64_t trace_routines_in_kernel(const struct trace_routines_copy *copy)
+/* Completes the copy of a living thread's table. */
+static inline void trace_routines_add_living(struct trace_routines_copy *copy, uint64_t born,
+                                             const struct open_routines *open, uint64_t context,
+                                             const struct trace_program_pages *pages)
 {
-    uint64_t time = 0;
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
-            !trace_row_is_program(&copy->rows[i]))
-            time += copy->rows[i].exclusive;
-    return time;
+    trace_routines_add_open(open, born, copy->now, context, trace_routines_row_of, copy);
+    trace_program_add_rows(pages, open, copy->now, copy->head->life, trace_routines_left(copy),
+                           trace_routines_append, copy);
 }
 
-/* The program's rows get at most the time that the kernel's rows leave of the life; the rest is code in none
- * of its routines. */
-static inline void trace_routines_add_program(struct trace_routines_copy *copy)
+/* Adds the row of code in none of the program's routines, which has the rest of the life. */
+static inline struct trace_routine_row *trace_routines_add_rest(struct trace_routines_copy *copy)
 {
-    uint64_t left = trace_routines_difference(copy->head->life, trace_routines_in_kernel(copy));
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_row_is_program(&copy->rows[i])) {
-            copy->rows[i].exclusive = trace_routines_least(copy->rows[i].exclusive, left);
-            left -= copy->rows[i].exclusive;
-        }
-    trace_routines_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = left;
+    const uint64_t left = trace_routines_left(copy);
+    struct trace_routine_row *row = trace_routines_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0));
+    row->exclusive = left;
+    return row;
 }
 
 /* Removes rows without time or calls. */

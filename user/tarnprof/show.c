@@ -53,7 +53,7 @@ void tarnprof_show(FILE *file, struct tarnprof_sum *sum, uint32_t lines)
     const int error = tarnprof_read_names(&names); /* without names, numbers are printed */
     if (error)
         fprintf(stderr, "names of programs' routines are missing: %s\n", tarn_error_text(error));
-    const uint64_t ran = sum->life - trace_routines_time(sum->rows, sum->count, TRACE_ROUTINE_OUT);
+    const uint64_t ran = sum->life - trace_routines_time(sum->rows, sum->count, TRACE_ROUTINES_OUT);
     fprintf(file, "threads %u, life %.1f us, on CPUs %.1f us\n", (unsigned)sum->threads, in_us(sum->life),
             in_us(ran));
     if (sum->refused)

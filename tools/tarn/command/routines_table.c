@@ -60,7 +60,7 @@ static void add_table(struct view *view, const struct routines_copy *copy)
     char name[TRACE_ROUTINE_NAME_BYTES], process[ROUTINES_NAME_BYTES];
 
     view->life += copy->head.life;
-    view->ran += copy->head.life - trace_routines_time(copy->rows, copy->head.rows, TRACE_ROUTINE_OUT);
+    view->ran += copy->head.life - trace_routines_time(copy->rows, copy->head.rows, TRACE_ROUTINES_OUT);
     view->threads += copy->head.threads;
     view->refused += copy->head.refused;
     for (uint32_t i = 0; i < copy->head.rows; i++) {
@@ -133,7 +133,7 @@ static void subtract_gone(struct view *view, const struct routines_copy *copy)
     char name[TRACE_ROUTINE_NAME_BYTES];
 
     view->life -= copy->head.life;
-    view->ran -= copy->head.life - trace_routines_time(copy->rows, copy->head.rows, TRACE_ROUTINE_OUT);
+    view->ran -= copy->head.life - trace_routines_time(copy->rows, copy->head.rows, TRACE_ROUTINES_OUT);
     for (uint32_t i = 0; i < copy->head.rows; i++) {
         const struct trace_routine_row *row = &copy->rows[i];
         const struct table_row *line = table_find(&view->table, trace_routine_context(row->key),

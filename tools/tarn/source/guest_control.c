@@ -48,8 +48,7 @@ static bool fill_previous(struct guest_source *guest, struct fail *fail)
     return true;
 }
 
-/* Whether the rings are still those of the system that was opened. */
-static bool is_same_system(struct guest_source *guest, struct fail *fail)
+bool guest_is_same_system(struct guest_source *guest, struct fail *fail)
 {
     switch (guest_is_live(&guest->guest) ? guest_look(&guest->guest) : GUEST_SAME) {
     case GUEST_SAME:
@@ -66,7 +65,7 @@ static bool fill_tables(struct guest_source *guest, uint64_t cpu, int32_t *statu
                         struct fail *fail)
 {
     *size = 0;
-    if (!is_same_system(guest, fail))
+    if (!guest_is_same_system(guest, fail))
         return false;
     if (cpu >= guest->source.hello.cpu_count) {
         *status = -E_BAD_ARGUMENT;
@@ -103,17 +102,6 @@ enum source_got guest_control(struct source *source, const struct wire_request *
         if (!fill_tables(guest, request->a, status, size, fail))
             return SOURCE_BROKEN;
         *data = guest->tables;
-        return SOURCE_ITEM;
-    case WIRE_OP_ROUTINES:
-        if (!is_same_system(guest, fail) ||
-            !guest_routines_next(&guest->routines, &guest->guest, request->a, size, fail))
-            return SOURCE_BROKEN;
-        *data = guest->routines.reply;
-        return SOURCE_ITEM;
-    case WIRE_OP_ROUTINE_NAMES:
-        if (!guest_routines_names(&guest->routines, &guest->guest, request->a, size, fail))
-            return SOURCE_BROKEN;
-        *data = guest->routines.reply;
         return SOURCE_ITEM;
     default:
         fail_set(fail, "guest memory is only read, never changed: this requires a link to the guest");

@@ -102,7 +102,6 @@ void guest_source_close(struct source *source)
     free(guest->metadata);
     free(guest->copy);
     free(guest->tables);
-    guest_routines_free(&guest->routines);
     free(guest);
 }
 

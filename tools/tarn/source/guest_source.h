@@ -6,7 +6,7 @@
 #ifndef TARN_GUEST_SOURCE_H
 #define TARN_GUEST_SOURCE_H
 
-#include <tools/tarn/source/guest_routines.h>
+#include <tools/tarn/source/guest.h>
 #include <tools/tarn/source/source.h>
 
 struct drain {
@@ -40,7 +40,6 @@ struct guest_source {
     size_t held_size; /* bytes of `copy` to be returned next; 0: none */
     uint8_t statistics[WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES];
     uint8_t *tables; /* the reply to WIRE_OP_TABLES; NULL: none yet */
-    struct guest_routines routines;
     struct drain drain[WIRE_CPUS_MAX];
 };
 
@@ -59,5 +58,7 @@ bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail);
 /* Read the rings or the metadata again after they have grown. False: FAIL. */
 bool guest_open_rings(struct guest_source *guest, struct fail *fail);
 bool guest_read_metadata(struct guest_source *guest, struct fail *fail);
+/* Whether the rings are still those of the system that was opened. False: FAIL. */
+bool guest_is_same_system(struct guest_source *guest, struct fail *fail);
 
 #endif

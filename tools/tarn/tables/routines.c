@@ -62,76 +62,63 @@ static bool take_table(struct source *source, const struct source_reply *reply, 
     return true;
 }
 
-static struct routines_copy *next_copy(struct routines *routines)
+bool routines_append(struct routines *routines, const struct routines_copy *copy, struct fail *fail)
 {
+    routines->rows += copy->head.rows;
     if (routines->count % 64 == 0)
         routines->copies = alloc_more(routines->copies, routines->count + 64, sizeof(*routines->copies));
-    return &routines->copies[routines->count++];
+    routines->copies[routines->count++] = *copy;
+    return (routines->count <= ROUTINES_MAX && routines->rows <= ROUTINE_ROWS_MAX) ||
+           fail_set(fail, "more than %u tables, or than %u rows in all of them", ROUTINES_MAX,
+                    ROUTINE_ROWS_MAX);
 }
 
-/* Adds the next one; *more: whether there was any. */
-static bool read_next(struct routines *routines, struct source *source, bool *more, struct fail *fail)
+static bool read_tables(struct routines *routines, struct source *source, struct fail *fail)
 {
-    const uint64_t after = routines->count > 0 ? routines->copies[routines->count - 1].head.serial : 0;
-    const struct wire_request request = {.operation = WIRE_OP_ROUTINES, .a = after};
-    struct source_reply reply = {0};
+    struct routines_copy copy = {0};
+    struct source_reply reply;
 
-    if (!source_control(source, &request, "the routines: ", &reply, fail))
-        return reply.status == -E_BAD_ARGUMENT
-                   ? fail_set(fail, "this system counts no routines: its version of Tarn is older")
-                   : false;
-    *more = reply.size > 0;
-    if (!*more)
-        return true;
-    if (routines->count == ROUTINES_MAX || routines->rows > ROUTINE_ROWS_MAX)
-        return fail_set(fail, "more than %u tables, or than %u rows in all of them", ROUTINES_MAX,
-                        ROUTINE_ROWS_MAX);
-    struct routines_copy copy;
-    if (!take_table(source, &reply, after, &copy, fail))
-        return false;
-    routines->rows += copy.head.rows;
-    *next_copy(routines) = copy;
+    do {
+        const struct wire_request request = {.operation = WIRE_OP_ROUTINES, .a = copy.head.serial};
+        reply = (struct source_reply){0};
+        if (!source_control(source, &request, "the routines: ", &reply, fail))
+            return reply.status == -E_BAD_ARGUMENT
+                       ? fail_set(fail, "this system counts no routines: its version of Tarn is older")
+                       : false;
+        if (reply.size > 0 &&
+            (!take_table(source, &reply, request.a, &copy, fail) || !routines_append(routines, &copy, fail)))
+            return false;
+    } while (reply.size > 0);
     return true;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
-static void append_name(struct routines *routines, const struct trace_routine *routine)
+/* Accepts names in the order of their numbers only, so that readers find each by its number. */
+bool routines_append_name(struct routines *routines, const struct source *source,
+                          const struct trace_routine *name, struct fail *fail)
 {
     struct trace_routine_names *names = &routines->names;
-    struct trace_routine *all = (void *)names->list;
+    struct trace_routine *all = (void *)names->list, *to;
+    const uint32_t number = TRACE_CONTEXT_NAMED + names->count;
 
     if (names->count % 64 == 0)
         names->list = all = alloc_more(all, names->count + 64, sizeof(*all));
-    all[names->count++] = *routine;
-}
-
-/* Accepts names in the order of their numbers only, so that readers find each by its number. */
-static bool take_names(struct source *source, const struct source_reply *reply, struct routines *routines,
-                       struct fail *fail)
-{
-    if (reply->size % sizeof(struct trace_routine) != 0)
-        return fail_set(fail, "damaged names of routines: %zu bytes, which are not whole ones of %zu",
-                        reply->size, sizeof(struct trace_routine));
-    for (size_t at = 0; at < reply->size; at += sizeof(struct trace_routine)) {
-        const uint32_t number = TRACE_CONTEXT_NAMED + routines->names.count;
-        struct trace_routine routine;
-        memcpy(&routine, reply->data + at, sizeof(routine));
-        routine.number = native32(source, routine.number);
-        routine.address = native64(source, routine.address);
-        routine.base = native64(source, routine.base);
-        routine.size = native64(source, routine.size);
-        if (routine.number != number || number >= TRACE_CONTEXTS)
-            return fail_set(fail, "damaged names of routines: number %u in place of %u", routine.number,
-                            number);
-        routine.program[sizeof(routine.program) - 1] = routine.name[sizeof(routine.name) - 1] = '\0';
-        append_name(routines, &routine);
-    }
+    to = &all[names->count];
+    *to = *name;
+    to->number = native32(source, to->number);
+    to->address = native64(source, to->address);
+    to->base = native64(source, to->base);
+    to->size = native64(source, to->size);
+    to->program[sizeof(to->program) - 1] = to->name[sizeof(to->name) - 1] = '\0';
+    if (to->number != number || number >= TRACE_CONTEXTS)
+        return fail_set(fail, "damaged names of routines: number %u in place of %u", to->number, number);
+    names->count++;
     return true;
 }
 
-/* A guest that knows nothing of names has none, and damaged memory no more. */
-static bool read_names(struct source *source, struct routines *routines, struct fail *fail)
+/* A guest that knows nothing of names has none. */
+static bool read_names(struct routines *routines, struct source *source, struct fail *fail)
 {
     struct source_reply reply;
 
@@ -140,32 +127,34 @@ static bool read_names(struct source *source, struct routines *routines, struct 
                                              .a = TRACE_CONTEXT_NAMED + routines->names.count};
         reply = (struct source_reply){0};
         if (!source_control(source, &request, "names of routines: ", &reply, fail))
-            return reply.status == -E_BAD_ARGUMENT || source->class->link == NULL;
-        if (!take_names(source, &reply, routines, fail))
-            return false;
-    } while (reply.size >= sizeof(struct trace_routine));
+            return reply.status == -E_BAD_ARGUMENT;
+        if (reply.size % sizeof(struct trace_routine) != 0)
+            return fail_set(fail, "damaged names of routines: %zu bytes, which are not whole ones of %zu",
+                            reply.size, sizeof(struct trace_routine));
+        for (size_t at = 0; at < reply.size; at += sizeof(struct trace_routine)) {
+            struct trace_routine name;
+            memcpy(&name, reply.data + at, sizeof(name));
+            if (!routines_append_name(routines, source, &name, fail))
+                return false;
+        }
+    } while (reply.size > 0);
     return true;
 }
 
 bool routines_read(struct routines *routines, struct source *source, struct fail *fail)
 {
-    bool more = true;
+    bool is_memory = source->class->memory != NULL;
 
     *routines = (struct routines){0};
-    while (more)
-        if (!read_next(routines, source, &more, fail)) {
-            routines->is_cut = routines->count > 0 && source->class->link == NULL;
-            if (routines->is_cut)
-                break;
-            routines_free(routines);
-            return false;
-        }
-    if (routines->is_cut)
-        routines->why = *fail;
-    else if (!read_names(source, routines, fail)) {
+    bool ok = is_memory ? routines_read_memory(routines, source, fail)
+                        : read_tables(routines, source, fail) && read_names(routines, source, fail);
+    routines->is_cut = !ok && is_memory && routines->count > 0;
+    if (!ok && !routines->is_cut) {
         routines_free(routines);
         return false;
     }
+    if (routines->is_cut)
+        routines->why = *fail;
     routines->hello = source->hello;
     routines->moment = routines->count > 0 ? routines->copies[0].head.until : 0;
     return true;

@@ -21,7 +21,7 @@ struct routines {
     uint64_t moment;              /* ticks when the first one was copied; 0: there is none */
     struct routines_copy *copies; /* in order of serial number */
     size_t count;
-    uint64_t rows;                    /* of all of them, while they are read */
+    uint64_t rows;                    /* of all of them, when they were read */
     struct trace_routine_names names; /* of routines of programs; allocated */
     struct routines_copy *gone;       /* routines_subtract(): to be subtracted from sums over all */
     size_t gone_count;
@@ -43,6 +43,14 @@ void routines_keep(struct routines *routines, uint64_t pid);
 bool routines_subtract(struct routines *now, struct routines *before, struct fail *fail);
 void routine_subtract_row(struct trace_routine_row *row, const struct trace_routine_row *old);
 void routines_free(struct routines *routines);
+/* ---- shared by routines.c and routines_memory.c ---- */
+/* Take a table, whose rows are freed later, and the next name, in the byte order of SOURCE. False: FAIL. */
+bool routines_append(struct routines *routines, const struct routines_copy *copy, struct fail *fail);
+bool routines_append_name(struct routines *routines, const struct source *source,
+                          const struct trace_routine *name, struct fail *fail);
+/* The same from guest memory. False: FAIL; tables before damage have been appended. */
+bool routines_read_memory(struct routines *routines, struct source *source, struct fail *fail);
+
 /* For the user, if a source has none. */
 #define ROUTINES_ARE_OFF "routines are not counted: `tarn ctl SOURCE routines on` counts them from then on"
 
