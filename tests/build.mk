@@ -42,6 +42,7 @@ $(eval $(call host_tests,one,again analyses_agree demo_bugs drain export from_ou
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
+$(eval $(call host_tests,each more : builds kernel and programs without trace points,sdet_cost))
 $(eval $(call host_tests,one more : builds and explores a mutant,explore))
 $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
 $(eval $(call host_tests,one more : fetches a reader of Parquet files with 500 MB,duckdb))

@@ -73,14 +73,6 @@ static inline __attribute__((always_inline)) void end_syscall(struct thread *thr
         count_exit(thread, number, result, waited, logged);
 }
 
-static __attribute__((noinline)) void leave_syscall(int64_t result)
-{
-    struct thread *self = current_thread();
-    const uint32_t number = self->traced & TRACED_NUMBER;
-    self->traced = 0;
-    end_syscall(self, number, result, false);
-}
-
 /* Keeps nothing in registers across the handler (arch/cpu.h). */
 int64_t syscall_call_traced(struct thread *self, uint64_t number)
 {
@@ -94,11 +86,16 @@ int64_t syscall_call_traced(struct thread *self, uint64_t number)
     const int64_t result = ((handler *)syscall_table[number])(
         frame_argument(frame, 0), frame_argument(frame, 1), frame_argument(frame, 2),
         frame_argument(frame, 3), frame_argument(frame, 4), frame_argument(frame, 5));
+    struct cpu *cpu = this_cpu();
     /* Sampling may have ended meanwhile, if the call waited for other CPUs and answered their calls. */
-    if (__builtin_expect(this_cpu()->profile.window, 0))
+    if (__builtin_expect(cpu->profile.window, 0))
         profile_close_window();
-    if (result != SYSCALL_NO_RESULT)
-        leave_syscall(result);
+    if (result != SYSCALL_NO_RESULT) {
+        struct thread *caller = cpu->current;
+        const uint32_t called = caller->traced & TRACED_NUMBER;
+        caller->traced = 0;
+        end_syscall(caller, called, result, false);
+    }
     return result;
 }
 

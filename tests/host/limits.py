@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The exact figures in instructions, from tests/bench.d/limits: read, compared, and taken over."""
+import glob
 import os
 import re
 
 FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bench.d/limits")
 NONE = "-"  # this machine has no such figure
 PATH = "path."  # figures of tests/unit/trace/path_test
-HOST = "host."  # bounds of tests/host/compare_readers; all others are the figures of tests/bench.d/10-instructions
+BOUNDS = "host.", "sdet."  # of tests/host/compare_readers and sdet_cost; all others are the figures of tests/bench.d/10-instructions
 
 
 def read_lines():
@@ -20,13 +21,20 @@ def read(arch):
     """name -> instructions on this machine"""
     lines, columns = read_lines()
     rows = [line.split() for line in lines if line and line[0] != "#"]
-    values = {row[0]: row[1 + columns.index(arch)] for row in rows if not row[0].startswith(HOST)}
+    values = {row[0]: row[1 + columns.index(arch)] for row in rows if not row[0].startswith(BOUNDS)}
     return {name: int(value) for name, value in values.items() if value != NONE}
 
 
-def host(name):
-    """At most so many instructions of the host."""
-    return next(int(line.split()[1]) for line in read_lines()[0] if line.startswith(f"{HOST}{name} "))
+def bound(name, arch=None):
+    """At most so much; without ARCH it is the same on all machines."""
+    lines, columns = read_lines()
+    return next(int(line.split()[1 + columns.index(arch or columns[0])]) for line in lines if line.startswith(f"{name} "))
+
+
+def classes():
+    """Names of the system's classes."""
+    files = glob.glob(os.path.join(os.path.dirname(FILE), "../../trace/schema/*.ev"))
+    return [name for file in sorted(files) for name in re.findall(r"^class (\w+) \d", open(file, encoding="utf-8").read(), re.M)]
 
 
 def is_path(name):
@@ -56,7 +64,7 @@ def accept(arch, figures, paths=False):
     place = 1 + columns.index(arch)
     rows = {line.split()[0]: line.split() for line in lines if line and line[0] != "#"}
     for name, row in rows.items():
-        if is_path(name) == paths and not name.startswith(HOST):
+        if is_path(name) == paths and not name.startswith(BOUNDS):
             row[place] = NONE
     for name, value in figures.items():
         rows.setdefault(name, [name] + [NONE] * len(columns))[place] = str(value)
