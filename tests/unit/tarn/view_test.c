@@ -6,8 +6,8 @@
  * usage: view [DIRECTORY]...      real traces, too
  *
  * Synthetic traces of both byte orders. Sums of random ranges must equal those of slow walks, replies from
- * checkpoints those without, an index that grew with its files, packet by packet, one made at once. Damaged
- * index files and invalid requests must do no harm.
+ * checkpoints those without, an index that grew with its files, packet by packet, one made at once. Invalid
+ * requests must do no harm.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -21,12 +21,11 @@
 #include <tools/tarn/view/lanes.h>
 #include <unistd.h>
 
-#define RANGES    12
-#define SWITCHES  6
-#define MUTATIONS 250
-#define REQUESTS  600
-#define SEARCHES  90
-#define REPLIES   40
+#define RANGES   12
+#define SWITCHES 6
+#define REQUESTS 600
+#define SEARCHES 90
+#define REPLIES  40
 
 static uint64_t random_state = 1;
 
@@ -137,16 +136,14 @@ static bool is_true(const struct truth *truth, const struct tally *tally)
 
 static bool is_right(const struct view *view, const struct truth *truth)
 {
-    struct fail fail = {""};
     struct tally tally;
     bool ok;
 
     tally_open(&tally, &view->trace);
-    ok = cover_sum(&view->index, &view->trace, truth->from, truth->to, &tally, &fail) &&
-         is_true(truth, &tally);
+    cover_sum(&view->index, &view->trace, truth->from, truth->to, &tally);
+    ok = is_true(truth, &tally);
     if (!ok)
-        printf("# range %llu %llu %s\n", (unsigned long long)truth->from, (unsigned long long)truth->to,
-               fail.text);
+        printf("# range %llu %llu\n", (unsigned long long)truth->from, (unsigned long long)truth->to);
     tally_close(&tally);
     return ok;
 }
@@ -179,12 +176,11 @@ static void test_pixels(const struct view *view, const char *name, const struct 
     bool *threads = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
     struct lanes lanes = {.from = truth->from, .to = truth->to, .width = 300};
     double pixel = (double)(lanes.to - lanes.from) / lanes.width;
-    struct fail fail;
     unsigned wrong = 0;
 
     memset(threads, true, index_thread_count(&view->index));
     lanes_ask(&lanes, view, cpus, threads);
-    wrong += !lanes_sum(&lanes, view, &fail);
+    lanes_sum(&lanes, view);
     for (uint32_t i = 0; i < lanes.thread_count; i++) {
         const struct lane_run *run = (const struct lane_run *)lanes.threads[i].runs.bytes;
         double told[4] = {0}, pixels = 0;
@@ -562,7 +558,7 @@ static void test_growth(const char *directory, const char *other, const char *na
     }
     wrong += !trace_open(&grown, other, &fail);
     trace_cut_partial(&grown);
-    wrong += !index_extend(&index, &grown, 0, NULL, &fail);
+    index_extend(&index, &grown, 0, NULL);
     while (more) {
         enum trace_news news;
 
@@ -572,11 +568,12 @@ static void test_growth(const char *directory, const char *other, const char *na
             more |= at[i] < whole.streams[i].size;
         }
         news = trace_refresh(&grown, &from);
-        wrong += news == TRACE_CHANGED ||
-                 (news == TRACE_GROWN && !index_extend(&index, &grown, from, NULL, &fail));
+        wrong += news == TRACE_CHANGED;
+        if (news == TRACE_GROWN)
+            index_extend(&index, &grown, from, NULL);
         rounds++;
     }
-    wrong += !index_extend(&scratch, &whole, 0, NULL, &fail);
+    index_extend(&scratch, &whole, 0, NULL);
     check(wrong == 0 && is_same_index(&index, &scratch),
           "%s: an index that grew in %u steps equals one made at once %s", name, rounds, fail.text);
     for (unsigned i = 0; i < whole.stream_count; i++)
@@ -585,26 +582,6 @@ static void test_growth(const char *directory, const char *other, const char *na
     index_free(&scratch);
     trace_close(&whole);
     trace_close(&grown);
-}
-
-/* The pull has just begun to write the packets of one more CPU. */
-static void test_new_file(const char *directory, const char *other)
-{
-    struct view_options options = {.directory = other, .watch = true};
-    struct view view;
-    struct fail fail = {""};
-    unsigned status = 0;
-
-    remove_tree(other);
-    copy_files(directory, other, "metadata cpu[1-9]*");
-    if (!view_open(&view, &options, true, &fail) || !view_start(&view, &fail))
-        bail_out(fail.text);
-    view_wait(&view, 1, 10000); /* it has looked once */
-    copy_files(directory, other, "cpu0");
-    free(ask(&view, "analysis?name=stats", &status).bytes);
-    check(status == 200, "an analysis waits until the view has followed its files (%u)", status);
-    view_stop(&view);
-    view_close(&view);
 }
 
 /* A pull that keeps only the end has removed the first packets (tests/host/keep). */
@@ -649,39 +626,6 @@ static void test_file(struct view *view, const char *directory, const char *othe
     free(again.bytes);
 }
 
-/* Forged index files have a correct checksum. */
-static void test_hostile_files(struct view *view)
-{
-    struct buffer bytes = {0};
-    struct index index = view->index;
-    unsigned taken = 0, asked = 0, status;
-    uint64_t from;
-
-    index_write(&view->index, &view->trace, &bytes);
-    for (int i = 0; i < MUTATIONS; i++) {
-        uint8_t *copy = alloc_zero(bytes.used, 1);
-
-        memcpy(copy, bytes.bytes, bytes.used);
-        for (uint64_t changes = 1 + draw(6); changes > 0; changes--)
-            copy[draw(3) ? draw(bytes.used) : draw(2000) % bytes.used] = (uint8_t)draw(256);
-        index_forge(copy, bytes.used);
-        memset(&view->index, 0, sizeof(view->index));
-        if (index_read(&view->index, &view->trace, copy, bytes.used, &from) != INDEX_NONE) {
-            taken++;
-            for (unsigned n = 0; n < 4; n++) {
-                free(draw_reply(view, n, &status).bytes);
-                asked += status == 200 || status == 400;
-            }
-            index_free(&view->index);
-        }
-        free(copy);
-    }
-    view->index = index;
-    free(bytes.bytes);
-    check(asked == 4 * taken && taken > 0, "%d forged index files do no harm (%u were not refused)",
-          MUTATIONS, taken);
-}
-
 /* ---- all ----------------------------------------------------------------------------------- */
 
 static void test_trace(const char *directory, const char *name, bool has_losses)
@@ -696,9 +640,7 @@ static void test_trace(const char *directory, const char *name, bool has_losses)
         bail_out(fail.text);
     if (has_losses) {
         test_file(&view, directory, other);
-        test_hostile_files(&view);
         test_requests(&view);
-        test_new_file(directory, other);
     } else {
         test_sums(&view, name);
         test_patience(&view, name);

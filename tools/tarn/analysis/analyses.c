@@ -14,6 +14,7 @@
 #include <tools/tarn/view/page.h>
 
 #define ANALYSES_MAX 64u
+#define STEP         65536u /* events between calls of go_on: a few milliseconds */
 
 /* The most used ones first, for the help and the view. Then come a user's own. */
 static const char *const in_order[] = {"stats",     "breakdown", "locks",     "profile", "sched",
@@ -432,20 +433,47 @@ const char *analysis_has_nothing(const struct analysis *analysis)
     return NULL;
 }
 
+/* Opens MODEL and MERGE for a walk of FROM <= t < TO. */
+static void open_walk(const struct analysis *analysis, const struct trace *trace, struct model *model,
+                      struct merge *merge, uint64_t from, uint64_t to, struct reporter *reporter)
+{
+    if (analysis->walker != NULL) {
+        analysis->walker->open(analysis->walker, model, merge, from, to, reporter);
+        return;
+    }
+    model_open(model, trace, from, to);
+    model_learn_beginning(model);
+    merge_open(merge, trace, NULL, 0, reporter);
+}
+
+static bool run_walk(struct analysis_walker *walker, struct model *model, struct merge *merge)
+{
+    struct cursor *cursor = merge_next(merge);
+    uint64_t events = 0;
+
+    model_begin_range(model);
+    walk_begin(model, merge);
+    for (; cursor != NULL && cursor->ticks < model->to; cursor = model_apply_next(model, merge, cursor))
+        if (events++ % STEP == 0 && walker != NULL && !walker->go_on(walker))
+            return false;
+    model_finish_range(model, merge);
+    return true;
+}
+
 bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace *trace,
                   const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
                   struct fail *fail)
 {
     struct model model;
+    struct merge merge;
     bool ok;
 
-    model_open(&model, trace, filter->from_ticks, filter->to_ticks);
-    model_learn_beginning(&model);
-    ok = analyses_open(analyses, count, &model, filter, symbols, fail);
-    if (ok) {
-        model_walk_trace(&model, reporter, NULL);
+    open_walk(analyses[0], trace, &model, &merge, filter->from_ticks, filter->to_ticks, reporter);
+    ok = analyses_open(analyses, count, &model, filter, symbols, fail) &&
+         (run_walk(analyses[0]->walker, &model, &merge) || fail_set(fail, "the analysis was cancelled"));
+    if (ok)
         analyses_finish(analyses, count);
-    }
+    merge_close(&merge);
     model_close(&model);
     return ok;
 }
@@ -453,13 +481,15 @@ bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace
 bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_t from, uint64_t to,
                    struct model_observer *observer)
 {
-    if (analysis->walker != NULL)
-        return analysis->walker->walk(analysis->walker, model, from, to, observer);
-    model_open(model, analysis->trace, from, to);
-    model_learn_beginning(model);
+    struct merge merge;
+    bool ok;
+
+    open_walk(analysis, analysis->trace, model, &merge, from, to, NULL);
     choose_time(model, analysis->filter);
     model_observe(model, observer);
-    return model_walk_trace(model, NULL, NULL);
+    ok = run_walk(analysis->walker, model, &merge);
+    merge_close(&merge);
+    return ok;
 }
 
 /* In a valid trace, a known pid does not change, and a damaged one does not matter; names do change. */

@@ -23,6 +23,7 @@
 
 struct analysis;
 struct column_text;
+struct merge;
 struct symbols;
 
 struct analysis_kind {
@@ -46,13 +47,12 @@ struct analysis_kind {
     void (*close)(struct analysis *analysis);
 };
 
-/* Walks a part of the trace again, for an analysis that examines something its first walk found. The owner
- * may know a shorter way than from the start of the trace, and may cancel it. */
+/* For walks that do not begin with the trace, or may be cancelled. */
 struct analysis_walker {
-    /* Opens MODEL for FROM <= t < TO (ticks), reports to OBSERVER what is in it, and finishes it. False:
-     * cancelled. The caller closes the model in both cases. */
-    bool (*walk)(struct analysis_walker *self, struct model *model, uint64_t from, uint64_t to,
-                 struct model_observer *observer);
+    /* Opens MODEL for FROM <= t < TO (ticks), with what is known before, and MERGE where it goes on. */
+    void (*open)(struct analysis_walker *self, struct model *model, struct merge *merge, uint64_t from,
+                 uint64_t to, struct reporter *reporter);
+    bool (*go_on)(struct analysis_walker *self); /* called now and then; false: stop */
 };
 
 struct analysis {
@@ -61,7 +61,7 @@ struct analysis {
     struct model *model; /* valid from open to finish, else NULL */
     const struct filter *filter;
     struct symbols *symbols;        /* or NULL */
-    struct analysis_walker *walker; /* NULL: walk from the start of the trace */
+    struct analysis_walker *walker; /* NULL: walks begin with the trace */
     struct model_observer observer;
     struct table *tables; /* kind->table_count */
     struct table totals;
@@ -95,8 +95,8 @@ bool analysis_choose_tables(struct analysis *analysis, const char *list, struct 
 /* Sorts every table that has COLUMN by it; an error if none has. NULL: each table by its default. */
 bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, struct fail *fail);
 
-/* Runs several analyses in one walk over all of TRACE. FILTER is resolved; its `from` and `to` limit what
- * counts, not what the model learns from. SYMBOLS may be NULL. */
+/* Runs several analyses in one walk over TRACE. FILTER is resolved; its `from` and `to` limit what counts,
+ * not what the model learns from. SYMBOLS may be NULL. The first one's walker serves all. */
 bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace *trace,
                   const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
                   struct fail *fail);
@@ -180,6 +180,8 @@ static inline uint64_t analysis_add(struct analysis_accumulator *accumulator, ui
 uint64_t analysis_when(const struct analysis *analysis, uint64_t ticks);
 double analysis_seconds(const struct analysis *analysis); /* length of the range */
 
+/* Walks a part of the trace again, for an analysis that examines something its first walk found. False:
+ * cancelled. The caller closes MODEL in both cases. */
 bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_t from, uint64_t to,
                    struct model_observer *observer);
 

@@ -3,8 +3,7 @@
  * checkpoint.c - saves and restores the model; see model.h.
  *
  * Threads refer to each other by number. Besides the living threads, a checkpoint has the names of the few
- * ended ones that living ones refer to (as waker, as server). The data may be damaged: every field is
- * validated when read.
+ * ended ones that living ones refer to (as waker, as server).
  */
 #include <tools/tarn/model/model_parts.h>
 
@@ -160,54 +159,31 @@ size_t model_save(const struct model *model, struct buffer *out)
 
 /* ---- restoring ---- */
 
-static bool is_number(const struct model *model, uint32_t number)
-{
-    return number == NONE || (number < model->thread_count && model->threads[number] != NULL);
-}
-
 static struct model_thread *thread_of(const struct model *model, uint32_t number)
 {
     return number != NONE ? model->threads[number] : NULL;
 }
 
-static bool restore_cpu(struct model *model, struct model_cpu *cpu, const struct saved_cpu *saved)
+static void restore_cpu(struct model *model, struct model_cpu *cpu, const struct saved_cpu *saved)
 {
-    if (!is_number(model, saved->thread))
-        return false;
     *cpu = (struct model_cpu){.thread = thread_of(model, saved->thread)};
     COPY_CPU(cpu, saved);
-    return true;
 }
 
-static bool restore_name(struct model *model, const struct saved_name *saved)
+static void restore_name(struct model *model, const struct saved_name *saved)
 {
-    struct model_thread *thread;
+    struct model_thread *thread = thread_record(model, saved->number);
 
-    if (saved->number >= model->thread_count)
-        return false;
-    thread = thread_record(model, saved->number);
-    if (thread == model->nobody)
-        return false;
     if (thread->has_ended && thread->tid == saved->tid)
-        return true; /* the model already knows more */
+        return; /* the model already knows more */
     memset(thread, 0, sizeof(*thread));
     COPY_NAME(thread, saved);
     thread->has_ended = true;
     thread->state = MODEL_DEAD;
     thread->segment = UINT64_MAX;
-    return true;
 }
 
-/* Any byte may stand there. */
-static void clean_flag(bool *flag)
-{
-    uint8_t byte;
-
-    memcpy(&byte, flag, sizeof(byte));
-    *flag = byte & 1;
-}
-
-static bool restore_frames(struct model_thread *thread, uint32_t depth, struct buffer_reader *reader)
+static void restore_frames(struct model_thread *thread, uint32_t depth, struct buffer_reader *reader)
 {
     uint32_t kept = frames_kept(depth);
 
@@ -215,56 +191,34 @@ static bool restore_frames(struct model_thread *thread, uint32_t depth, struct b
         activities_reserve(thread, MODEL_DEPTH_MAX);
         buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
     }
-    for (uint32_t i = 0; i < kept; i++) {
-        if (thread->frames[i].kind >= ACTIVITIES)
-            return false;
-        clean_flag(&thread->frames[i].is_cut);
-        clean_flag(&thread->frames[i].is_implied);
-        clean_flag(&thread->frames[i].is_drain);
-    }
     activities_set_depth(thread, depth);
-    return true;
 }
 
-static bool restore_thread(struct model *model, const struct saved_thread *saved,
+static void restore_thread(struct model *model, const struct saved_thread *saved,
                            struct buffer_reader *reader)
 {
-    struct model_thread *thread;
+    struct model_thread *thread = thread_revive(model, saved->number, saved->tid, saved->cpu);
 
-    if (saved->number >= model->thread_count || saved->cpu >= model->trace->stream_count ||
-        saved->state >= MODEL_STATES || thread_find(model, saved->tid, saved->cpu) != NULL)
-        return false;
-    thread = thread_record(model, saved->number);
-    if (thread == model->nobody || thread->is_listed)
-        return false;
-    thread = thread_revive(model, saved->number, saved->tid, saved->cpu);
     COPY_NAME(thread, saved);
     COPY_THREAD(thread, saved);
     process_count_living(model, saved->pid, 1);
     thread->call.client = thread;
     thread->drains = saved->drains & 1;
     thread->call.is_drain = saved->drains >> 1 & 1;
-    return restore_frames(thread, saved->depth, reader) && !reader->failed;
-}
-
-static bool is_calling(const struct model *model, uint32_t number)
-{
-    return number == NONE || (is_number(model, number) && model->threads[number]->calling != NULL);
+    if (saved->is_calling)
+        thread->calling = &thread->call;
+    restore_frames(thread, saved->depth, reader);
 }
 
 /* Sets the references to other threads, once all are restored. */
-static bool connect_thread(struct model *model, const struct saved_thread *saved)
+static void connect_thread(struct model *model, const struct saved_thread *saved)
 {
     struct model_thread *thread = model->threads[saved->number];
 
-    if (!is_number(model, saved->waker) || !is_number(model, saved->server) ||
-        !is_calling(model, saved->serving) || !is_calling(model, saved->outer))
-        return false;
     thread->waker = thread_of(model, saved->waker);
     thread->call.server = thread_of(model, saved->server);
     thread->call.outer = saved->outer != NONE ? &model->threads[saved->outer]->call : NULL;
     set_serving(thread, saved->serving != NONE ? &model->threads[saved->serving]->call : NULL);
-    return true;
 }
 
 static void skip_frames(struct buffer_reader *reader, uint32_t depth)
@@ -272,7 +226,7 @@ static void skip_frames(struct buffer_reader *reader, uint32_t depth)
     buffer_skip(reader, frames_kept(depth) * sizeof(struct model_frame)); /* restored before */
 }
 
-static bool restore_threads(struct model *model, const struct saved_head *head, struct buffer_reader *reader)
+static void restore_threads(struct model *model, const struct saved_head *head, struct buffer_reader *reader)
 {
     struct buffer_reader again;
     struct saved_thread saved;
@@ -280,24 +234,18 @@ static bool restore_threads(struct model *model, const struct saved_head *head, 
 
     for (uint32_t i = 0; i < head->ended; i++) {
         buffer_get(reader, &name, sizeof(name));
-        if (reader->failed || !restore_name(model, &name))
-            return false;
+        restore_name(model, &name);
     }
     again = *reader;
     for (uint32_t i = 0; i < head->live; i++) {
         buffer_get(reader, &saved, sizeof(saved));
-        if (reader->failed || !restore_thread(model, &saved, reader))
-            return false;
-        if (saved.is_calling)
-            model->threads[saved.number]->calling = &model->threads[saved.number]->call;
+        restore_thread(model, &saved, reader);
     }
     for (uint32_t i = 0; i < head->live; i++) {
         buffer_get(&again, &saved, sizeof(saved));
         skip_frames(&again, saved.depth);
-        if (!connect_thread(model, &saved))
-            return false;
+        connect_thread(model, &saved);
     }
-    return reader->left == 0;
 }
 
 static void forget_all(struct model *model)
@@ -308,25 +256,6 @@ static void forget_all(struct model *model)
     model->dark_cpus = model->trace->missing_count;
     model->nobody = NULL;
     model->thread_count = 0;
-}
-
-static bool restore_lock_classes(struct model *model, uint32_t count, struct buffer_reader *reader)
-{
-    if (count > MODEL_LOCK_CLASSES)
-        return false;
-    memset(model->lock_classes, 0, sizeof(model->lock_classes));
-    buffer_get(reader, model->lock_classes, count * sizeof(model->lock_classes[0]));
-    for (uint32_t i = 0; i < count; i++)
-        model->lock_classes[i].name[sizeof(model->lock_classes[i].name) - 1] = '\0';
-    return !reader->failed;
-}
-
-static bool restore_limits(struct model *model, uint32_t types, struct buffer_reader *reader)
-{
-    if (types != model->trace->schema.event_count)
-        return false;
-    buffer_get(reader, model->limits, types * sizeof(model->limits[0]));
-    return !reader->failed;
 }
 
 /* Resets the counts, as if the model had taken all earlier events outside its range. */
@@ -347,22 +276,17 @@ static void forget_counts(struct model *model)
         model->nobody->ran = 0;
 }
 
-bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail)
+void model_restore(struct model *model, const void *bytes, size_t size)
 {
     struct buffer_reader reader = {.at = bytes, .left = size}, cpus;
     struct saved_head head;
     struct saved_cpu cpu;
-    bool ok;
 
     forget_all(model);
     buffer_get(&reader, &head, sizeof(head));
-    ok = !reader.failed && head.cpus == model->trace->stream_count &&
-         head.thread_count <= MODEL_THREADS_MAX + head.cpus + 1 &&
-         (head.nobody == NONE || head.nobody < head.thread_count) &&
-         restore_lock_classes(model, head.lock_classes, &reader) &&
-         restore_limits(model, head.event_types, &reader) && reader.left / sizeof(cpu) >= head.cpus;
-    if (!ok)
-        return fail_set(fail, "a checkpoint of the model is damaged");
+    memset(model->lock_classes, 0, sizeof(model->lock_classes));
+    buffer_get(&reader, model->lock_classes, head.lock_classes * sizeof(model->lock_classes[0]));
+    buffer_get(&reader, model->limits, head.event_types * sizeof(model->limits[0]));
     model->now = head.now;
     model->tells_sleep = head.tells_sleep;
     if (head.nobody != NONE) {
@@ -373,15 +297,12 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
     threads_reserve(model, head.thread_count); /* the last threads may have ended, and have no record */
     cpus = reader;
     buffer_skip(&reader, head.cpus * sizeof(cpu));
-    ok = restore_threads(model, &head, &reader);
-    for (uint32_t i = 0; ok && i < head.cpus; i++) {
+    restore_threads(model, &head, &reader);
+    for (uint32_t i = 0; i < head.cpus; i++) {
         buffer_get(&cpus, &cpu, sizeof(cpu));
-        ok = restore_cpu(model, &model->cpus[i], &cpu);
+        restore_cpu(model, &model->cpus[i], &cpu);
         model->dark_cpus += model->cpus[i].is_dark;
     }
-    if (!ok)
-        return fail_set(fail, "a checkpoint of the model is damaged");
     if (model->now < model->from)
         forget_counts(model);
-    return true;
 }

@@ -365,9 +365,8 @@ const struct model_process *model_process(const struct model *model, uint32_t pi
  * the long-lived facts (names, processes, executables, ended threads). Returns the number of bytes. */
 size_t model_save(const struct model *model, struct buffer *out);
 /* Restores a model of the same trace, which may be new or used. It continues after the event taken last
- * before the save, with the same thread numbers. Counts from before the model's range are discarded. On
- * failure, restore the model again or close it. */
-bool model_restore(struct model *model, const void *bytes, size_t size, struct fail *fail);
+ * before the save, with the same thread numbers. Counts from before the model's range are discarded. */
+void model_restore(struct model *model, const void *bytes, size_t size);
 /* Call it after model_restore once all observers are set. Drops the activities in progress if no observer
  * wants them, because their ends would not be seen. */
 void model_begin_range(struct model *model);
@@ -376,8 +375,7 @@ void model_begin_range(struct model *model);
  * has what was learned since the one before. To get the model of a checkpoint, restore all earlier pieces in
  * order into a new model, then the checkpoint. */
 void model_save_snapshot(struct model *model, struct buffer *out); /* NULL: the next piece starts here */
-bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, bool only_lock_names,
-                            struct fail *fail);
+void model_restore_snapshot(struct model *model, const void *bytes, size_t size, bool only_lock_names);
 
 /* The duration of an activity at its end, and of the segment that is being reported, without what does not
  * count. */

@@ -3,7 +3,7 @@
  * snapshot.c - saves and restores the model's long-lived facts, in pieces; see model.h.
  *
  * These are processes, their names, executables, and names of locks. A piece contains only those that
- * changed. The data may be damaged: every field is validated when read.
+ * changed.
  */
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
@@ -127,73 +127,62 @@ void model_save_snapshot(struct model *model, struct buffer *out)
     model->has_news = false;
 }
 
-static bool restore_process(struct model *model, const struct saved_known *saved, const char *text)
+static void restore_process(struct model *model, const struct saved_known *saved, const char *text)
 {
     struct model_process *process = process_know(model, saved->pid);
 
-    if (process == NULL)
-        return false;
     COPY_PROCESS(process, saved);
     if (saved->has_path)
         process->path = arena_string(&model->arena, text, saved->text_bytes);
-    return true;
 }
 
-static bool restore_class(struct model *model, const struct saved_known *saved, const char *text)
+static void restore_class(struct model *model, const struct saved_known *saved, const char *text)
 {
-    struct model_lock_class class = {.kind = (uint32_t)saved->begin, .sample_every = (uint32_t)saved->end};
+    struct model_lock_class *class = &model->lock_classes[saved->pid];
 
-    if (saved->pid >= MODEL_LOCK_CLASSES || saved->text_bytes >= sizeof(class.name))
-        return false;
-    memcpy(class.name, text, saved->text_bytes);
-    model->lock_classes[saved->pid] = class;
-    return true;
+    *class = (struct model_lock_class){.kind = (uint32_t)saved->begin, .sample_every = (uint32_t)saved->end};
+    memcpy(class->name, text, saved->text_bytes);
 }
 
-static bool restore_one(struct model *model, const struct saved_known *saved, const char *text)
+static void restore_one(struct model *model, const struct saved_known *saved, const char *text)
 {
     struct executable executable = {.pid = saved->pid, .base = saved->begin, .size = saved->end};
 
     switch (saved->kind) {
     case KNOWN_PROCESS:
-        return restore_process(model, saved, text);
+        restore_process(model, saved, text);
+        break;
     case KNOWN_NAME:
         names_set(&model->names, saved->pid, text, saved->text_bytes);
-        return true;
+        break;
     case KNOWN_EXECUTABLE:
         memcpy(executable.build_id, saved->build_id, sizeof(executable.build_id));
         executables_add(&model->executables, &executable, text, saved->text_bytes);
-        return true;
+        break;
     case KNOWN_IRQ:
         model_name_irq(model, saved->pid, text, saved->text_bytes);
-        return true;
+        break;
     case KNOWN_LOCK:
         lock_names_set(&model->lock_names, saved->pid, saved->begin, text, saved->text_bytes);
-        return true;
+        break;
     case KNOWN_CLASS:
-        return restore_class(model, saved, text);
+        restore_class(model, saved, text);
+        break;
     case KNOWN_SAMPLING:
         model->sampling = (struct model_sampling){saved->begin, saved->has_ended != 0, ""};
         model_set_sampling_counter(model, text, saved->text_bytes);
-        return true;
-    default:
-        return false;
     }
 }
 
-bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, bool only_lock_names,
-                            struct fail *fail)
+void model_restore_snapshot(struct model *model, const void *bytes, size_t size, bool only_lock_names)
 {
     struct buffer_reader reader = {.at = bytes, .left = size};
     struct saved_known saved;
 
     while (reader.left > 0) {
         buffer_get(&reader, &saved, sizeof(saved));
-        if (reader.failed || saved.text_bytes > PATH_BYTES || saved.text_bytes > reader.left ||
-            ((!only_lock_names || saved.kind == KNOWN_LOCK) &&
-             !restore_one(model, &saved, (const char *)reader.at)))
-            return fail_set(fail, "the saved facts about processes are damaged");
+        if (!only_lock_names || saved.kind == KNOWN_LOCK)
+            restore_one(model, &saved, (const char *)reader.at);
         buffer_skip(&reader, saved.text_bytes);
     }
-    return true;
 }

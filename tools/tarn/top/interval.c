@@ -30,16 +30,16 @@ static void copy_names(struct names *to, const struct names *from)
     }
 }
 
-static bool go_on(struct intervals *intervals, struct model *model, struct merge *merge,
-                  struct reporter *reporter, struct fail *fail)
+static void go_on(struct intervals *intervals, struct model *model, struct merge *merge,
+                  struct reporter *reporter)
 {
     if (!intervals->has_begun) {
         merge_open(merge, intervals->trace, NULL, 0, reporter);
-        return true;
+        return;
     }
     merge_open_at(merge, intervals->trace, intervals->positions, reporter);
     copy_names(&model->names, &intervals->names);
-    return model_restore(model, intervals->model.bytes, intervals->model.used, fail);
+    model_restore(model, intervals->model.bytes, intervals->model.used);
 }
 
 static void keep(struct intervals *intervals, const struct model *model, const struct merge *merge)
@@ -61,8 +61,8 @@ bool intervals_ask(struct intervals *intervals, uint64_t to, struct analysis **a
     filter->from_ticks = intervals->from;
     filter->to_ticks = to;
     model_open(&model, intervals->trace, intervals->from, to);
-    ok = go_on(intervals, &model, &merge, reporter, fail) &&
-         analyses_open(analyses, count, &model, filter, NULL, fail);
+    go_on(intervals, &model, &merge, reporter);
+    ok = analyses_open(analyses, count, &model, filter, NULL, fail);
     if (ok) {
         model_walk(&model, &merge);
         keep(intervals, &model, &merge);

@@ -8,7 +8,7 @@
  *
  * The walk begins at the checkpoint before the range, with the processes and executables known there; so
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
- * files and model, only opening them needs the lock, and it stops when the connection is closed.
+ * model, only opening that needs the lock, and it stops when the connection is closed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,35 +20,21 @@
 #include <tools/tarn/view/index_walk.h>
 
 #define ROWS_DEFAULT 100u
-#define FOLLOW_MS    200u /* between looks whether the view has followed its files */
-#define FOLLOW_LOOKS 50u
 
 struct asker {
-    struct walk_range range;
-    struct range_walk walk;
-    struct model model;
-    struct analysis_walker walker; /* for a second walk */
-    bool gave_up;                  /* the second walk was cancelled */
-    struct losses losses;          /* in the range */
+    struct analysis_walker walker;
     struct view *view;
     const struct request *request;
     struct trace trace;
-    bool is_behind;  /* the view: its files are newer */
-    bool is_picture; /* is asked for */
+    atomic_uint *users;  /* of its files */
+    uint64_t generation; /* of the index */
+    bool gave_up;        /* the index is another's by now */
+    bool is_picture;     /* is asked for */
     struct filter filter;
+    struct losses losses; /* in the range */
     struct symbols *symbols;
     struct analysis *analysis;
-    uint64_t generation; /* of the index */
 };
-
-/* ---- the walk -------------------------------------------------------------------------------------- */
-
-static bool go_on(struct walk_range *range, uint64_t events)
-{
-    const struct asker *asker = OUTER(range, struct asker, range);
-
-    return !asker->view->is_stopping && request_is_waiting(asker->request);
-}
 
 static void set_filter(struct filter *filter, const struct request *request)
 {
@@ -76,84 +62,49 @@ static bool set_options(struct asker *asker, struct fail *fail)
     return analysis_choose_tables(asker->analysis, request_text(asker->request, "by"), fail);
 }
 
-/* Called before the walk, too, to report an unknown column early; rows are sorted after it. */
-static bool sort(struct analysis *analysis, const struct request *request, struct fail *fail)
-{
-    const char *column = request_text(request, "sort");
+/* ---- the walk -------------------------------------------------------------------------------------- */
 
-    return column == NULL || analysis_sort(analysis, column, request_text(request, "reverse") != NULL, fail);
-}
-
-/* Takes the lock briefly. The first walk's thread numbers are valid while the index is the same. */
-static bool walk_again(struct analysis_walker *walker, struct model *model, uint64_t from, uint64_t to,
-                       struct model_observer *observer)
+/* Takes the lock briefly. Thread numbers of a first walk are valid while the index is the same. */
+static void open_walk(struct analysis_walker *walker, struct model *model, struct merge *merge, uint64_t from,
+                      uint64_t to, struct reporter *reporter)
 {
-    struct asker *asker = OUTER(walker, struct asker, walker), again = *asker;
+    static const struct index none;
+    struct asker *asker = (struct asker *)walker;
     struct view *view = asker->view;
-    struct fail fail;
 
-    again.range = (struct walk_range){
-        .from = from, .to = to, .observer = observer, .go_on = go_on, .knows = WALK_KNOWS_ALL};
     view_read_lock(view);
     asker->gave_up = view->generation != asker->generation;
-    if (!asker->gave_up) {
-        range_walk_open(&again.walk, model, &again.range, &asker->trace, &view->index);
-        if (asker->filter.without_drain)
-            model_leave_out_drain(model);
-    }
+    walk_open_range(model, merge, &asker->trace, asker->gave_up ? &none : &view->index, from, to,
+                    WALK_KNOWS_ALL, reporter);
     view_unlock(view);
-    if (asker->gave_up) {
-        model_open(model, &asker->trace, from, to);
-        return false;
-    }
-    asker->gave_up = !range_walk_run(&again.walk, &again.range, &fail);
-    walk_close(&again.walk.walk);
-    return !asker->gave_up;
 }
 
-/* Does everything that needs the index: where the walk begins, and its length. The lock is held. */
-static bool open_walk(struct asker *asker, struct fail *fail)
+static bool go_on(struct analysis_walker *walker)
+{
+    const struct asker *asker = (struct asker *)walker;
+
+    return !asker->gave_up && !asker->view->is_stopping && request_is_waiting(asker->request);
+}
+
+/* Chooses the range. The lock is held. */
+static bool open_range(struct asker *asker, struct fail *fail)
 {
     struct view *view = asker->view;
+    struct losses *losses = &asker->losses;
     struct range range;
 
     if (!request_range(view, asker->request, &range, fail))
         return false;
-    asker->is_behind = !view_open_files(view, &asker->trace, fail);
-    if (asker->is_behind)
-        return false;
-    asker->range.from = range.from_ticks;
-    asker->range.to = range.to_ticks;
-    losses_open(&asker->losses, &asker->trace);
-    asker->losses.quiet = true;
-    asker->losses.damaged = view->damaged;
-    asker->losses.is_unfinished =
-        trace_is_unfinished(&asker->trace) && range.to_ticks > trace_known_end(&asker->trace);
-    asker->losses.from = range.from_ticks;
-    asker->losses.to = range.to_ticks;
-    asker->range.reporter = &asker->losses.reporter;
-    range_walk_open(&asker->walk, &asker->model, &asker->range, &asker->trace, &view->index);
+    asker->users = view_share_files(view, &asker->trace);
     asker->generation = view->generation;
+    losses_open(losses, &asker->trace);
+    losses->quiet = true;
+    losses->damaged = view->damaged;
+    losses->is_unfinished =
+        trace_is_unfinished(&asker->trace) && range.to_ticks > trace_known_end(&asker->trace);
+    losses->from = range.from_ticks;
+    losses->to = range.to_ticks;
     return true;
-}
-
-/* The files of a trace that is being written may be newer than the view, which follows in a moment. The lock
- * is held, and released meanwhile. */
-static bool open_walk_soon(struct asker *asker, struct fail *fail)
-{
-    struct view *view = asker->view;
-    bool ok;
-
-    for (unsigned looks = 1; !(ok = open_walk(asker, fail)) && asker->is_behind && view->options.watch &&
-                             looks < FOLLOW_LOOKS && !view->is_stopping && request_is_waiting(asker->request);
-         looks++) {
-        const uint64_t version = view_wait(view, UINT64_MAX, 0);
-
-        view_unlock(view);
-        view_wait(view, version, FOLLOW_MS);
-        view_read_lock(view);
-    }
-    return ok;
 }
 
 /* Without the lock. */
@@ -163,18 +114,13 @@ static bool run_walk(struct asker *asker, struct fail *fail)
 
     set_filter(&asker->filter, asker->request);
     ok = filter_resolve(&asker->filter, &asker->trace, fail);
-    asker->filter.from_ticks = asker->range.from;
-    asker->filter.to_ticks = asker->range.to;
+    asker->filter.from_ticks = asker->losses.from;
+    asker->filter.to_ticks = asker->losses.to;
     asker->analysis->walker = &asker->walker;
-    ok = ok && analyses_open(&asker->analysis, 1, &asker->model, &asker->filter, asker->symbols, fail) &&
-         range_walk_run(&asker->walk, &asker->range, fail);
-    if (ok)
-        analyses_finish(&asker->analysis, 1);
-    ok = ok && sort(asker->analysis, asker->request, fail);
-    walk_close(&asker->walk.walk);
-    model_close(&asker->model);
+    ok = ok && analyses_ask(&asker->analysis, 1, &asker->trace, &asker->filter, asker->symbols,
+                            &asker->losses.reporter, fail);
     filter_free(&asker->filter);
-    return ok && (!asker->gave_up || fail_set(fail, "the analysis was cancelled"));
+    return ok && (go_on(&asker->walker) || fail_set(fail, "the analysis was cancelled"));
 }
 
 /* Prints the result: as JSON, or as a picture, which replaces the open object. */
@@ -212,27 +158,23 @@ static bool print(const struct asker *asker, uint64_t top, struct json *json, st
 static bool run(struct view *view, const struct request *request, struct analysis *analysis,
                 struct json *json, struct fail *fail)
 {
-    struct asker asker = {.range = {.go_on = go_on, .knows = WALK_KNOWS_ALL},
-                          .walker = {walk_again},
-                          .view = view,
-                          .request = request,
-                          .analysis = analysis};
+    struct asker asker = {
+        .walker = {open_walk, go_on}, .view = view, .request = request, .analysis = analysis};
     uint64_t top = ROWS_DEFAULT;
     bool ok;
 
-    if (!request_number(request, "top", &top, UINT32_MAX, fail) || !set_options(&asker, fail) ||
-        !sort(analysis, request, fail))
+    if (!request_number(request, "top", &top, UINT32_MAX, fail) || !set_options(&asker, fail))
         return false;
     view_read_lock(view);
-    ok = open_walk_soon(&asker, fail);
+    ok = open_range(&asker, fail);
     view_unlock(view);
     if (!ok)
         return false;
     if (analysis->kind->uses_symbols)
-        asker.symbols = symbols_open(view->options.directory, view->options.symbols);
+        asker.symbols = symbols_open(asker.trace.directory, view->options.symbols);
     ok = run_walk(&asker, fail) && print(&asker, top != 0 ? top : UINT64_MAX, json, fail);
     symbols_close(asker.symbols);
-    trace_close(&asker.trace);
+    view_return_files(&asker.trace, asker.users);
     return ok;
 }
 

@@ -9,42 +9,38 @@ struct coverer {
     const struct index *index;
     uint64_t from, to, grain, budget;
     uint64_t walk_begin, walk_end; /* to be walked; equal: nothing */
-    struct fail *fail;
 };
 
 /* Adjacent parts are walked in one go. */
-static bool add_walk(struct coverer *coverer, uint64_t begin, uint64_t end)
+static void add_walk(struct coverer *coverer, uint64_t begin, uint64_t end)
 {
     if (coverer->walk_begin == coverer->walk_end)
         coverer->walk_begin = begin > coverer->from ? begin : coverer->from;
     coverer->walk_end = end < coverer->to ? end : coverer->to;
-    return true;
 }
 
-static bool finish_walk(struct coverer *coverer)
+static void finish_walk(struct coverer *coverer)
 {
     struct cover_visitor *visitor = coverer->visitor;
 
     if (coverer->walk_begin == coverer->walk_end)
-        return true;
+        return;
     visitor->begin = coverer->walk_begin;
     visitor->end = coverer->walk_end;
     coverer->walk_begin = coverer->walk_end;
-    return visitor->walk(visitor, coverer->fail);
+    visitor->walk(visitor);
 }
 
-static bool visit_node(struct coverer *coverer, unsigned level, size_t node, uint64_t begin, uint64_t end)
+static void visit_node(struct coverer *coverer, unsigned level, size_t node, uint64_t begin, uint64_t end)
 {
     struct cover_visitor *visitor = coverer->visitor;
 
     if (begin >= end)
-        return true;
-    if (!finish_walk(coverer))
-        return false;
+        return;
+    finish_walk(coverer);
     visitor->begin = begin;
     visitor->end = end;
-    return visitor->node(visitor, blob_array_get(&coverer->index->levels[level], node)) ||
-           fail_set(coverer->fail, "the index is damaged; remove its file");
+    visitor->node(visitor, blob_array_get(&coverer->index->levels[level], node));
 }
 
 /* Returns the cost of walking a block: its events, plus those from its checkpoint on if the walk begins with
@@ -58,51 +54,48 @@ static uint64_t cost_of(const struct coverer *coverer, size_t block)
            index_first(index, goes_on ? block : block / INDEX_STRIDE * INDEX_STRIDE);
 }
 
-static bool cover_block(struct coverer *coverer, size_t block, uint64_t begin, uint64_t end)
+static void cover_block(struct coverer *coverer, size_t block, uint64_t begin, uint64_t end)
 {
-    if (begin < coverer->from || end > coverer->to)
-        return add_walk(coverer, begin, end);
-    if (end - begin > coverer->grain) {
-        uint64_t cost = cost_of(coverer, block);
+    uint64_t cost = cost_of(coverer, block);
 
-        if (cost <= coverer->budget) {
-            coverer->budget -= cost;
-            return add_walk(coverer, begin, end);
-        }
+    if (begin < coverer->from || end > coverer->to) {
+        add_walk(coverer, begin, end);
+    } else if (end - begin > coverer->grain && cost <= coverer->budget) {
+        coverer->budget -= cost;
+        add_walk(coverer, begin, end);
+    } else {
+        visit_node(coverer, 0, block, begin, end);
     }
-    return visit_node(coverer, 0, block, begin, end);
 }
 
-static bool cover_node(struct coverer *coverer, unsigned level, size_t node)
+static void cover_node(struct coverer *coverer, unsigned level, size_t node)
 {
     const struct index *index = coverer->index;
     uint64_t blocks = index_node_blocks(level);
     uint64_t begin = index_begin(index, node * blocks), end = index_begin(index, (node + 1) * blocks);
 
     if (node * blocks >= index_block_count(index) || end <= coverer->from || begin >= coverer->to)
-        return true;
+        return;
     if (level == 0)
-        return cover_block(coverer, node, begin, end);
-    if (node < blob_array_count(&index->levels[level]) && begin >= coverer->from && end <= coverer->to &&
-        end - begin <= coverer->grain)
-        return visit_node(coverer, level, node, begin, end);
-    for (size_t i = 0; i < INDEX_FANOUT; i++)
-        if (!cover_node(coverer, level - 1, node * INDEX_FANOUT + i))
-            return false;
-    return true;
+        cover_block(coverer, node, begin, end);
+    else if (node < blob_array_count(&index->levels[level]) && begin >= coverer->from && end <= coverer->to &&
+             end - begin <= coverer->grain)
+        visit_node(coverer, level, node, begin, end);
+    else
+        for (size_t i = 0; i < INDEX_FANOUT; i++)
+            cover_node(coverer, level - 1, node * INDEX_FANOUT + i);
 }
 
-bool cover_range(struct cover_visitor *visitor, const struct index *index, uint64_t from, uint64_t to,
-                 uint64_t grain, uint64_t budget, struct fail *fail)
+void cover_range(struct cover_visitor *visitor, const struct index *index, uint64_t from, uint64_t to,
+                 uint64_t grain, uint64_t budget)
 {
-    struct coverer coverer = {visitor, index, from, to, grain, budget, .fail = fail};
+    struct coverer coverer = {visitor, index, from, to, grain, budget, 0, 0};
     unsigned top = INDEX_LEVELS - 1;
     uint64_t blocks = index_node_blocks(top);
 
     for (size_t node = 0; node * blocks < index_block_count(index); node++)
-        if (!cover_node(&coverer, top, node))
-            return false;
-    return finish_walk(&coverer);
+        cover_node(&coverer, top, node);
+    finish_walk(&coverer);
 }
 
 uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
@@ -140,12 +133,11 @@ static void close_segments(struct walk_range *range, const struct model *model, 
 }
 
 /* Walks into a tally of its own, and adds that. */
-static bool sum_walk(struct cover_visitor *visitor, struct fail *fail)
+static void sum_walk(struct cover_visitor *visitor)
 {
     struct accumulator *accumulator = (struct accumulator *)visitor;
     struct buffer node = {0};
     struct tally tally;
-    bool ok;
 
     accumulator->range = (struct walk_range){.from = visitor->begin,
                                              .to = visitor->end,
@@ -155,29 +147,26 @@ static bool sum_walk(struct cover_visitor *visitor, struct fail *fail)
     tally_open(&tally, accumulator->trace);
     tally_begin(&tally, visitor->begin);
     tally_observe(&accumulator->observer, &tally);
-    ok = walk_range(&accumulator->range, accumulator->trace, accumulator->index, fail);
+    walk_range(&accumulator->range, accumulator->trace, accumulator->index);
     tally_encode(&tally, &node);
     tally_close(&tally);
-    ok = ok && tally_node(accumulator->sum, (struct buffer_reader){.at = node.bytes, .left = node.used},
-                          visitor->begin, visitor->end);
+    tally_node(accumulator->sum, (struct buffer_reader){.at = node.bytes, .left = node.used}, visitor->begin,
+               visitor->end);
     free(node.bytes);
-    return ok;
 }
 
-static bool sum_node(struct cover_visitor *visitor, struct buffer_reader node)
+static void sum_node(struct cover_visitor *visitor, struct buffer_reader node)
 {
-    return tally_node(((struct accumulator *)visitor)->sum, node, visitor->begin, visitor->end);
+    tally_node(((struct accumulator *)visitor)->sum, node, visitor->begin, visitor->end);
 }
 
-bool cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
-               struct tally *tally, struct fail *fail)
+void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
+               struct tally *tally)
 {
     struct accumulator accumulator = {
         .visitor = {.node = sum_node, .walk = sum_walk}, .sum = tally, .index = index, .trace = trace};
 
     tally_begin(tally, from);
-    if (!cover_range(&accumulator.visitor, index, from, to, UINT64_MAX, 0, fail))
-        return false;
+    cover_range(&accumulator.visitor, index, from, to, UINT64_MAX, 0);
     tally_extend(tally, to);
-    return true;
 }

@@ -11,25 +11,24 @@
 
 #include <tools/tarn/view/index.h>
 
-/* Gets the parts of a range in order, without gaps. Either function returns whether to go on. */
+/* Gets the parts of a range in order, without gaps. */
 struct cover_visitor {
     uint64_t begin, end; /* of the current part, in ticks */
-    /* False: the node is malformed. */
-    bool (*node)(struct cover_visitor *visitor, struct buffer_reader node);
-    bool (*walk)(struct cover_visitor *visitor, struct fail *fail);
+    void (*node)(struct cover_visitor *visitor, struct buffer_reader node);
+    void (*walk)(struct cover_visitor *visitor);
 };
 
 /* GRAIN: maximum width of nodes in ticks; UINT64_MAX: any. BUDGET: maximum number of events walked apart
  * from the ends. */
-bool cover_range(struct cover_visitor *visitor, const struct index *index, uint64_t from, uint64_t to,
-                 uint64_t grain, uint64_t budget, struct fail *fail);
+void cover_range(struct cover_visitor *visitor, const struct index *index, uint64_t from, uint64_t to,
+                 uint64_t grain, uint64_t budget);
 
 /* Returns an upper estimate of the events in a range: those of all blocks that it touches. */
 uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to);
 
 /* Sums up a range exactly into an open tally: nodes, and walks at both ends. */
-bool cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
-               struct tally *tally, struct fail *fail);
+void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
+               struct tally *tally);
 
 /* A time spread over a row of pixels. */
 struct spread {

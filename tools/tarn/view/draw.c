@@ -172,8 +172,7 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
     if (!layout_open(&draw->layout, draw->view, &options, fail))
         return false;
     ask_for_lanes(draw);
-    if (!lanes_find(&draw->lanes, draw->view, fail))
-        return false;
+    lanes_find(&draw->lanes, draw->view);
     paint_open(&draw->paint, draw->view, &draw->lanes);
     place_rows(draw);
     return true;

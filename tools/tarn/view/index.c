@@ -132,17 +132,13 @@ void index_free(struct index *index)
     memset(index, 0, sizeof(*index));
 }
 
-bool index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks,
-                   struct fail *fail)
+void index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks)
 {
-    if (!model_restore_snapshot(model, index->beginning.bytes, index->beginning.used, only_locks, fail))
-        return false;
+    model_restore_snapshot(model, index->beginning.bytes, index->beginning.used, only_locks);
     for (size_t i = 0; i < strides; i++) {
         struct buffer_reader piece = blob_array_get(&index->snapshots, i);
 
-        if (piece.failed || !model_restore_snapshot(model, piece.at, piece.left, only_locks, fail))
-            return fail_set(fail, "the index is damaged; remove its file");
+        model_restore_snapshot(model, piece.at, piece.left, only_locks);
     }
     model_save_snapshot(model, NULL);
-    return true;
 }

@@ -135,11 +135,10 @@ void blob_array_cut(struct blob_array *array, size_t count); /* keeps the first 
 void index_free(struct index *index);
 
 /* Opens the model anew, with the facts known at a checkpoint. */
-bool index_open_model(struct index *index, const struct trace *trace, size_t strides, struct fail *fail);
+void index_open_model(struct index *index, const struct trace *trace, size_t strides);
 /* Gives a new model the long-lived facts (processes, names, executables) of the first STRIDES strides and
  * from before the trace; or only the names of locks. */
-bool index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks,
-                   struct fail *fail);
+void index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks);
 
 /* Finds the busy part: the shortest range of whole blocks with nearly all events, plus a margin, to leave
  * out a boot or a long wait. The whole trace if that is hardly longer. In ticks. */
@@ -162,18 +161,15 @@ struct index_yield {
 };
 
 /* Reads the streams from FROM (ticks) on, before which nothing has changed; 0: reads all. */
-bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
-                  struct fail *fail);
+void index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield);
 
 /*
- * The index in a file, so that a trace opens without a walk: TRACE/.index.tarn, hidden, so that CTF readers
- * ignore it. If it cannot be written there, it is in $XDG_CACHE_HOME/tarn (or ~/.cache/tarn), under a name
- * made from the trace's path. It is written under another name and renamed. It is valid for one build of the
- * tool on one architecture. It is validated by a checksum, by bounds wherever it is read, and against the
- * streams: their names, sizes, and the packets at both ends. If anything is wrong, it is made again.
+ * The index in a file, so that a trace opens without a walk: $XDG_CACHE_HOME/tarn (or ~/.cache/tarn), under a
+ * number made from the trace's path; a later trace with the same number replaces it. It is written under
+ * another name and renamed. It is valid for one build of the tool, and for the streams: their names, sizes,
+ * and the packets at both ends. A checksum shows that it is whole. As nobody else writes there, its content
+ * needs no checks.
  */
-#define INDEX_FILE_NAME ".index.tarn"
-
 enum index_state {
     INDEX_NONE,  /* none, or unusable */
     INDEX_WHOLE, /* of the complete trace */
@@ -188,8 +184,6 @@ bool index_save(const struct index *index, const struct trace *trace, struct fai
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out);
 enum index_state index_read(struct index *index, const struct trace *trace, const uint8_t *bytes, size_t size,
                             uint64_t *from);
-/* Updates the checksum of modified bytes; for tests. */
-void index_forge(uint8_t *bytes, size_t size);
 
 static inline uint64_t index_node_blocks(unsigned level)
 {

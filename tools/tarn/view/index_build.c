@@ -63,15 +63,13 @@ static void save_checkpoint(struct builder *builder)
     blob_array_end(&builder->index->snapshots);
 }
 
-static bool restore_checkpoint(struct builder *builder, size_t strides, struct fail *fail)
+static void restore_checkpoint(struct builder *builder, size_t strides)
 {
     struct buffer_reader reader = blob_array_get(&builder->index->checkpoints, strides - 1);
 
     buffer_get(&reader, builder->positions, builder->trace->stream_count * sizeof(builder->positions[0]));
     buffer_get(&reader, &builder->index->losses, sizeof(builder->index->losses));
-    if (reader.failed)
-        return fail_set(fail, "a checkpoint of the index is damaged");
-    return model_restore(builder->index->model, reader.at, reader.left, fail);
+    model_restore(builder->index->model, reader.at, reader.left);
 }
 
 static void note_losses(struct builder *builder)
@@ -239,7 +237,7 @@ static uint64_t find_end(const struct builder *builder)
 
 /* ---- the walk -------------------------------------------------------------------------------------- */
 
-static bool begin_walk(struct builder *builder, size_t strides, struct fail *fail)
+static void begin_walk(struct builder *builder, size_t strides)
 {
     struct index *index = builder->index;
     uint64_t begin = index->begin;
@@ -247,8 +245,7 @@ static bool begin_walk(struct builder *builder, size_t strides, struct fail *fai
     if (strides > 0) {
         begin = index_begin(index, strides * INDEX_STRIDE);
         builder->number = index_first(index, strides * INDEX_STRIDE);
-        if (!restore_checkpoint(builder, strides, fail))
-            return false;
+        restore_checkpoint(builder, strides);
     }
     cut_index(index, strides);
     index->end = begin;
@@ -259,15 +256,13 @@ static bool begin_walk(struct builder *builder, size_t strides, struct fail *fai
     builder->latest = strides > 0 ? begin - 1 : 0;
     reopen_nodes(builder);
     open_block(builder, begin);
-    return true;
 }
 
-static bool build(struct builder *builder, size_t strides, struct fail *fail)
+static void build(struct builder *builder, size_t strides)
 {
     struct index *index = builder->index;
 
-    if (!begin_walk(builder, strides, fail))
-        return false;
+    begin_walk(builder, strides);
     tally_observe(&builder->observer, &builder->tallies[0]);
     model_observe(index->model, &builder->observer.observer);
     builder->keeper =
@@ -281,7 +276,6 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
         model_save_snapshot(index->model, &index->ending);
     }
     merge_close(&builder->merge);
-    return true;
 }
 
 /* Learns the facts from before the trace, until a statedump is complete. Returns whether anything is new. */
@@ -303,23 +297,21 @@ static bool learn_beginning(struct index *index, const struct trace *trace, bool
     return !is_same;
 }
 
-bool index_open_model(struct index *index, const struct trace *trace, size_t strides, struct fail *fail)
+void index_open_model(struct index *index, const struct trace *trace, size_t strides)
 {
     if (index->model != NULL)
         model_close(index->model);
     else
         index->model = alloc_zero(1, sizeof(*index->model));
     model_open(index->model, trace, 0, UINT64_MAX);
-    return index_restore(index, index->model, strides, false, fail);
+    index_restore(index, index->model, strides, false);
 }
 
-bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,
-                  struct fail *fail)
+void index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield)
 {
     struct builder builder = {.index = index, .trace = trace, .yield = yield};
     bool is_new = from <= trace->begin;
     size_t strides = learn_beginning(index, trace, is_new) || is_new ? 0 : valid_checkpoints(index, from);
-    bool ok;
 
     index->begin = trace->begin;
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
@@ -328,10 +320,10 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
         tally_open(&builder.tallies[level], trace);
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
-    ok = index_open_model(index, trace, strides, fail) && build(&builder, strides, fail);
+    index_open_model(index, trace, strides);
+    build(&builder, strides);
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_close(&builder.tallies[level]);
     free(builder.positions);
     free(builder.limits);
-    return ok;
 }

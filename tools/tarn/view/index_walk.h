@@ -36,29 +36,21 @@ enum walk_knowledge { WALK_KNOWS_NOTHING, WALK_KNOWS_LOCKS /* their names */, WA
 struct walk_range {
     uint64_t from, to;
     struct model_observer *observer; /* or NULL */
-    struct reporter *reporter;       /* for damage and losses from the checkpoint on; or NULL */
     /* Called for every event of the range, before the model takes it. May be NULL. */
     void (*event)(struct walk_range *range, const struct cursor *cursor, const struct model *model);
     /* Called after all events, while the model's segments are open: they extend to LIMITS, those of threads
      * that do not run to `to`. May be NULL. */
     void (*end)(struct walk_range *range, const struct model *model, const uint64_t *limits);
-    /* Called now and then with the number of events so far; false: stop. May be NULL. */
-    bool (*go_on)(struct walk_range *range, uint64_t events);
     enum walk_knowledge knows;
 };
 
 /* Reports what is in the range to the observer; the model's walk.h defines how a range ends. */
-bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
-                struct fail *fail);
+void walk_range(struct walk_range *range, const struct trace *trace, const struct index *index);
 
-/* The same in steps: only the first needs the index. The caller may give the model more observers in between.
- * It owns the model, and closes it after the walk. */
-struct range_walk {
-    struct walk walk;
-    struct model *model;
-};
-void range_walk_open(struct range_walk *walk, struct model *model, const struct walk_range *range,
-                     const struct trace *trace, const struct index *index);
-bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fail *fail);
+/* Opens MODEL for FROM <= t < TO, and MERGE at the checkpoint before. REPORTER, or NULL, gets damage and
+ * losses from there on. The walk itself does not need the index. */
+void walk_open_range(struct model *model, struct merge *merge, const struct trace *trace,
+                     const struct index *index, uint64_t from, uint64_t to, enum walk_knowledge knows,
+                     struct reporter *reporter);
 
 #endif

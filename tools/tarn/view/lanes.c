@@ -60,7 +60,7 @@ void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t en
         lanes->counts[type][i] += (double)events * spread_share(&spread, i);
 }
 
-bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail)
+void lanes_find(struct lanes *lanes, const struct view *view)
 {
     lanes->type_count = view->trace.schema.event_count;
     if (lanes->marked != NULL)
@@ -69,8 +69,11 @@ bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail)
         lanes->counts[i] = lanes->marked[i] ? alloc_zero(lanes->width, sizeof(double)) : NULL;
     lanes->is_exact = index_events_in(&view->index, lanes->from, lanes->to) <= LANES_EXACT;
     if (lanes->from >= lanes->to)
-        return true;
-    return lanes->is_exact ? lanes_walk(lanes, view, fail) : lanes_sum(lanes, view, fail);
+        return;
+    if (lanes->is_exact)
+        lanes_walk(lanes, view);
+    else
+        lanes_sum(lanes, view);
 }
 
 static void free_lanes(struct lane *lanes, uint32_t count)

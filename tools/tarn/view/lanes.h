@@ -93,16 +93,15 @@ static inline uint32_t lanes_cpu_count(const struct view *view)
 }
 uint32_t lanes_cpu(const struct view *view, uint32_t rank); /* the number of the CPU */
 
-/* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX, MARKED and the
- * numbers of the lanes are set (lanes_ask). False: FAIL. */
-bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail);
+/* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX, MARKED and the numbers of the lanes are set (lanes_ask). */
+void lanes_find(struct lanes *lanes, const struct view *view);
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus /* NULL: all */,
                const bool *threads);
 void lanes_free(struct lanes *lanes);
 
 /* The two implementations. */
-bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail);
-bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail);
+void lanes_walk(struct lanes *lanes, const struct view *view);
+void lanes_sum(struct lanes *lanes, const struct view *view);
 /* Counts events, evenly distributed over a time, if their type is marked. */
 void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t end, uint64_t events);
 

@@ -152,12 +152,11 @@ static void visit_events(struct node_visitor *visitor, uint32_t type, uint64_t c
     lanes_count(accumulator->lanes, type, accumulator->cover.begin, accumulator->cover.end, count);
 }
 
-static bool visit_node(struct cover_visitor *cover, struct buffer_reader node)
+static void visit_node(struct cover_visitor *cover, struct buffer_reader node)
 {
     struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
-    const struct trace *trace = &accumulator->view->trace;
 
-    return node_visit(&accumulator->node, node, trace->stream_count, trace->schema.event_count);
+    node_visit(&accumulator->node, node, accumulator->view->trace.stream_count);
 }
 
 /* ---- walks ---------------------------------------------------------------------------------- */
@@ -198,7 +197,7 @@ static void note_states(struct walk_range *range, const struct model *model, con
     }
 }
 
-static bool walk_part(struct cover_visitor *cover, struct fail *fail)
+static void walk_part(struct cover_visitor *cover)
 {
     struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
 
@@ -209,7 +208,7 @@ static bool walk_part(struct cover_visitor *cover, struct fail *fail)
                                              .observer = &accumulator->observer,
                                              .event = accumulator->node.events != NULL ? on_event : NULL,
                                              .end = note_states};
-    return walk_range(&accumulator->range, &accumulator->view->trace, &accumulator->view->index, fail);
+    walk_range(&accumulator->range, &accumulator->view->trace, &accumulator->view->index);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------ */
@@ -297,18 +296,19 @@ static void close_pixels(struct accumulator *accumulator)
     free(accumulator->places);
 }
 
-static bool add_all(struct accumulator *accumulator, struct fail *fail)
+static void add_all(struct accumulator *accumulator)
 {
     const struct lanes *lanes = accumulator->lanes;
     const struct index *index = &accumulator->view->index;
     uint64_t grain = accumulator->pixel > 1 ? (uint64_t)accumulator->pixel : 1;
 
     accumulator->cover.begin = accumulator->cover.end = lanes->from;
-    return (lanes->from <= index->begin || walk_part(&accumulator->cover, fail)) &&
-           cover_range(&accumulator->cover, index, lanes->from, lanes->to, grain, WALK_BUDGET, fail);
+    if (lanes->from > index->begin)
+        walk_part(&accumulator->cover);
+    cover_range(&accumulator->cover, index, lanes->from, lanes->to, grain, WALK_BUDGET);
 }
 
-bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail)
+void lanes_sum(struct lanes *lanes, const struct view *view)
 {
     struct accumulator accumulator = {
         .observer = {.segment = on_segment},
@@ -317,16 +317,14 @@ bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail)
         .lanes = lanes,
         .view = view,
         .pixel = (double)(lanes->to - lanes->from) / lanes->width};
-    bool ok;
 
     open_pixels(&accumulator, view);
-    ok = add_all(&accumulator, fail);
-    for (uint32_t i = 0; i < lanes->thread_count && ok; i++) {
+    add_all(&accumulator);
+    for (uint32_t i = 0; i < lanes->thread_count; i++) {
         add_rest(&accumulator, &accumulator.rows[i], lanes->to);
         make_thread_runs(&accumulator, &accumulator.rows[i], &lanes->threads[i]);
     }
-    for (uint32_t i = 0; i < lanes->cpu_count && ok; i++)
+    for (uint32_t i = 0; i < lanes->cpu_count; i++)
         make_cpu_runs(&accumulator, &lanes->cpus[i]);
     close_pixels(&accumulator);
-    return ok;
 }

@@ -278,7 +278,7 @@ static void close_rows(struct walker *walker)
     free(walker->places);
 }
 
-bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
+void lanes_walk(struct lanes *lanes, const struct view *view)
 {
     struct walker walker = {
         .observer = {.segment = on_segment, .leave = on_leave, .wakeup = on_wakeup, .call = on_call},
@@ -287,7 +287,6 @@ bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
         .index = &view->index,
         .pixel = (lanes->to - lanes->from) / lanes->width,
         .thread_count = index_thread_count(&view->index)};
-    bool ok;
 
     walker.range = (struct walk_range){.from = lanes->from,
                                        .to = lanes->to,
@@ -297,7 +296,6 @@ bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
     walker.places = lanes_places(lanes, walker.thread_count);
     find_lock_fields(&walker);
     open_rows(&walker, view);
-    ok = walk_range(&walker.range, &view->trace, &view->index, fail);
+    walk_range(&walker.range, &view->trace, &view->index);
     close_rows(&walker);
-    return ok;
 }

@@ -252,8 +252,8 @@ bool layout_open(struct layout *layout, const struct view *view, const struct la
     layout->options = *options;
     layout->view = view;
     tally_open(&layout->tally, &view->trace);
-    if (!cover_sum(&view->index, &view->trace, options->from, options->to, &layout->tally, fail) ||
-        !choose_threads(layout, fail))
+    cover_sum(&view->index, &view->trace, options->from, options->to, &layout->tally);
+    if (!choose_threads(layout, fail))
         return false;
     sum_processes(layout);
     qsort(layout->threads, layout->thread_count, sizeof(layout->threads[0]), by_process);

@@ -268,11 +268,11 @@ static void add_events(struct node_visitor *visitor, uint32_t type, uint64_t cou
     ((struct accumulator *)visitor)->tally->events[type] += count;
 }
 
-bool tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
+void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
     struct accumulator accumulator = {{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
 
-    return node_visit(&accumulator.visitor, node, tally->cpu_count, tally->event_count);
+    node_visit(&accumulator.visitor, node, tally->cpu_count);
 }
 
 void tally_extend(struct tally *tally, uint64_t end)
@@ -357,68 +357,51 @@ void tally_encode(struct tally *tally, struct buffer *out)
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-static bool visit_cpu(struct node_visitor *visitor, struct buffer_reader *node, uint32_t rank)
+static void visit_cpu(struct node_visitor *visitor, struct buffer_reader *node, uint32_t rank)
 {
-    uint64_t ticks[CPU_KINDS], count;
+    uint64_t ticks[CPU_KINDS];
 
     for (int kind = 0; kind < CPU_KINDS; kind++)
         ticks[kind] = buffer_get_varint(node);
-    if (visitor->cpu != NULL && !node->failed)
+    if (visitor->cpu != NULL)
         visitor->cpu(visitor, rank, ticks);
-    count = buffer_get_varint(node);
-    for (uint64_t i = 0; i < count && !node->failed; i++) {
+    for (uint64_t left = buffer_get_varint(node); left > 0; left--) {
         uint64_t thread = buffer_get_varint(node), ran = buffer_get_varint(node);
 
-        if (thread >= NODE_THREADS_MAX)
-            return false;
-        if (visitor->ran != NULL && !node->failed)
+        if (visitor->ran != NULL)
             visitor->ran(visitor, rank, (uint32_t)thread, ran);
     }
-    return !node->failed;
 }
 
-static bool visit_thread(struct node_visitor *visitor, struct buffer_reader *node)
+static void visit_thread(struct node_visitor *visitor, struct buffer_reader *node)
 {
     uint64_t number = buffer_get_varint(node), head = buffer_get_varint(node), ticks[NODE_KINDS];
     unsigned mask = (unsigned)(head >> 8), first = head >> 4 & 15, last = head & 15;
 
     for (unsigned kind = 0; kind < NODE_KINDS; kind++)
         ticks[kind] = mask >> kind & 1 ? buffer_get_varint(node) : 0;
-    if (node->failed || number >= NODE_THREADS_MAX || first > NODE_ABSENT || last > NODE_ABSENT)
-        return false;
     if (visitor->thread != NULL)
         visitor->thread(visitor, (uint32_t)number, (enum node_kind)first, (enum node_kind)last, ticks);
-    return true;
 }
 
-static bool visit_events(struct node_visitor *visitor, struct buffer_reader *node, unsigned types)
+static void visit_events(struct node_visitor *visitor, struct buffer_reader *node)
 {
-    uint64_t count = buffer_get_varint(node), type = 0;
+    uint64_t type = 0;
 
-    for (uint64_t i = 0; i < count && !node->failed; i++) {
-        uint64_t events;
-
+    for (uint64_t left = buffer_get_varint(node); left > 0; left--) {
         type += buffer_get_varint(node);
-        events = buffer_get_varint(node);
-        if (node->failed || type >= types)
-            return false;
-        visitor->events(visitor, (uint32_t)type, events);
+        visitor->events(visitor, (uint32_t)type, buffer_get_varint(node));
     }
-    return !node->failed;
 }
 
-bool node_visit(struct node_visitor *visitor, struct buffer_reader node, unsigned cpus, unsigned types)
+void node_visit(struct node_visitor *visitor, struct buffer_reader node, unsigned cpus)
 {
-    uint64_t threads;
-
     for (unsigned i = 0; i < cpus; i++)
-        if (!visit_cpu(visitor, &node, i))
-            return false;
+        visit_cpu(visitor, &node, i);
     if (visitor->thread == NULL && visitor->events == NULL)
-        return true;
-    threads = buffer_get_varint(&node);
-    for (uint64_t i = 0; i < threads; i++)
-        if (!visit_thread(visitor, &node))
-            return false;
-    return visitor->events == NULL || visit_events(visitor, &node, types);
+        return;
+    for (uint64_t left = buffer_get_varint(&node); left > 0; left--)
+        visit_thread(visitor, &node);
+    if (visitor->events != NULL)
+        visit_events(visitor, &node);
 }

@@ -103,8 +103,8 @@ struct tally_observer {
 };
 void tally_observe(struct tally_observer *self, struct tally *tally);
 
-/* Adds a node of the time from BEGIN to END; BEGIN is where this one ends. False: it is malformed. */
-bool tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
+/* Adds a node of the time from BEGIN to END; BEGIN is where this one ends. */
+void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
 /* Extends threads without further events to END, in their last state. */
 void tally_extend(struct tally *tally, uint64_t end);
 void tally_encode(struct tally *tally, struct buffer *out);
@@ -117,7 +117,6 @@ struct node_visitor {
                    const uint64_t ticks[NODE_KINDS]);
     void (*events)(struct node_visitor *visitor, uint32_t type, uint64_t count);
 };
-/* False: it is malformed. Ranks and types passed to the visitor are within the limits. */
-bool node_visit(struct node_visitor *visitor, struct buffer_reader node, unsigned cpus, unsigned types);
+void node_visit(struct node_visitor *visitor, struct buffer_reader node, unsigned cpus);
 
 #endif

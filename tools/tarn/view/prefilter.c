@@ -74,14 +74,16 @@ static void see_change(struct node_visitor *visitor, uint32_t number, enum node_
     see_thread((struct looker *)visitor, number);
 }
 
-/* Reads a node of the index; a malformed one may contain anything. */
+/* Reads a node of the index; what is not there may contain anything. */
 static void look_at(struct looker *looker, unsigned level, size_t node)
 {
     const struct view *view = looker->prefilter->view;
+    struct buffer_reader reader = blob_array_get(&view->index.levels[level], node);
 
-    if (!node_visit(&looker->visitor, blob_array_get(&view->index.levels[level], node),
-                    view->trace.stream_count, view->trace.schema.event_count))
+    if (reader.failed)
         looker->has_type = looker->has_thread = looker->has_text = true;
+    else
+        node_visit(&looker->visitor, reader, view->trace.stream_count);
 }
 
 static void look_at_stride(struct looker *looker, size_t stride)

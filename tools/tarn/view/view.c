@@ -47,34 +47,34 @@ uint64_t view_span(const struct view *view, uint64_t ticks)
 
 /* ---- files ----------------------------------------------------------------------------------------- */
 
-/* Limits stream I of TRACE to the size of VIEW's; false if it is another file. */
-static bool take_stream(const struct view *view, struct trace *trace, unsigned i)
+static bool open_files(struct view *view, struct fail *fail)
 {
-    struct stream *stream = &trace->streams[i];
-    const struct stream *ours = &view->trace.streams[i];
-
-    if (strcmp(stream->name, ours->name) != 0 || stream->size < ours->size || stream->begin != ours->begin)
+    if (!trace_open(&view->trace, view->options.directory, fail))
         return false;
-    stream->size = ours->size;
+    view->users = alloc_zero(1, sizeof(*view->users));
+    *view->users = 1;
     return true;
 }
 
-bool view_open_files(const struct view *view, struct trace *trace, struct fail *fail)
+atomic_uint *view_share_files(const struct view *view, struct trace *copy)
 {
-    bool same;
+    size_t bytes = view->trace.stream_count * sizeof(struct stream);
 
-    if (!trace_open(trace, view->options.directory, fail))
-        return false;
-    same = trace->stream_count == view->trace.stream_count &&
-           trace->metadata_inode == view->trace.metadata_inode &&
-           trace->metadata_bytes == view->trace.metadata_bytes;
-    for (unsigned i = 0; same && i < trace->stream_count; i++)
-        same = take_stream(view, trace, i);
-    trace->begin = view->trace.begin;
-    trace->end = view->trace.end;
-    if (!same)
-        trace_close(trace);
-    return same || fail_set(fail, "the trace is being replaced; try again");
+    *copy = view->trace;
+    copy->streams = alloc_zero(bytes + 1, 1);
+    memcpy(copy->streams, view->trace.streams, bytes);
+    atomic_fetch_add(view->users, 1);
+    return view->users;
+}
+
+void view_return_files(struct trace *trace, atomic_uint *users)
+{
+    if (atomic_fetch_sub(users, 1) > 1) {
+        free(trace->streams);
+        return;
+    }
+    trace_close(trace);
+    free(users);
 }
 
 /* ---- losses ---------------------------------------------------------------------------------------- */
@@ -161,78 +161,71 @@ static bool let_readers_in(struct index_yield *yield)
 }
 
 /* The lock is held for writing. */
-static bool extend(struct view *view, uint64_t from, struct fail *fail)
+static void extend(struct view *view, uint64_t from)
 {
     struct keeper keeper = {{let_readers_in}, view};
 
-    return index_extend(&view->index, &view->trace, from, &keeper.yield, fail);
+    index_extend(&view->index, &view->trace, from, &keeper.yield);
 }
 
 /* Loads the index, or makes it by a walk. The lock is held for writing. */
-static bool make_index(struct view *view, struct fail *fail)
+static void make_index(struct view *view)
 {
+    struct fail fail;
     uint64_t from = 0;
     enum index_state state =
         view->options.keep_index ? index_load(&view->index, &view->trace, &from) : INDEX_NONE;
 
     if (state == INDEX_WHOLE)
-        return true;
-    if (!extend(view, state == INDEX_SHORT ? from : 0, fail))
-        return false;
+        return;
+    extend(view, state == INDEX_SHORT ? from : 0);
     if (view->options.keep_index && !view->index.is_partial && view->index.events >= WORTH_KEEPING)
-        index_save(&view->index, &view->trace, fail); /* if it cannot be saved, it is made again next time */
-    return true;
+        index_save(&view->index, &view->trace, &fail); /* if it cannot be saved, it is made again next time */
 }
 
 static bool open_again(struct view *view, struct fail *fail)
 {
-    struct trace trace;
+    struct trace before = view->trace;
+    atomic_uint *users = view->users;
 
-    if (!trace_open(&trace, view->options.directory, fail))
+    if (!open_files(view, fail)) {
+        view->trace = before;
         return false;
+    }
+    view_return_files(&before, users);
     forget_judgement(view);
-    trace_close(&view->trace);
     index_free(&view->index);
-    view->trace = trace;
     view->generation++;
-    return extend(view, 0, fail);
+    extend(view, 0);
+    return true;
 }
 
-/* Checks the files; returns whether there is anything new. */
-static bool look(struct view *view)
+/* The functions below hold the lock for writing, and return whether requests see a change. */
+
+/* Checks the files. */
+static bool look_at_files(struct view *view)
 {
     struct fail fail;
     uint64_t from;
-    bool changes;
-    enum trace_news news;
+    enum trace_news news = view->is_stale ? TRACE_CHANGED : trace_refresh(&view->trace, &from);
 
-    pthread_rwlock_wrlock(&view->lock);
-    news = view->is_stale ? TRACE_CHANGED : trace_refresh(&view->trace, &from);
-    if (news == TRACE_GROWN && !extend(view, from, &fail))
-        news = TRACE_CHANGED;
+    if (news == TRACE_GROWN)
+        extend(view, from);
     /* If it fails, a writer is active, and the next check will find its changes. */
     view->is_stale = news == TRACE_CHANGED && !open_again(view, &fail);
-    changes = news != TRACE_SAME && !view->is_stale;
-    if (changes)
-        tell_change(view);
-    pthread_rwlock_unlock(&view->lock);
-    return changes;
+    return news != TRACE_SAME && !view->is_stale;
 }
 
-static void set_live(struct view *view, bool is_live)
+static bool set_live(struct view *view, bool is_live)
 {
-    bool changes;
-
-    pthread_rwlock_wrlock(&view->lock);
-    changes = view->is_live != is_live;
+    if (view->is_live == is_live)
+        return false;
     view->is_live = is_live;
-    if (changes && !is_live) {
+    if (!is_live) {
         view_judge(view, true);
         view->is_stale = trace_is_unfinished(&view->trace) != view->trace.ends_early;
     }
-    if (changes)
-        tell_change(view);
-    pthread_rwlock_unlock(&view->lock);
+    return true;
 }
 
 /* How the link is of the pull that writes the trace. Without a pull there is none, but one of this view's own
@@ -255,54 +248,52 @@ static void change_directory(struct view *view)
 
     if (next == NULL || trace_find_link(next).state == TRACE_LINK_NONE)
         return;
-    pthread_rwlock_wrlock(&view->lock);
     view->options.directory = next;
     view->next_directory = NULL;
     view->is_stale = true;
-    pthread_rwlock_unlock(&view->lock);
 }
 
-static void look_at_link(struct view *view)
+static bool look_at_link(struct view *view)
 {
     struct trace_link link = trace_find_link(view->options.directory);
-    enum view_link state;
-    bool changes;
+    enum view_link state = find_link(view, &link), before = view->link;
 
-    pthread_rwlock_wrlock(&view->lock);
-    state = find_link(view, &link);
-    changes = state != view->link;
     if (state == VIEW_LINK_FOLLOWS) /* earlier, the mark is the previous pull's */
         view->boots = view->pulls;
     view->link = state;
     view->is_pulled = link.is_held;
     view->heard_at = link.heard;
-    if (changes)
-        tell_change(view);
-    pthread_rwlock_unlock(&view->lock);
+    return state != before;
+}
+
+static bool look(struct view *view)
+{
+    bool changes, has_grown;
+
+    change_directory(view);
+    changes = look_at_link(view);
+    has_grown = look_at_files(view);
+    view->quiet = has_grown ? 0 : view->quiet + 1;
+    if (has_grown || view->quiet >= LIVE_ROUNDS)
+        changes |= set_live(view, has_grown || view->is_pulled);
+    return changes || has_grown;
 }
 
 static void *keep(void *argument)
 {
     struct view *view = argument;
-    struct fail fail;
-    unsigned quiet = 0;
 
     pthread_rwlock_wrlock(&view->lock);
     view->is_live = view->has_source;
-    view->is_stale = index_block_count(&view->index) == 0 && !make_index(view, &fail);
-    if (view->is_stale)
-        complain("%s", fail.text);
+    if (index_block_count(&view->index) == 0)
+        make_index(view);
     tell_change(view);
     pthread_rwlock_unlock(&view->lock);
     while (view->options.watch && !view->is_stopping) {
-        change_directory(view);
-        look_at_link(view);
-        if (look(view)) {
-            quiet = 0;
-            set_live(view, true);
-        } else if (++quiet >= LIVE_ROUNDS) {
-            set_live(view, view->is_pulled);
-        }
+        pthread_rwlock_wrlock(&view->lock);
+        if (look(view))
+            tell_change(view);
+        pthread_rwlock_unlock(&view->lock);
         usleep(WATCH_MS * 1000);
     }
     return NULL;
@@ -314,12 +305,11 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
 {
     pthread_rwlockattr_t writer_first;
     pthread_condattr_t monotonic;
-    bool ok;
 
     memset(view, 0, sizeof(*view));
     view->options = *options;
     view->version = 1;
-    if (!trace_open(&view->trace, options->directory, fail))
+    if (!open_files(view, fail))
         return false;
     view->index.begin = view->trace.begin;
     view->index.end = view->trace.begin;
@@ -333,14 +323,11 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&view->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (!wait)
-        return true;
     pthread_rwlock_wrlock(&view->lock);
-    ok = make_index(view, fail);
+    if (wait)
+        make_index(view);
     pthread_rwlock_unlock(&view->lock);
-    if (!ok)
-        view_close(view);
-    return ok;
+    return true;
 }
 
 bool view_start(struct view *view, struct fail *fail)
@@ -364,7 +351,7 @@ void view_close(struct view *view)
     free(view->judged.bytes.bytes);
     free(view->judged.ends.bytes);
     index_free(&view->index);
-    trace_close(&view->trace);
+    view_return_files(&view->trace, view->users);
     pthread_cond_destroy(&view->changed);
     pthread_mutex_destroy(&view->mutex);
     pthread_rwlock_destroy(&view->lock);

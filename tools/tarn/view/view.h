@@ -36,6 +36,7 @@ struct view {
     atomic_uint readers_waiting;
     /* protected by `lock` */
     struct trace trace;
+    atomic_uint *users; /* of its files: the view, and each copy of view_share_files */
     struct index index;
     uint64_t damaged;         /* found by view_judge */
     struct blob_array judged; /* its reports, as texts ... */
@@ -47,6 +48,7 @@ struct view {
     bool is_pulled;  /* a pull writes the trace: it is then live even while nothing arrives */
     unsigned boots;  /* further boots of the guest that were followed: the page goes to the newest */
     bool is_stale;   /* the index does not match the files: open the trace again */
+    unsigned quiet;  /* looks at the files in a row that found nothing new */
     /* protected by `mutex`; `changed` is signalled when the version changes */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -70,9 +72,10 @@ void view_close(struct view *view);
 void view_read_lock(struct view *view);
 void view_unlock(struct view *view);
 
-/* Opens the trace's files again, limited to what the index covers, for long reads without the lock while the
- * trace grows. The lock is held for reading. The caller closes TRACE. */
-bool view_open_files(const struct view *view, struct trace *trace, struct fail *fail);
+/* Copies the open trace as it is, for long reads without the lock while it grows. Its files stay open until
+ * all USERS of them have returned their copy. The lock is held for reading. */
+atomic_uint *view_share_files(const struct view *view, struct trace *copy);
+void view_return_files(struct trace *trace, atomic_uint *users);
 
 /* Checks the trace as a whole (read/judge.h), unless it is being written: what is missing may still come.
  * QUIET: defects are not printed. The lock is held for writing, or there are no threads yet. */
