@@ -4,98 +4,166 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/index_walk.h>
 
-struct coverer {
-    struct cover_visitor *visitor;
-    const struct index *index;
-    uint64_t from, to, grain, budget;
-    uint64_t walk_begin, walk_end; /* to be walked; equal: nothing */
+/* ---- walks ----------------------------------------------------------------------------------------- */
+
+struct cutter {
+    struct cover *cover;
+    struct model model;
+    struct merge merge;
+    uint64_t *limits; /* by rank */
+    uint64_t begin;   /* of the part */
+    uint64_t grain;   /* number of the next border of grains ... */
+    uint64_t next;    /* ... and its time; ticks */
 };
 
-/* Adjacent parts are walked in one go. */
-static void add_walk(struct coverer *coverer, uint64_t begin, uint64_t end)
+/* Ends a part. All events before AT have been taken. */
+static void cut(struct cutter *cutter, uint64_t at)
 {
-    if (coverer->walk_begin == coverer->walk_end)
-        coverer->walk_begin = begin > coverer->from ? begin : coverer->from;
-    coverer->walk_end = end < coverer->to ? end : coverer->to;
-}
+    struct tally *part = &cutter->cover->part;
 
-static void finish_walk(struct coverer *coverer)
-{
-    struct cover_visitor *visitor = coverer->visitor;
-
-    if (coverer->walk_begin == coverer->walk_end)
+    if (at <= cutter->begin)
         return;
-    visitor->begin = coverer->walk_begin;
-    visitor->end = coverer->walk_end;
-    coverer->walk_begin = coverer->walk_end;
-    visitor->walk(visitor);
+    walk_limits(&cutter->merge, &cutter->model, at, cutter->limits);
+    tally_open_segments(part, &cutter->model, cutter->limits, at);
+    cutter->cover->take(cutter->cover, part, cutter->begin, at);
+    tally_begin(part, at);
+    model_begin_stays(&cutter->model, at);
+    cutter->begin = at;
 }
 
-static void visit_node(struct coverer *coverer, unsigned level, size_t node, uint64_t begin, uint64_t end)
+/* Sets the next border of grains. At a whole nanosecond, because events are sorted by them. */
+static void set_next(struct cutter *cutter)
 {
-    struct cover_visitor *visitor = coverer->visitor;
+    const struct cover *cover = cutter->cover;
+    const struct schema *schema = &cover->trace->schema;
+    uint64_t at = cover->from + (uint64_t)((double)++cutter->grain * cover->grain);
 
+    cutter->next = cover->grain > 0 ? schema_ticks(schema, schema_ns(schema, at)) : UINT64_MAX;
+}
+
+static void cut_until(struct cutter *cutter, uint64_t ticks)
+{
+    for (; cutter->next <= ticks; set_next(cutter))
+        cut(cutter, cutter->next);
+}
+
+static void take_events(struct cutter *cutter, uint64_t end)
+{
+    struct cursor *cursor = merge_next(&cutter->merge), *moved;
+
+    walk_begin(&cutter->model, &cutter->merge);
+    while (cursor != NULL && cursor->ticks < end) {
+        cut_until(cutter, cursor->ticks);
+        cutter->cover->part.events[cursor->event.type->index] += cursor->ticks >= cutter->begin;
+        model_apply(&cutter->model, moved = cursor);
+        cursor = merge_next(&cutter->merge);
+        walk_look_ahead(&cutter->model, moved);
+    }
+    cut_until(cutter, end);
+    cut(cutter, end);
+}
+
+static void walk_parts(struct cover *cover)
+{
+    struct cutter cutter = {.cover = cover, .begin = cover->walk_begin};
+    struct tally_observer observer;
+
+    if (cover->walk_begin == cover->walk_end)
+        return;
+    cutter.limits = alloc_zero(cover->trace->stream_count + 1, sizeof(cutter.limits[0]));
+    walk_open_range(&cutter.model, &cutter.merge, cover->trace, cover->index, cover->walk_begin,
+                    cover->walk_end, WALK_KNOWS_NOTHING, NULL);
+    tally_observe(&observer, &cover->part);
+    model_observe(&cutter.model, &observer.observer);
+    model_begin_range(&cutter.model);
+    tally_begin(&cover->part, cutter.begin);
+    if (cover->grain > 0)
+        cutter.grain = (uint64_t)((double)(cutter.begin - cover->from) / cover->grain);
+    set_next(&cutter);
+    take_events(&cutter, cover->walk_end);
+    merge_close(&cutter.merge);
+    model_close(&cutter.model);
+    free(cutter.limits);
+    cover->walk_begin = cover->walk_end;
+}
+
+/* Adjacent blocks are walked in one go. */
+static void add_walk(struct cover *cover, uint64_t begin, uint64_t end)
+{
+    if (cover->walk_begin == cover->walk_end)
+        cover->walk_begin = begin > cover->from ? begin : cover->from;
+    cover->walk_end = end < cover->to ? end : cover->to;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------------- */
+
+static bool is_fine(const struct cover *cover, uint64_t begin, uint64_t end)
+{
+    return cover->grain <= 0 || end - begin <= (uint64_t)cover->grain;
+}
+
+static void take_node(struct cover *cover, unsigned level, size_t node, uint64_t begin, uint64_t end)
+{
     if (begin >= end)
         return;
-    finish_walk(coverer);
-    visitor->begin = begin;
-    visitor->end = end;
-    visitor->node(visitor, blob_array_get(&coverer->index->levels[level], node));
+    walk_parts(cover);
+    tally_decode(&cover->part, blob_array_get(&cover->index->levels[level], node), begin);
+    cover->take(cover, &cover->part, begin, end);
 }
 
 /* Returns the cost of walking a block: its events, plus those from its checkpoint on if the walk begins with
  * it. */
-static uint64_t cost_of(const struct coverer *coverer, size_t block)
+static uint64_t cost_of(const struct cover *cover, size_t block)
 {
-    const struct index *index = coverer->index;
-    bool goes_on = coverer->walk_begin != coverer->walk_end;
+    const struct index *index = cover->index;
+    bool goes_on = cover->walk_begin != cover->walk_end;
 
     return index_first(index, block + 1) -
            index_first(index, goes_on ? block : block / INDEX_STRIDE * INDEX_STRIDE);
 }
 
-static void cover_block(struct coverer *coverer, size_t block, uint64_t begin, uint64_t end)
+static void cover_block(struct cover *cover, size_t block, uint64_t begin, uint64_t end)
 {
-    uint64_t cost = cost_of(coverer, block);
+    uint64_t cost = cost_of(cover, block);
 
-    if (begin < coverer->from || end > coverer->to) {
-        add_walk(coverer, begin, end);
-    } else if (end - begin > coverer->grain && cost <= coverer->budget) {
-        coverer->budget -= cost;
-        add_walk(coverer, begin, end);
+    if (begin < cover->from || end > cover->to) {
+        add_walk(cover, begin, end);
+    } else if (!is_fine(cover, begin, end) && cost <= cover->budget) {
+        cover->budget -= cost;
+        add_walk(cover, begin, end);
     } else {
-        visit_node(coverer, 0, block, begin, end);
+        take_node(cover, 0, block, begin, end);
     }
 }
 
-static void cover_node(struct coverer *coverer, unsigned level, size_t node)
+static void cover_node(struct cover *cover, unsigned level, size_t node)
 {
-    const struct index *index = coverer->index;
+    const struct index *index = cover->index;
     uint64_t blocks = index_node_blocks(level);
     uint64_t begin = index_begin(index, node * blocks), end = index_begin(index, (node + 1) * blocks);
 
-    if (node * blocks >= index_block_count(index) || end <= coverer->from || begin >= coverer->to)
+    if (node * blocks >= index_block_count(index) || end <= cover->from || begin >= cover->to)
         return;
     if (level == 0)
-        cover_block(coverer, node, begin, end);
-    else if (node < blob_array_count(&index->levels[level]) && begin >= coverer->from && end <= coverer->to &&
-             end - begin <= coverer->grain)
-        visit_node(coverer, level, node, begin, end);
+        cover_block(cover, node, begin, end);
+    else if (node < blob_array_count(&index->levels[level]) && begin >= cover->from && end <= cover->to &&
+             is_fine(cover, begin, end))
+        take_node(cover, level, node, begin, end);
     else
         for (size_t i = 0; i < INDEX_FANOUT; i++)
-            cover_node(coverer, level - 1, node * INDEX_FANOUT + i);
+            cover_node(cover, level - 1, node * INDEX_FANOUT + i);
 }
 
-void cover_range(struct cover_visitor *visitor, const struct index *index, uint64_t from, uint64_t to,
-                 uint64_t grain, uint64_t budget)
+void cover_range(struct cover *cover)
 {
-    struct coverer coverer = {visitor, index, from, to, grain, budget, 0, 0};
     unsigned top = INDEX_LEVELS - 1;
     uint64_t blocks = index_node_blocks(top);
 
-    for (size_t node = 0; node * blocks < index_block_count(index); node++)
-        cover_node(&coverer, top, node);
-    finish_walk(&coverer);
+    tally_open(&cover->part, cover->trace);
+    for (size_t node = 0; node * blocks < index_block_count(cover->index); node++)
+        cover_node(cover, top, node);
+    walk_parts(cover);
+    tally_close(&cover->part);
 }
 
 uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
@@ -108,65 +176,23 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
 
 /* ---- sums ------------------------------------------------------------------------------------------ */
 
-struct accumulator {
-    struct cover_visitor visitor;
-    struct tally_observer observer;
-    struct walk_range range;
+struct summer {
+    struct cover cover;
     struct tally *sum;
-    const struct index *index;
-    const struct trace *trace;
 };
 
-static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+static void add_part(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end)
 {
-    const struct accumulator *accumulator = OUTER(range, struct accumulator, range);
-
-    accumulator->observer.tally->events[cursor->event.type->index]++;
-}
-
-static void close_segments(struct walk_range *range, const struct model *model, const uint64_t *limits)
-{
-    struct accumulator *accumulator = OUTER(range, struct accumulator, range);
-
-    tally_open_segments(accumulator->observer.tally, model, limits, range->to);
-    accumulator->observer.is_done = true;
-}
-
-/* Walks into a tally of its own, and adds that. */
-static void sum_walk(struct cover_visitor *visitor)
-{
-    struct accumulator *accumulator = (struct accumulator *)visitor;
-    struct buffer node = {0};
-    struct tally tally;
-
-    accumulator->range = (struct walk_range){.from = visitor->begin,
-                                             .to = visitor->end,
-                                             .observer = &accumulator->observer.observer,
-                                             .event = on_event,
-                                             .end = close_segments};
-    tally_open(&tally, accumulator->trace);
-    tally_begin(&tally, visitor->begin);
-    tally_observe(&accumulator->observer, &tally);
-    walk_range(&accumulator->range, accumulator->trace, accumulator->index);
-    tally_encode(&tally, &node);
-    tally_close(&tally);
-    tally_node(accumulator->sum, (struct buffer_reader){.at = node.bytes, .left = node.used}, visitor->begin,
-               visitor->end);
-    free(node.bytes);
-}
-
-static void sum_node(struct cover_visitor *visitor, struct buffer_reader node)
-{
-    tally_node(((struct accumulator *)visitor)->sum, node, visitor->begin, visitor->end);
+    tally_add(((struct summer *)cover)->sum, part, begin, end);
 }
 
 void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
                struct tally *tally)
 {
-    struct accumulator accumulator = {
-        .visitor = {.node = sum_node, .walk = sum_walk}, .sum = tally, .index = index, .trace = trace};
+    struct summer summer = {
+        .cover = {.index = index, .trace = trace, .from = from, .to = to, .take = add_part}, .sum = tally};
 
     tally_begin(tally, from);
-    cover_range(&accumulator.visitor, index, from, to, UINT64_MAX, 0);
+    cover_range(&summer.cover);
     tally_extend(tally, to);
 }

@@ -4,29 +4,32 @@
  *
  * Nodes are as large as possible but no wider than the wanted grain. The ends of the range that no node
  * covers are walked. So are blocks that are wider than the grain because little happens in them, as long as
- * few events need to be read.
+ * few events need to be read. Either gives a tally: a walk one for each grain.
  */
 #ifndef TARN_COVER_H
 #define TARN_COVER_H
 
 #include <tools/tarn/view/index.h>
 
-/* Gets the parts of a range in order, without gaps. */
-struct cover_visitor {
-    uint64_t begin, end; /* of the current part, in ticks */
-    void (*node)(struct cover_visitor *visitor, struct buffer_reader node);
-    void (*walk)(struct cover_visitor *visitor);
+struct cover {
+    const struct index *index;
+    const struct trace *trace;
+    uint64_t from, to; /* ticks */
+    double grain;      /* ticks: no part is longer, unless walking costs too much; 0: any length */
+    uint64_t budget;   /* maximum number of events walked apart from the ends */
+    /* Gets the parts of the range in order, without gaps. */
+    void (*take)(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end);
+    /* of cover_range */
+    struct tally part;
+    uint64_t walk_begin, walk_end; /* to be walked; equal: nothing */
 };
 
-/* GRAIN: maximum width of nodes in ticks; UINT64_MAX: any. BUDGET: maximum number of events walked apart
- * from the ends. */
-void cover_range(struct cover_visitor *visitor, const struct index *index, uint64_t from, uint64_t to,
-                 uint64_t grain, uint64_t budget);
+void cover_range(struct cover *cover);
 
 /* Returns an upper estimate of the events in a range: those of all blocks that it touches. */
 uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to);
 
-/* Sums up a range exactly into an open tally: nodes, and walks at both ends. */
+/* Sums up a range exactly into an open tally. */
 void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
                struct tally *tally);
 

@@ -129,7 +129,7 @@ static void write_node(struct builder *builder, unsigned level)
     blob_array_end(array);
     if (level + 1 == INDEX_LEVELS)
         return;
-    tally_node(open_parent(builder, level, number), blob_array_get(array, number), tally->begin, end);
+    tally_add(open_parent(builder, level, number), tally, tally->begin, end);
     if ((number + 1) % INDEX_FANOUT == 0)
         write_node(builder, level + 1);
 }
@@ -137,14 +137,18 @@ static void write_node(struct builder *builder, unsigned level)
 static void reopen_nodes(struct builder *builder)
 {
     const struct index *index = builder->index;
+    struct tally *part = &builder->tallies[0]; /* no block is open yet */
 
     for (unsigned level = 0; level + 1 < INDEX_LEVELS; level++) {
         uint64_t blocks = index_node_blocks(level);
         size_t count = blob_array_count(&index->levels[level]);
 
-        for (size_t i = count / INDEX_FANOUT * INDEX_FANOUT; i < count; i++)
-            tally_node(open_parent(builder, level, i), blob_array_get(&index->levels[level], i),
-                       index_begin(index, i * blocks), index_begin(index, (i + 1) * blocks));
+        for (size_t i = count / INDEX_FANOUT * INDEX_FANOUT; i < count; i++) {
+            uint64_t begin = index_begin(index, i * blocks);
+
+            tally_decode(part, blob_array_get(&index->levels[level], i), begin);
+            tally_add(open_parent(builder, level, i), part, begin, index_begin(index, (i + 1) * blocks));
+        }
     }
 }
 

@@ -75,27 +75,15 @@ static void take_events(struct walk_range *range, struct model *model, struct me
     }
 }
 
-static void call_end(struct walk_range *range, const struct model *model, const struct merge *merge)
-{
-    uint64_t *limits = alloc_zero(merge->trace->stream_count + 1, sizeof(*limits));
-
-    walk_limits(merge, model, range->to, limits);
-    range->end(range, model, limits);
-    free(limits);
-}
-
 void walk_range(struct walk_range *range, const struct trace *trace, const struct index *index)
 {
     struct model model;
     struct merge merge;
 
     walk_open_range(&model, &merge, trace, index, range->from, range->to, range->knows, NULL);
-    if (range->observer != NULL)
-        model_observe(&model, range->observer);
+    model_observe(&model, range->observer);
     model_begin_range(&model);
     take_events(range, &model, &merge);
-    if (range->end != NULL)
-        call_end(range, &model, &merge);
     model_finish_range(&model, &merge);
     merge_close(&merge);
     model_close(&model);

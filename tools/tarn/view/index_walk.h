@@ -35,12 +35,9 @@ enum walk_knowledge { WALK_KNOWS_NOTHING, WALK_KNOWS_LOCKS /* their names */, WA
 
 struct walk_range {
     uint64_t from, to;
-    struct model_observer *observer; /* or NULL */
+    struct model_observer *observer;
     /* Called for every event of the range, before the model takes it. May be NULL. */
     void (*event)(struct walk_range *range, const struct cursor *cursor, const struct model *model);
-    /* Called after all events, while the model's segments are open: they extend to LIMITS, those of threads
-     * that do not run to `to`. May be NULL. */
-    void (*end)(struct walk_range *range, const struct model *model, const uint64_t *limits);
     enum walk_knowledge knows;
 };
 

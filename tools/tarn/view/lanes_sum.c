@@ -2,8 +2,8 @@
 /*
  * lanes_sum.c - lanes of a long range, from the index: shares of time per pixel; see lanes.h.
  *
- * The range is split into nodes and walks (cover.h). The times in a node are spread evenly over its pixels,
- * usually one. A walk to the start of the range finds the state of each thread there.
+ * The range is split into parts (cover.h). The times in a part are spread evenly over its pixels, usually
+ * one. A walk to the start of the range finds the state of each thread there.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/cover.h>
@@ -26,15 +26,11 @@ struct thread_row {
 };
 
 struct accumulator {
-    struct model_observer observer; /* of walks */
-    struct cover_visitor cover;
-    struct node_visitor node;
-    struct walk_range range;
+    struct cover cover;
     struct lanes *lanes;
-    const struct view *view;
     double pixel;            /* ticks */
     uint32_t *places, count; /* lanes by thread; their number */
-    struct cpu_pixel **cpus; /* by rank: its pixels; NULL: it has no lane */
+    struct cpu_pixel **cpus; /* by lane: its pixels */
     struct thread_row *rows; /* by lane */
 };
 
@@ -65,19 +61,15 @@ static void add_ran(struct cpu_pixel *pixel, uint32_t thread, float ticks)
     }
 }
 
-/* Adds time of a KIND, or CPU_KINDS: none; and of the thread that ran, or LANES_NOBODY. */
-static void add_cpu_ticks(struct accumulator *accumulator, uint32_t rank, const struct spread *spread,
-                          enum cpu_kind kind, uint32_t thread, uint64_t ticks)
+static void add_cpu(struct cpu_pixel *pixels, const struct spread *spread, const struct tally_cpu *cpu)
 {
-    for (uint32_t i = spread->first; accumulator->cpus[rank] != NULL && ticks != 0 && i <= spread->last;
-         i++) {
-        struct cpu_pixel *pixel = &accumulator->cpus[rank][i];
-        float part = (float)ticks * (float)spread_share(spread, i);
+    for (uint32_t i = spread->first; i <= spread->last; i++) {
+        float share = (float)spread_share(spread, i);
 
-        if (kind < CPU_KINDS)
-            pixel->ticks[kind] += part;
-        if (thread != LANES_NOBODY)
-            add_ran(pixel, thread, part);
+        for (int kind = 0; kind < CPU_KINDS; kind++)
+            pixels[i].ticks[kind] += (float)cpu->ticks[kind] * share;
+        for (uint32_t n = 0; n < cpu->count; n++)
+            add_ran(&pixels[i], cpu->ran[n].thread, (float)cpu->ran[n].ticks * share);
     }
 }
 
@@ -87,19 +79,13 @@ static void add_thread_ticks(struct thread_row *row, const struct spread *spread
         row->pixels[i][kind] += (float)ticks * (float)spread_share(spread, i);
 }
 
-static void add_thread_time(const struct accumulator *accumulator, struct thread_row *row,
-                            enum node_kind kind, uint64_t begin, uint64_t end)
-{
-    struct spread spread = spread_of(accumulator, begin, end);
-
-    if (kind != NODE_ABSENT && begin < end)
-        add_thread_ticks(row, &spread, kind, end - begin);
-}
-
 /* Until END, a thread stayed in its last state. */
 static void add_rest(const struct accumulator *accumulator, struct thread_row *row, uint64_t end)
 {
-    add_thread_time(accumulator, row, row->last, row->until, end);
+    struct spread spread = spread_of(accumulator, row->until, end);
+
+    if (row->last != NODE_ABSENT && row->until < end)
+        add_thread_ticks(row, &spread, row->last, end - row->until);
 }
 
 /* NULL: it has no lane. */
@@ -110,105 +96,63 @@ static struct thread_row *row_of(const struct accumulator *accumulator, uint32_t
     return &accumulator->rows[accumulator->places[number]];
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------------- */
 
-static void visit_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
+static void take_thread(const struct accumulator *accumulator, struct thread_row *row,
+                        const struct tally_thread *thread, uint64_t begin, uint64_t end)
 {
-    struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
-    struct spread spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
+    struct spread spread = spread_of(accumulator, begin, end);
 
-    for (int kind = 0; kind < CPU_KINDS; kind++)
-        add_cpu_ticks(accumulator, rank, &spread, (enum cpu_kind)kind, LANES_NOBODY, ticks[kind]);
-}
-
-static void visit_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks)
-{
-    struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
-    struct spread spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
-
-    add_cpu_ticks(accumulator, rank, &spread, CPU_KINDS, thread, ticks);
-}
-
-static void visit_thread(struct node_visitor *visitor, uint32_t number, enum node_kind first,
-                         enum node_kind last, const uint64_t ticks[NODE_KINDS])
-{
-    struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
-    struct thread_row *row = row_of(accumulator, number);
-    struct spread spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
-
-    if (row == NULL)
-        return;
-    add_rest(accumulator, row, accumulator->cover.begin);
+    add_rest(accumulator, row, begin);
     for (int kind = 0; kind < NODE_KINDS; kind++)
-        add_thread_ticks(row, &spread, kind, ticks[kind]);
-    row->until = accumulator->cover.end;
-    row->last = last;
+        add_thread_ticks(row, &spread, kind, thread->ticks[kind]);
+    row->until = end;
+    row->last = thread->last;
 }
 
-static void visit_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
-{
-    const struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
-
-    lanes_count(accumulator->lanes, type, accumulator->cover.begin, accumulator->cover.end, count);
-}
-
-static void visit_node(struct cover_visitor *cover, struct buffer_reader node)
+static void take(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end)
 {
     struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
+    struct lanes *lanes = accumulator->lanes;
+    struct spread spread = spread_of(accumulator, begin, end);
 
-    node_visit(&accumulator->node, node, accumulator->view->trace.stream_count);
-}
+    for (uint32_t i = 0; i < lanes->cpu_count; i++)
+        if (lanes->cpus[i].number < part->cpu_count)
+            add_cpu(accumulator->cpus[i], &spread, &part->cpus[lanes->cpus[i].number]);
+    for (uint32_t i = 0; i < part->touched_count; i++) {
+        uint32_t number = part->touched[i];
+        struct thread_row *row = row_of(accumulator, number);
 
-/* ---- walks ---------------------------------------------------------------------------------- */
-
-static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                       uint64_t to)
-{
-    struct accumulator *accumulator = (struct accumulator *)self;
-    enum node_kind kind = node_kind(thread);
-    struct thread_row *row = row_of(accumulator, thread->number);
-    struct spread spread = spread_of(accumulator, from, to);
-
-    if (row != NULL)
-        add_thread_time(accumulator, row, kind, from, to);
-    if (kind <= NODE_INTERRUPT)
-        add_cpu_ticks(accumulator, thread->cpu, &spread, cpu_kind(thread, kind), thread->number, to - from);
-}
-
-static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
-{
-    lanes_count(OUTER(range, struct accumulator, range)->lanes, cursor->event.type->index, cursor->ticks,
-                cursor->ticks, 1);
-}
-
-/* Notes the state of each thread after the walk. */
-static void note_states(struct walk_range *range, const struct model *model, const uint64_t *limits)
-{
-    struct accumulator *accumulator = OUTER(range, struct accumulator, range);
-
-    for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++) {
-        uint32_t number = accumulator->lanes->threads[i].number;
-        const struct model_thread *thread = number < model->thread_count ? model->threads[number] : NULL;
-        bool is_known = thread != NULL && thread->tid != MODEL_NOBODY &&
-                        (thread->state != MODEL_RUNNING || limits[thread->cpu] >= range->to);
-
-        accumulator->rows[i].until = range->to;
-        accumulator->rows[i].last = is_known ? node_kind(thread) : NODE_ABSENT;
+        if (row != NULL)
+            take_thread(accumulator, row, &part->threads[number], begin, end);
     }
+    for (uint32_t type = 0; type < lanes->type_count && lanes->counts != NULL; type++)
+        if (part->events[type] != 0)
+            lanes_count(lanes, type, begin, end, part->events[type]);
 }
 
-static void walk_part(struct cover_visitor *cover)
+/* Notes the state of each thread when the range begins. */
+static void note_states(struct accumulator *accumulator, const struct index *index, uint64_t from)
 {
-    struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
+    const struct lanes *lanes = accumulator->lanes;
+    struct model model;
+    struct merge merge;
+    uint64_t *limits = alloc_zero(accumulator->cover.trace->stream_count + 1, sizeof(*limits));
 
-    for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)
-        add_rest(accumulator, &accumulator->rows[i], cover->begin); /* the walk reports all of its part */
-    accumulator->range = (struct walk_range){.from = cover->begin,
-                                             .to = cover->end,
-                                             .observer = &accumulator->observer,
-                                             .event = accumulator->node.events != NULL ? on_event : NULL,
-                                             .end = note_states};
-    walk_range(&accumulator->range, &accumulator->view->trace, &accumulator->view->index);
+    walk_open_range(&model, &merge, accumulator->cover.trace, index, from, from, WALK_KNOWS_NOTHING, NULL);
+    model_walk(&model, &merge);
+    walk_limits(&merge, &model, from, limits);
+    for (uint32_t i = 0; i < lanes->thread_count; i++) {
+        uint32_t number = lanes->threads[i].number;
+        const struct model_thread *thread = number < model.thread_count ? model.threads[number] : NULL;
+
+        if (thread != NULL && thread->tid != MODEL_NOBODY &&
+            (thread->state != MODEL_RUNNING || limits[thread->cpu] >= from))
+            accumulator->rows[i].last = node_kind(thread);
+    }
+    free(limits);
+    merge_close(&merge);
+    model_close(&model);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------ */
@@ -232,10 +176,11 @@ static void add_run(struct buffer *runs, const struct lane_run *run)
         buffer_add(runs, run, sizeof(*run));
 }
 
-static void make_cpu_runs(const struct accumulator *accumulator, struct lane *lane)
+static void make_cpu_runs(const struct accumulator *accumulator, const struct cpu_pixel *pixels,
+                          struct lane *lane)
 {
     for (uint32_t i = 0; i < accumulator->lanes->width; i++) {
-        const struct cpu_pixel *pixel = &accumulator->cpus[lane->number][i];
+        const struct cpu_pixel *pixel = &pixels[i];
         struct lane_run run = {.pixels = 1, .what = LANES_NOBODY};
         unsigned most = 0;
 
@@ -276,10 +221,10 @@ static void open_pixels(struct accumulator *accumulator, const struct view *view
 
     accumulator->count = index_thread_count(&view->index);
     accumulator->places = lanes_places(lanes, accumulator->count);
-    accumulator->cpus = alloc_zero(lanes_cpu_count(view) + 1, sizeof(accumulator->cpus[0]));
+    accumulator->cpus = alloc_zero(lanes->cpu_count + 1, sizeof(accumulator->cpus[0]));
     accumulator->rows = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->rows[0]));
     for (uint32_t i = 0; i < lanes->cpu_count; i++)
-        accumulator->cpus[lanes->cpus[i].number] = alloc_zero(lanes->width, sizeof(struct cpu_pixel));
+        accumulator->cpus[i] = alloc_zero(lanes->width, sizeof(struct cpu_pixel));
     for (uint32_t i = 0; i < lanes->thread_count; i++)
         accumulator->rows[i] = (struct thread_row){alloc_zero(lanes->width, sizeof(float[NODE_KINDS])),
                                                    NODE_ABSENT, lanes->from};
@@ -288,7 +233,7 @@ static void open_pixels(struct accumulator *accumulator, const struct view *view
 static void close_pixels(struct accumulator *accumulator)
 {
     for (uint32_t i = 0; i < accumulator->lanes->cpu_count; i++)
-        free(accumulator->cpus[accumulator->lanes->cpus[i].number]);
+        free(accumulator->cpus[i]);
     for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)
         free(accumulator->rows[i].pixels);
     free(accumulator->cpus);
@@ -296,35 +241,28 @@ static void close_pixels(struct accumulator *accumulator)
     free(accumulator->places);
 }
 
-static void add_all(struct accumulator *accumulator)
-{
-    const struct lanes *lanes = accumulator->lanes;
-    const struct index *index = &accumulator->view->index;
-    uint64_t grain = accumulator->pixel > 1 ? (uint64_t)accumulator->pixel : 1;
-
-    accumulator->cover.begin = accumulator->cover.end = lanes->from;
-    if (lanes->from > index->begin)
-        walk_part(&accumulator->cover);
-    cover_range(&accumulator->cover, index, lanes->from, lanes->to, grain, WALK_BUDGET);
-}
-
 void lanes_sum(struct lanes *lanes, const struct view *view)
 {
-    struct accumulator accumulator = {
-        .observer = {.segment = on_segment},
-        .cover = {.node = visit_node, .walk = walk_part},
-        .node = {visit_cpu, visit_ran, visit_thread, lanes->marked != NULL ? visit_events : NULL},
-        .lanes = lanes,
-        .view = view,
-        .pixel = (double)(lanes->to - lanes->from) / lanes->width};
+    double pixel = (double)(lanes->to - lanes->from) / lanes->width;
+    struct accumulator accumulator = {.cover = {.index = &view->index,
+                                                .trace = &view->trace,
+                                                .from = lanes->from,
+                                                .to = lanes->to,
+                                                .grain = pixel > 1 ? pixel : 1,
+                                                .budget = WALK_BUDGET,
+                                                .take = take},
+                                      .lanes = lanes,
+                                      .pixel = pixel};
 
     open_pixels(&accumulator, view);
-    add_all(&accumulator);
+    if (lanes->from > view->index.begin)
+        note_states(&accumulator, &view->index, lanes->from);
+    cover_range(&accumulator.cover);
     for (uint32_t i = 0; i < lanes->thread_count; i++) {
         add_rest(&accumulator, &accumulator.rows[i], lanes->to);
         make_thread_runs(&accumulator, &accumulator.rows[i], &lanes->threads[i]);
     }
     for (uint32_t i = 0; i < lanes->cpu_count; i++)
-        make_cpu_runs(&accumulator, &lanes->cpus[i]);
+        make_cpu_runs(&accumulator, accumulator.cpus[i], &lanes->cpus[i]);
     close_pixels(&accumulator);
 }

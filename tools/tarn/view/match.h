@@ -59,7 +59,8 @@ struct prefilter_scan {
 struct prefilter {
     const struct view *view;
     const struct match *match;
-    bool *threads; /* by number; NULL: all */
+    bool *threads;     /* by number; NULL: all */
+    struct tally node; /* of the index, read last */
     /* if there is a text: */
     uint8_t number[8];            /* the bytes contain the text, or this number without leading zeros */
     unsigned number_size;         /* 0: no number */

@@ -173,13 +173,9 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
 static void on_state_interval(struct model_observer *observer, const struct model_thread *thread,
                               uint64_t from, uint64_t to)
 {
-    const struct tally_observer *self = (struct tally_observer *)observer;
-    struct tally *tally = self->tally;
-    struct tally_thread *sum;
+    struct tally *tally = ((struct tally_observer *)observer)->tally;
+    struct tally_thread *sum = touch(tally, thread, from);
 
-    if (self->is_done)
-        return;
-    sum = touch(tally, thread, from);
     from = from > tally->begin ? from : tally->begin;
     if (thread->state == MODEL_RUNNING)
         add_run(tally, thread, sum, thread->run_ticks);
@@ -189,10 +185,9 @@ static void on_state_interval(struct model_observer *observer, const struct mode
 
 static void on_move(struct model_observer *observer, const struct model_thread *thread)
 {
-    const struct tally_observer *self = (struct tally_observer *)observer;
+    struct tally *tally = ((struct tally_observer *)observer)->tally;
 
-    if (!self->is_done)
-        add_run(self->tally, thread, touch(self->tally, thread, thread->since), thread->run_ticks);
+    add_run(tally, thread, touch(tally, thread, thread->since), thread->run_ticks);
 }
 
 /* A new thread was absent before, whatever it does next. */
@@ -203,7 +198,7 @@ static void on_thread(struct model_observer *observer, const struct model_thread
     struct tally_thread *sum;
     bool is_new;
 
-    if (self->is_done || thread->tid == MODEL_NOBODY)
+    if (thread->tid == MODEL_NOBODY)
         return;
     sum = tally_touch(self->tally, thread->number, &is_new);
     if (is_new)
@@ -219,60 +214,44 @@ void tally_observe(struct tally_observer *self, struct tally *tally)
 
 /* ---- adding up ------------------------------------------------------------------------------------- */
 
-struct accumulator {
-    struct node_visitor visitor;
-    struct tally *tally;
-    uint64_t begin, end;
-    uint32_t ran_at; /* index in the list of threads that ran: adjacent nodes often have the same list */
-};
-
-static void add_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
+static void add_cpu(struct tally_cpu *cpu, const struct tally_cpu *part)
 {
-    struct tally *tally = ((struct accumulator *)visitor)->tally;
+    uint32_t at = UINT32_MAX; /* adjacent parts often have the same list */
 
     for (int kind = 0; kind < CPU_KINDS; kind++)
-        tally->cpus[rank].ticks[kind] += ticks[kind];
+        cpu->ticks[kind] += part->ticks[kind];
+    for (uint32_t i = 0; i < part->count; i++) {
+        at = find_ran(cpu, part->ran[i].thread, at + 1);
+        cpu->ran[at].ticks += part->ran[i].ticks;
+    }
 }
 
-static void add_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks)
+static void add_thread(struct tally *tally, uint32_t number, const struct tally_thread *part, uint64_t begin,
+                       uint64_t end)
 {
-    struct accumulator *accumulator = (struct accumulator *)visitor;
-    struct tally_cpu *cpu = &accumulator->tally->cpus[rank];
-
-    accumulator->ran_at = find_ran(cpu, thread, accumulator->ran_at + 1);
-    cpu->ran[accumulator->ran_at].ticks += ticks;
-}
-
-static void add_thread(struct node_visitor *visitor, uint32_t number, enum node_kind first,
-                       enum node_kind last, const uint64_t ticks[NODE_KINDS])
-{
-    const struct accumulator *accumulator = (struct accumulator *)visitor;
-    struct tally *tally = accumulator->tally;
     bool is_new;
     struct tally_thread *sum = tally_touch(tally, number, &is_new);
 
     if (is_new) {
-        sum->first = sum->last = (uint8_t)first;
+        sum->first = sum->last = part->first;
         sum->until = tally->begin;
     }
-    if (sum->last != NODE_ABSENT && accumulator->begin > sum->until)
-        sum->ticks[sum->last] += accumulator->begin - sum->until;
+    if (sum->last != NODE_ABSENT && begin > sum->until)
+        sum->ticks[sum->last] += begin - sum->until;
     for (int kind = 0; kind < NODE_KINDS; kind++)
-        sum->ticks[kind] += ticks[kind];
-    sum->until = accumulator->end;
-    sum->last = (uint8_t)last;
+        sum->ticks[kind] += part->ticks[kind];
+    sum->until = end;
+    sum->last = part->last;
 }
 
-static void add_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
+void tally_add(struct tally *tally, const struct tally *part, uint64_t begin, uint64_t end)
 {
-    ((struct accumulator *)visitor)->tally->events[type] += count;
-}
-
-void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
-{
-    struct accumulator accumulator = {{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
-
-    node_visit(&accumulator.visitor, node, tally->cpu_count);
+    for (unsigned i = 0; i < tally->cpu_count; i++)
+        add_cpu(&tally->cpus[i], &part->cpus[i]);
+    for (uint32_t i = 0; i < part->touched_count; i++)
+        add_thread(tally, part->touched[i], &part->threads[part->touched[i]], begin, end);
+    for (unsigned i = 0; i < tally->event_count; i++)
+        tally->events[i] += part->events[i];
 }
 
 void tally_extend(struct tally *tally, uint64_t end)
@@ -357,51 +336,39 @@ void tally_encode(struct tally *tally, struct buffer *out)
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-static void visit_cpu(struct node_visitor *visitor, struct buffer_reader *node, uint32_t rank)
+static void decode_cpu(struct tally_cpu *cpu, struct buffer_reader *node)
 {
-    uint64_t ticks[CPU_KINDS];
-
     for (int kind = 0; kind < CPU_KINDS; kind++)
-        ticks[kind] = buffer_get_varint(node);
-    if (visitor->cpu != NULL)
-        visitor->cpu(visitor, rank, ticks);
+        cpu->ticks[kind] = buffer_get_varint(node);
     for (uint64_t left = buffer_get_varint(node); left > 0; left--) {
-        uint64_t thread = buffer_get_varint(node), ran = buffer_get_varint(node);
-
-        if (visitor->ran != NULL)
-            visitor->ran(visitor, rank, (uint32_t)thread, ran);
+        cpu->ran = array_grow(cpu->ran, cpu->count, &cpu->size, sizeof(cpu->ran[0]));
+        cpu->ran[cpu->count].thread = (uint32_t)buffer_get_varint(node);
+        cpu->ran[cpu->count++].ticks = buffer_get_varint(node);
     }
 }
 
-static void visit_thread(struct node_visitor *visitor, struct buffer_reader *node)
+static void decode_thread(struct tally *tally, struct buffer_reader *node)
 {
-    uint64_t number = buffer_get_varint(node), head = buffer_get_varint(node), ticks[NODE_KINDS];
-    unsigned mask = (unsigned)(head >> 8), first = head >> 4 & 15, last = head & 15;
+    struct tally_thread *sum = tally_add_thread(tally, (uint32_t)buffer_get_varint(node));
+    uint64_t head = buffer_get_varint(node);
 
-    for (unsigned kind = 0; kind < NODE_KINDS; kind++)
-        ticks[kind] = mask >> kind & 1 ? buffer_get_varint(node) : 0;
-    if (visitor->thread != NULL)
-        visitor->thread(visitor, (uint32_t)number, (enum node_kind)first, (enum node_kind)last, ticks);
+    sum->first = head >> 4 & 15;
+    sum->last = head & 15;
+    for (unsigned mask = (unsigned)(head >> 8); mask != 0; mask &= mask - 1)
+        sum->ticks[__builtin_ctz(mask)] = buffer_get_varint(node);
 }
 
-static void visit_events(struct node_visitor *visitor, struct buffer_reader *node)
+void tally_decode(struct tally *tally, struct buffer_reader node, uint64_t begin)
 {
     uint64_t type = 0;
 
-    for (uint64_t left = buffer_get_varint(node); left > 0; left--) {
-        type += buffer_get_varint(node);
-        visitor->events(visitor, (uint32_t)type, buffer_get_varint(node));
-    }
-}
-
-void node_visit(struct node_visitor *visitor, struct buffer_reader node, unsigned cpus)
-{
-    for (unsigned i = 0; i < cpus; i++)
-        visit_cpu(visitor, &node, i);
-    if (visitor->thread == NULL && visitor->events == NULL)
-        return;
+    tally_begin(tally, begin);
+    for (unsigned i = 0; i < tally->cpu_count; i++)
+        decode_cpu(&tally->cpus[i], &node);
     for (uint64_t left = buffer_get_varint(&node); left > 0; left--)
-        visit_thread(visitor, &node);
-    if (visitor->events != NULL)
-        visit_events(visitor, &node);
+        decode_thread(tally, &node);
+    for (uint64_t left = buffer_get_varint(&node); left > 0; left--) {
+        type += buffer_get_varint(&node);
+        tally->events[type] = buffer_get_varint(&node);
+    }
 }

@@ -39,11 +39,6 @@ static inline enum node_kind node_kind(const struct model_thread *thread)
 /* Kinds of a CPU's time; the rest is unknown. */
 enum cpu_kind { CPU_USER, CPU_KERNEL, CPU_INTERRUPT, CPU_IDLE, CPU_KINDS };
 
-static inline enum cpu_kind cpu_kind(const struct model_thread *thread, enum node_kind kind)
-{
-    return kind == NODE_USER && thread->is_idle ? CPU_IDLE : (enum cpu_kind)kind;
-}
-
 struct tally_thread {
     uint64_t ticks[NODE_KINDS];
     uint64_t until; /* counted up to here */
@@ -95,28 +90,19 @@ static inline struct tally_thread *tally_touch(struct tally *tally, uint32_t num
  * N from LIMITS[N] on. */
 void tally_open_segments(struct tally *tally, const struct model *model, const uint64_t *limits,
                          uint64_t end);
-/* Fills a tally from a walk; `is_done`: ignores further events. */
+/* Fills a tally from a walk. */
 struct tally_observer {
     struct model_observer observer;
     struct tally *tally;
-    bool is_done;
 };
 void tally_observe(struct tally_observer *self, struct tally *tally);
 
-/* Adds a node of the time from BEGIN to END; BEGIN is where this one ends. */
-void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
+/* Adds PART, from BEGIN to END; BEGIN is where the part before ended. */
+void tally_add(struct tally *tally, const struct tally *part, uint64_t begin, uint64_t end);
 /* Extends threads without further events to END, in their last state. */
 void tally_extend(struct tally *tally, uint64_t end);
 void tally_encode(struct tally *tally, struct buffer *out);
-
-/* Callbacks for a node; NULL: skipped. */
-struct node_visitor {
-    void (*cpu)(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS]);
-    void (*ran)(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks);
-    void (*thread)(struct node_visitor *visitor, uint32_t number, enum node_kind first, enum node_kind last,
-                   const uint64_t ticks[NODE_KINDS]);
-    void (*events)(struct node_visitor *visitor, uint32_t type, uint64_t count);
-};
-void node_visit(struct node_visitor *visitor, struct buffer_reader node, unsigned cpus);
+/* Makes TALLY what a node from BEGIN on is of. */
+void tally_decode(struct tally *tally, struct buffer_reader node, uint64_t begin);
 
 #endif

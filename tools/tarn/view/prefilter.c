@@ -21,6 +21,7 @@ void prefilter_open(struct prefilter *prefilter, const struct view *view, const 
     uint32_t threads = index_thread_count(&view->index);
 
     *prefilter = (struct prefilter){.view = view, .match = match};
+    tally_open(&prefilter->node, &view->trace);
     prefilter->scans = alloc_zero(view->trace.stream_count + 1, sizeof(prefilter->scans[0]));
     if (match->has_number && match->number <= INT64_MAX)
         set_number(prefilter, &view->trace.schema, match->number);
@@ -33,6 +34,7 @@ void prefilter_open(struct prefilter *prefilter, const struct view *view, const 
 
 void prefilter_close(struct prefilter *prefilter)
 {
+    tally_close(&prefilter->node);
     free(prefilter->scans);
     free(prefilter->threads);
     free(prefilter->buffer.bytes);
@@ -40,55 +42,48 @@ void prefilter_close(struct prefilter *prefilter)
 
 /* ---- index ---- */
 
-struct looker {
-    struct node_visitor visitor;
-    const struct prefilter *prefilter;
-    uint32_t thread_count;
+/* What nodes of the index have. */
+struct found {
     bool has_type, has_thread;
     bool has_text; /* a wanted type that needs no search in the bytes */
 };
 
-static void see_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
+static void see_events(const struct match *match, const struct tally *node, struct found *found)
 {
-    struct looker *looker = (struct looker *)visitor;
-
-    if (count == 0 || !looker->prefilter->match->types[type])
-        return;
-    looker->has_type = true;
-    looker->has_text |= looker->prefilter->match->text == NULL || looker->prefilter->match->by_index[type];
+    for (unsigned type = 0; type < node->event_count; type++)
+        if (node->events[type] != 0 && match->types[type]) {
+            found->has_type = true;
+            found->has_text |= match->text == NULL || match->by_index[type];
+        }
 }
 
-static void see_thread(struct looker *looker, uint32_t number)
+static void see_threads(const struct prefilter *prefilter, struct found *found)
 {
-    looker->has_thread |= number >= looker->thread_count || looker->prefilter->threads[number];
-}
+    const struct tally *node = &prefilter->node;
+    uint32_t count = index_thread_count(&prefilter->view->index);
 
-static void see_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks)
-{
-    see_thread((struct looker *)visitor, thread);
-}
-
-static void see_change(struct node_visitor *visitor, uint32_t number, enum node_kind first,
-                       enum node_kind last, const uint64_t ticks[NODE_KINDS])
-{
-    see_thread((struct looker *)visitor, number);
+    for (uint32_t i = 0; i < node->touched_count; i++)
+        found->has_thread |= node->touched[i] >= count || prefilter->threads[node->touched[i]];
 }
 
 /* Reads a node of the index; what is not there may contain anything. */
-static void look_at(struct looker *looker, unsigned level, size_t node)
+static void look_at(struct prefilter *prefilter, unsigned level, size_t number, struct found *found)
 {
-    const struct view *view = looker->prefilter->view;
-    struct buffer_reader reader = blob_array_get(&view->index.levels[level], node);
+    struct buffer_reader reader = blob_array_get(&prefilter->view->index.levels[level], number);
 
-    if (reader.failed)
-        looker->has_type = looker->has_thread = looker->has_text = true;
-    else
-        node_visit(&looker->visitor, reader, view->trace.stream_count);
+    if (reader.failed) {
+        found->has_type = found->has_thread = found->has_text = true;
+        return;
+    }
+    tally_decode(&prefilter->node, reader, 0);
+    see_events(prefilter->match, &prefilter->node, found);
+    if (prefilter->threads != NULL)
+        see_threads(prefilter, found);
 }
 
-static void look_at_stride(struct looker *looker, size_t stride)
+static void look_at_stride(struct prefilter *prefilter, size_t stride, struct found *found)
 {
-    const struct index *index = &looker->prefilter->view->index;
+    const struct index *index = &prefilter->view->index;
     size_t block = stride * INDEX_STRIDE, end = block + INDEX_STRIDE;
 
     if (end > index_block_count(index))
@@ -96,7 +91,7 @@ static void look_at_stride(struct looker *looker, size_t stride)
     while (block < end) {
         unsigned level = block / INDEX_FANOUT < blob_array_count(&index->levels[1]);
 
-        look_at(looker, level, level ? block / INDEX_FANOUT : block);
+        look_at(prefilter, level, level ? block / INDEX_FANOUT : block, found);
         block += level ? INDEX_FANOUT : 1;
     }
 }
@@ -186,18 +181,10 @@ static bool scan_stride(struct prefilter *prefilter, size_t stride)
 
 bool prefilter_may_hold(struct prefilter *prefilter, size_t stride)
 {
-    struct looker looker = {.visitor = {.events = see_events},
-                            .prefilter = prefilter,
-                            .thread_count = index_thread_count(&prefilter->view->index)};
+    struct found found = {.has_thread = prefilter->threads == NULL};
 
     if (prefilter->match->all)
         return true;
-    if (prefilter->threads != NULL) {
-        looker.visitor.ran = see_ran;
-        looker.visitor.thread = see_change;
-    }
-    look_at_stride(&looker, stride);
-    if (!looker.has_type || (prefilter->threads != NULL && !looker.has_thread))
-        return false;
-    return looker.has_text || scan_stride(prefilter, stride);
+    look_at_stride(prefilter, stride, &found);
+    return found.has_type && found.has_thread && (found.has_text || scan_stride(prefilter, stride));
 }
