@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * reply_test.c - tests that every reply finds the wait that it belongs to, or none, in every state that
- * two callers, a server and two saved replies can reach.
+ * reply_test.c - tests that every reply finds the wait that it belongs to, or none, on random walks of two
+ * callers, a server and two saved replies.
  *
  * It runs the kernel's endpoint.c, reply.c, ipc_fast.c, fault_fast.c, wait.c, thread.c and cap.c; in place
- * of the scheduler, it chooses which thread acts next. The search is breadth first. A state is reached by
- * replaying its steps on a new machine, and identified by the contents of kernel and model (write_key).
- * States seen before are not followed, so the search ends, and has then seen all.
+ * of the scheduler, it chooses which thread acts next.
  *
  * The model knows which reply each caller waits for, and to which wait each reply in hand belongs: every
  * wait has a serial number, which is the message's label. After each step every thread's registers and wait
@@ -36,11 +34,11 @@
 #include <tests/unit/stub.h>
 
 enum { FIRST, SECOND, SERVER, THREADS };
-#define CALLERS   2
-#define SAVED     2
-#define STEPS_MAX 64
-#define SET_BITS  18
-#define DEADLINE  1000u
+#define CALLERS  2
+#define SAVED    2
+#define WALKS    30000u
+#define STEPS    100u /* of a walk */
+#define DEADLINE 1000u
 
 /* ---- Stubs ---- */
 
@@ -578,99 +576,7 @@ static void take_step(struct step step)
     check_after();
 }
 
-/* ---- States ---- */
-
-/* Everything on which later steps can depend. Serials only distinguish waits. */
-struct key {
-    uint8_t thread[THREADS][7], held[3], saved[SAVED][3], copied, senders[CALLERS];
-};
-
-static void write_right(uint8_t *key, struct right right, unsigned swap)
-{
-    if (right.caller < 0)
-        return;
-    key[0] = (uint8_t)(1 + ((unsigned)right.caller ^ swap));
-    key[1] = awaits[right.caller] == right.serial;
-    key[2] = asked[right.caller] == right.serial;
-}
-
-static void write_thread(uint8_t *key, unsigned who)
-{
-    const struct thread *thread = threads[who];
-    const struct spinlock *lock = thread->wait_lock;
-    key[0] = !lock ? 0 : lock == &thread->lock ? 1 : lock == &thread->reply_lock ? 2 : 3;
-    key[1] = (uint8_t)thread->state;
-    key[2] = (uint8_t)thread->pending;
-    key[3] = who < CALLERS && thread->message_kind == MESSAGE_FAULT;
-    key[4] = lock && thread->wait_deadline == DEADLINE;
-    key[5] = awaits[who] != 0;
-    key[6] = faulted[who];
-}
-
-/* With the callers swapped, or the saved replies, or neither. */
-static void write_swapped(struct key *key, unsigned callers, unsigned slots)
-{
-    memset(key, 0, sizeof *key);
-    for (unsigned i = 0; i < THREADS; i++)
-        write_thread(key->thread[i < CALLERS ? i ^ callers : i], i);
-    write_right(key->held, held, callers);
-    for (unsigned i = 0; i < SAVED; i++)
-        write_right(key->saved[i ^ slots], saved[i], callers);
-    key->copied = saved[0].caller >= 0 && is_copied(0);
-    unsigned count = 0;
-    for (struct list *link = endpoint->senders.next; link != &endpoint->senders; link = link->next)
-        key->senders[count++] =
-            (uint8_t)(1 + ((list_object(link, struct thread, link) == threads[SECOND]) ^ callers));
-}
-
-/* The callers are interchangeable, and so are the saved replies: one of such states is enough. */
-static void write_key(struct key *key)
-{
-    struct key other;
-    write_swapped(key, 0, 0);
-    for (unsigned swap = 1; swap < 4; swap++) {
-        write_swapped(&other, swap & 1, swap >> 1);
-        if (memcmp(&other, key, sizeof other) < 0)
-            *key = other;
-    }
-}
-
-static struct key *seen; /* open addressing */
-static bool *used;
-
-/* Returns true if the state is new. */
-static bool remember(const struct key *key)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (unsigned i = 0; i < sizeof *key; i++)
-        hash = (hash ^ ((const uint8_t *)key)[i]) * 1099511628211u;
-    uint64_t mask = (1u << SET_BITS) - 1, at = (hash ^ hash >> 32) & mask;
-    for (; used[at]; at = (at + 1) & mask)
-        if (!memcmp(&seen[at], key, sizeof *key))
-            return false;
-    used[at] = true;
-    seen[at] = *key;
-    return true;
-}
-
-/* ---- The search ---- */
-
-/* A state: the step that led to it, and from which state. */
-struct node {
-    uint32_t from;
-    uint16_t depth;
-    struct step step;
-};
-static struct node *nodes;
-static uint32_t node_count = 1;
-
-static unsigned path_to(uint32_t node, struct step *path)
-{
-    unsigned depth = nodes[node].depth;
-    for (unsigned i = depth; i-- > 0; node = nodes[node].from)
-        path[i] = nodes[node].step;
-    return depth;
-}
+/* ---- The walks ---- */
 
 static void print_path(const struct step *path, unsigned depth)
 {
@@ -679,54 +585,37 @@ static void print_path(const struct step *path, unsigned depth)
         printf("# step %u: %s %u\n", i + 1, names[path[i].kind], path[i].who);
 }
 
-static void replay(const struct step *path, unsigned depth)
+/* Messages are sent, and replies saved, `often` times as often as other steps: else a walk would seldom come
+ * to where all wait and all replies are saved. */
+static struct step choose_step(int often)
 {
-    start_machine();
-    for (unsigned i = 0; i < depth; i++)
-        take_step(path[i]);
-}
-
-static unsigned list_steps(const struct step *path, unsigned depth, struct step *steps)
-{
+    struct step steps[KINDS * THREADS];
     unsigned count = 0;
-    replay(path, depth);
-    for (uint8_t kind = 0; kind < KINDS; kind++)
-        for (uint8_t who = 0; who < THREADS; who++)
-            if (possible((struct step){kind, who}))
-                steps[count++] = (struct step){kind, who};
-    stop_machine();
-    return count;
+    do
+        for (uint8_t kind = 0; kind < KINDS; kind++)
+            for (uint8_t who = 0; who < THREADS; who++)
+                if (possible((struct step){kind, who}) &&
+                    (kind <= SLEEP || kind == SAVE || kind == COPY || rand() % often == 0))
+                    steps[count++] = (struct step){kind, who};
+    while (!count);
+    return steps[(unsigned)rand() % count];
 }
 
-/* Adds the state to which the path's last step leads. False: the step breaks a rule. */
-static bool follow(uint32_t from, const struct step *path, unsigned depth)
+/* On a new machine. False: a step breaks a rule. */
+static bool walk(void)
 {
-    struct key key;
-    replay(path, depth);
-    if (wrong) {
-        print_path(path, depth);
-        return false;
-    }
-    write_key(&key);
-    stop_machine();
-    if (remember(&key)) {
-        assert(depth < STEPS_MAX && node_count < 1u << (SET_BITS - 1));
-        nodes[node_count++] = (struct node){from, (uint16_t)depth, path[depth - 1]};
-    }
-    return true;
-}
-
-static bool explore(void)
-{
-    struct step path[STEPS_MAX], steps[KINDS * THREADS];
-    for (uint32_t node = 0; node < node_count; node++) {
-        unsigned depth = path_to(node, path), count = list_steps(path, depth, steps);
-        for (unsigned i = 0; i < count; i++) {
-            path[depth] = steps[i];
-            if (!follow(node, path, depth + 1))
-                return false;
+    struct step path[STEPS];
+    const int often = 1 + rand() % 8;
+    start_machine();
+    for (unsigned depth = 0; depth < STEPS; depth++) {
+        path[depth] = choose_step(often);
+        take_step(path[depth]);
+        if (wrong) {
+            print_path(path, depth + 1);
+            return false;
         }
     }
+    stop_machine();
     return true;
 }
 
@@ -743,18 +632,14 @@ int main(void)
     cap_table_construct(&space.caps);
     if (cap_table_init(&space.caps))
         return 1;
-    seen = calloc(1u << SET_BITS, sizeof *seen);
-    used = calloc(1u << SET_BITS, sizeof *used);
-    nodes = calloc(1u << (SET_BITS - 1), sizeof *nodes);
-    bool good = explore();
-    check(good, "a reply finds its wait or none, in each of %u states", node_count);
-    if (!good)
+    unsigned walks = 0;
+    while (walks < WALKS && walk())
+        walks++;
+    check(walks == WALKS, "a reply finds its wait or none, on %u walks of %u steps", WALKS, STEPS);
+    if (wrong)
         printf("# %s\n", wrong);
     else
         check(thread_count_live() == 0 && reply_count_live() == 0 && endpoint_count_live() == 0,
               "nothing is leaked");
-    free(seen);
-    free(used);
-    free(nodes);
     return finish_tests();
 }
