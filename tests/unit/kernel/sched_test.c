@@ -3,7 +3,7 @@
  * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps. What CPUs do at
  * the same time is explored (docs/explore.md).
  *
- * A golden schedule lists the threads that the CPUs run after each step; '-' is idle.
+ * A golden schedule lists the threads that the CPUs run after each step; a letter is one, '-' is idle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@
 LOCK_CLASS(thread_lock_class, "thread");
 static struct thread threads[THREADS_MAX], idle_threads[CPUS_MAX];
 static struct thread_block blocks[THREADS_MAX], idle_blocks[CPUS_MAX];
-static unsigned parked, finished, kicks;
+static unsigned parked, finished;
 
 DOES_NOTHING(void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next));
 RETURNS(0, uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct thread *next));
@@ -121,13 +121,6 @@ static struct thread *make_thread(unsigned n, uint32_t priority, uint64_t affini
 
 /* ---- Golden schedules ---- */
 
-static char history[4096];
-
-static void note(const char *text)
-{
-    strncat(history, text, sizeof history - strlen(history) - 1);
-}
-
 static void leave_kernel(unsigned cpu)
 {
     host_become(cpu);
@@ -142,186 +135,114 @@ static void leave_kernel(unsigned cpu)
         sched_idle_cpus &= ~bit;
 }
 
-/* Runs the kernel exit of each CPU that was asked to, and notes what runs. */
-static void settle(unsigned cpu_total)
+/* Runs the kernel exit of each CPU that was asked to. What they all run then goes to `running`. */
+static void settle(unsigned cpu_total, char *running)
 {
     for (bool again = true; again;) {
         again = false;
         for (unsigned i = 0; i < cpu_total; i++) {
             if (!cpus[i].need_resched)
                 continue;
-            kicks++;
             again = true;
             leave_kernel(i);
         }
     }
-    char names[CPUS_MAX + 2] = {0};
     for (unsigned i = 0; i < cpu_total; i++)
-        names[i] = cpus[i].current == cpus[i].idle ? '-' : (char)('A' + cpus[i].current->tid);
-    names[cpu_total] = ' ';
-    note(names);
+        running[i] = cpus[i].current == cpus[i].idle ? '-' : (char)('A' + cpus[i].current->tid);
+    running[cpu_total] = 0;
+    host_become(0);
 }
 
-static void block_current(unsigned cpu)
-{
-    atomic_store(&cpus[cpu].current->state, THREAD_BLOCKED_RECEIVE);
-    cpus[cpu].need_resched = 1;
-}
+/* Steps, and after each `=` what the CPUs run then. CPU 0 does them, if they name no other:
+ *
+ *   +A5@2/4  wakes a new thread A of priority 5, which last ran on CPU 2 and may run on those of mask 4
+ *   qA5 QA5  queues one on CPU 0, which was chosen before; Q: it preempts there
+ *   aA3 pA9  sets the affinity or priority of A
+ *   xA kA    suspends or kills A
+ *   -1       the thread on CPU 1 blocks
+ *   i1       CPU 1, which was not there yet, becomes idle
+ *   s t h    a time slice passes, with a timer interrupt (t), or half of one (h)
+ *   y        the thread yields
+ */
+static const struct schedule {
+    const char *what;
+    unsigned cpus, late; /* the last `late` ones are not there yet */
+    const char *steps;
+} schedules[] = {
+    {"priorities, and preempted threads before their equals", 1, 0,
+     "+A5=A +B5=A +C9=C +D2=C -0=A -0=B -0=D -0=-"},
+    {"slices and yield rotate among equals; a preempted thread gets the rest of its slice", 1, 0,
+     "+A5=A +B5=A +C5=A +D4=A t=B t=C t=A t=B t=C y=A h=A +E9=E s=E -0=A h=B"},
+    {"placement: last, this, any idle one; then preemption; then a queue", 3, 0,
+     "+A5@2=--A +B5@2=B-A +C5@2=BCA +D7@1=BDA +E6@1=EDA +F1@1/4=EDA"},
+    {"a CPU takes from its own queue first, also a lower priority; an idle one from others", 3, 0,
+     "+A5@2=--A +B5@2=B-A +C5@2=BCA +D7@1=BDA +E6@1=EDA +F1@1/4=EDA -2=EDF -2=EDB -1=ECB"},
+    {"a CPU that went idle before a thread was queued takes it, unless that may not run there or preempts", 2,
+     1, "+A5=A- i1=A- qB5=AB -1=A- qC5/1=A- QD5=A-"},
+    {"no CPU takes a thread that may not run there; affinity and priority change at once", 2, 0,
+     "+A5/1=A- +B5/1=A- +C9/1=C- aB2=CB aC2=AC pB12=AB aB3=AB pA1=AB xA=-B kB=-C"},
+};
 
-static void expect(const char *golden, const char *what)
+static void act(const char *step)
 {
-    bool same = strcmp(history, golden) == 0;
-    check(same, "%s", what);
-    if (!same)
-        printf("# expected %s\n# got      %s\n", golden, history);
-    history[0] = 0;
-}
-
-static void test_one_processor(void)
-{
-    make_machine(1);
-    leave_kernel(0);
-    sched_wake(make_thread(0, 5, 0));
-    settle(1);
-    sched_wake(make_thread(1, 5, 0)); /* an equal waits */
-    settle(1);
-    sched_wake(make_thread(2, 9, 0)); /* a higher priority does not */
-    settle(1);
-    sched_wake(make_thread(3, 2, 0));
-    settle(1);
-    block_current(0); /* C blocks; then A, which was preempted, comes before B */
-    settle(1);
-    block_current(0);
-    settle(1);
-    block_current(0);
-    settle(1);
-    block_current(0);
-    settle(1);
-    expect("A A C C A B D - ", "priorities, and preempted threads before their equals");
-}
-
-static void test_slices(void)
-{
-    make_machine(1);
-    leave_kernel(0);
-    for (unsigned i = 0; i < 3; i++)
-        sched_wake(make_thread(i, 5, 0));
-    sched_wake(make_thread(3, 4, 0));
-    settle(1);
-    for (unsigned i = 0; i < 5; i++) {
-        host_clock += sched_slice;
-        handle_timer();
-        settle(1);
+    unsigned n = (unsigned)(step[1] - 'A'), last = 0, mask = 0;
+    const bool is_of_thread = n < 26;
+    const char *at = strchr(step, '@'), *slash = strchr(step, '/'), *end = strchr(step, '=');
+    const unsigned number = (unsigned)strtoul(step + 1 + is_of_thread, NULL, 10);
+    if (at && at < end)
+        last = (unsigned)strtoul(at + 1, NULL, 10);
+    if (slash && slash < end)
+        mask = (unsigned)strtoul(slash + 1, NULL, 10);
+    if (*step == '+' || *step == 'q' || *step == 'Q')
+        make_thread(n, number, mask)->cpu = &cpus[last];
+    switch (*step) {
+    case '+':
+        return sched_wake(&threads[n]);
+    case 'q':
+    case 'Q':
+        return sched_enqueue(&threads[n], &cpus[0], *step == 'Q');
+    case 'a':
+        return sched_set_affinity(&threads[n], number);
+    case 'p':
+        return sched_set_priority(&threads[n], number);
+    case 'x':
+    case 'k':
+        atomic_fetch_or(&threads[n].pending, *step == 'x' ? PENDING_SUSPEND : PENDING_KILL);
+        return sched_kick(&threads[n]);
+    case '-':
+        host_become(number);
+        atomic_store(&cpus[number].current->state, THREAD_BLOCKED_RECEIVE);
+        cpus[number].need_resched = 1;
+        return;
+    case 'i':
+        return leave_kernel(number);
+    case 'y':
+        return sched_yield();
+    default:
+        host_clock += *step == 'h' ? sched_slice / 2 : sched_slice;
+        if (*step != 's')
+            handle_timer();
     }
-    sched_yield();
-    settle(1);
-    expect("A B C A B C A ", "slices and yield rotate among equals");
-    host_clock += sched_slice / 2;
-    handle_timer();
-    settle(1);
-    expect("A ", "half a slice changes nothing");
-    sched_wake(make_thread(4, 9, 0));
-    settle(1);
-    host_clock += sched_slice;
-    block_current(0);
-    settle(1); /* A had half of its time slice left */
-    host_clock += sched_slice / 2;
-    handle_timer();
-    settle(1);
-    expect("E A B ", "a preempted thread gets the rest of its slice");
 }
 
-static void test_placement(void)
+static void test_schedule(const struct schedule *schedule)
 {
-    make_machine(3);
-    for (unsigned i = 0; i < 3; i++)
+    bool good = true;
+    char running[CPUS_MAX + 1];
+    make_machine(schedule->cpus);
+    for (unsigned i = 0; i < schedule->cpus - schedule->late; i++)
         leave_kernel(i);
     host_become(0);
-    make_thread(0, 5, 0)->cpu = &cpus[2];
-    sched_wake(&threads[0]); /* its last CPU is idle */
-    settle(3);
-    host_become(0);
-    make_thread(1, 5, 0)->cpu = &cpus[2];
-    sched_wake(&threads[1]); /* its last CPU is busy: this one */
-    settle(3);
-    host_become(0);
-    make_thread(2, 5, 0)->cpu = &cpus[2];
-    sched_wake(&threads[2]); /* any idle CPU */
-    settle(3);
-    make_thread(3, 7, 0)->cpu = &cpus[1];
-    sched_wake(&threads[3]); /* preempts on its last CPU */
-    settle(3);
-    make_thread(4, 6, 0)->cpu = &cpus[1];
-    sched_wake(&threads[4]); /* preempts the lowest priority */
-    settle(3);
-    make_thread(5, 1, 4)->cpu = &cpus[1];
-    sched_wake(&threads[5]); /* may only run on the third CPU */
-    settle(3);
-    expect("--A B-A BCA BDA EDA EDA ", "placement: last, this, any idle one; then preemption; then a queue");
-    host_become(2);
-    block_current(2); /* F, of lower priority but in its own queue, runs before C or B are stolen */
-    settle(3);
-    expect("EDF ", "a CPU takes from its own queue first");
-    block_current(2);
-    settle(3);
-    block_current(1);
-    settle(3);
-    expect("EDB ECB ", "an idle CPU takes from other queues");
-}
-
-/* The second CPU goes idle after the first, which is busy, was chosen for B. */
-static void test_late_idle(void)
-{
-    make_machine(2);
-    leave_kernel(0);
-    host_become(0);
-    sched_wake(make_thread(0, 5, 0));
-    settle(2);
-    leave_kernel(1);
-    host_become(0);
-    sched_enqueue(make_thread(1, 5, 0), &cpus[0], false);
-    settle(2);
-    expect("A- AB ", "a CPU that went idle before a thread was queued takes it");
-    host_become(1);
-    block_current(1);
-    settle(2);
-    sched_enqueue(make_thread(2, 5, 1), &cpus[0], false);
-    settle(2);
-    sched_enqueue(make_thread(3, 5, 0), &cpus[0], true);
-    settle(2);
-    expect("A- A- A- ", "it does not take one that may not run there, or runs at once where it is");
-}
-
-static void test_affinity(void)
-{
-    make_machine(2);
-    leave_kernel(0);
-    leave_kernel(1);
-    host_become(0);
-    sched_wake(make_thread(0, 5, 1));
-    sched_wake(make_thread(1, 5, 1));
-    sched_wake(make_thread(2, 9, 1));
-    settle(2);
-    expect("C- ", "no CPU takes a thread that may not run there");
-    sched_set_affinity(&threads[1], 2);
-    settle(2);
-    sched_set_affinity(&threads[2], 2); /* it runs on the first CPU; preempts on the second */
-    settle(2);
-    sched_set_priority(&threads[1], 12);
-    settle(2);
-    sched_set_affinity(&threads[1], 3);
-    sched_set_priority(&threads[0], 1);
-    settle(2);
-    expect("CB AC AB AB ", "changes of affinity and priority work on queued and running threads");
-    atomic_fetch_or(&threads[0].pending, PENDING_SUSPEND);
-    sched_kick(&threads[0]);
-    settle(2); /* C may not run on the first CPU */
-    expect("-B ", "a suspended thread leaves its queue");
-    atomic_fetch_or(&threads[1].pending, PENDING_KILL);
-    sched_kick(&threads[1]);
-    settle(2);
-    expect("-C ", "a killed thread ends");
-    check(parked == 1 && finished == 1, "each of them ends once");
+    for (const char *step = schedule->steps; good && step; step = strchr(step, ' ')) {
+        step += *step == ' ';
+        const char *expected = strchr(step, '=') + 1;
+        act(step);
+        settle(schedule->cpus, running);
+        good = !strncmp(expected, running, schedule->cpus);
+        if (!good)
+            printf("# %s after ... %s\n", running, step);
+    }
+    check(good, "%s", schedule->what);
 }
 
 /* ---- Timers ---- */
@@ -368,11 +289,9 @@ int main(void)
 {
     host_start(CPUS);
     timer_init(&(struct arch_clock_rate){0});
-    test_one_processor();
-    test_slices();
-    test_placement();
-    test_late_idle();
-    test_affinity();
+    for (unsigned i = 0; i < sizeof schedules / sizeof *schedules; i++)
+        test_schedule(&schedules[i]);
+    check(parked == 1 && finished == 1, "a suspended thread is parked once, and a killed one ends once");
     test_timers();
     return finish_tests();
 }
