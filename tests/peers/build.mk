@@ -20,16 +20,6 @@ $(B)/host/peers/$(1)/%.o: %.c | $$$$(GENERATED)
 	@$(HOST_CC) $(HOST_CFLAGS) $(PEERS_FLAGS) $(PEERS_$(1)) -c -o $$@ $$<
 endef
 
-# The unit test step in a discipline, with the instructions that `make bench-peers` measures.
-# peers_test DISCIPLINE, SOURCES
-define peers_test
-UNIT_TESTS += $(B)/host/test/step_$(1)
-$(B)/host/test/step_$(1): $(call objects,$(B)/host/peers/$(1),$(2) $(PEERS_RINGS_$(1)))
-	@mkdir -p $$(@D); echo "  LINK    $$@"
-	@$(HOST_CC) -o $$@ $$^ -lpthread
--include $(patsubst %.o,%.d,$(call objects,$(B)/host/peers/$(1),$(2) $(PEERS_RINGS_$(1))))
-endef
-
 # A shared object for peers.c, from objects of a discipline; only `peer` is seen from outside.
 # peers_library NAME, OBJECTS, LIBRARIES
 define peers_library
@@ -61,8 +51,6 @@ $(B)/host/peers/peers: $(PEERS_MAIN)
 
 .PHONY: peers
 peers: $(PEERS) $(B)/host/peers/peers
-
-$(foreach d,rseq cas,$(eval $(call peers_test,$d,tests/unit/trace/step_test.c tests/peers/step.c)))
 else
 .PHONY: peers
 peers:

@@ -112,7 +112,7 @@ const char *host_rings_open(uint64_t buffer_bytes, uint64_t buffer_count, enum t
 
 /* ---- reading -------------------------------------------------------------------------------------- */
 
-struct trace_reader host_reader(uint32_t cpu)
+static struct trace_reader reader_of(uint32_t cpu)
 {
     return trace_reader_open(&host_info, ring_of(cpu), cpu, 0);
 }
@@ -121,7 +121,7 @@ uint64_t host_discarded(void)
 {
     uint64_t count = 0;
     for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        const struct trace_reader reader = host_reader(cpu);
+        const struct trace_reader reader = reader_of(cpu);
         count += trace_reader_discarded(&reader);
     }
     return count;
@@ -131,7 +131,7 @@ uint64_t host_torn(void)
 {
     uint64_t count = 0;
     for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        const struct trace_reader reader = host_reader(cpu);
+        const struct trace_reader reader = reader_of(cpu);
         count += trace_reader_torn(&reader);
     }
     return count;
@@ -146,38 +146,6 @@ uint64_t host_events(void)
         count += trace_index_events(control->index, control->events) - contexts;
     }
     return count;
-}
-
-bool host_rings_read(host_visit_packet *visit, void *context)
-{
-    static uint64_t copy[TRACE_BUFFER_BYTES_MAX / 8];
-    bool are_whole = true;
-    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        trace_ring_flush(ring_of(cpu));
-        const struct trace_reader reader = host_reader(cpu);
-        for (uint64_t number = trace_reader_tail(&reader); number < trace_reader_head(&reader); number++) {
-            if (trace_packet_copy(&reader, number, copy) == TRACE_PACKET_WHOLE)
-                visit(cpu, (const struct trace_packet *)copy, context);
-            else
-                are_whole = false;
-        }
-    }
-    return are_whole;
-}
-
-bool host_packet_walk(uint32_t cpu, const struct trace_packet *packet, host_visit_event *visit)
-{
-    struct trace_walk walk;
-    const struct trace_header *event;
-    uint64_t time = packet->timestamp_begin;
-    bool is_ordered = true;
-    trace_walk_begin(&walk, packet, packet->content_size / 64, packet->timestamp_end);
-    while ((event = trace_walk_next(&walk))) {
-        is_ordered &= walk.time >= time;
-        time = walk.time;
-        visit(cpu, event);
-    }
-    return is_ordered && !walk.broken && time == packet->timestamp_end;
 }
 
 struct directory {
@@ -195,11 +163,19 @@ static void append(struct directory *directory, const char *name, const void *by
         directory->failed |= fclose(file) != 0;
 }
 
-static void append_packet(uint32_t cpu, const struct trace_packet *packet, void *context)
+static void append_ring(struct directory *directory, uint32_t cpu)
 {
+    static uint64_t copy[TRACE_BUFFER_BYTES_MAX / 8];
     char name[16];
     snprintf(name, sizeof(name), "cpu%u", cpu);
-    append(context, name, packet, trace_buffer_bytes(&host_info));
+    trace_ring_flush(ring_of(cpu));
+    const struct trace_reader reader = reader_of(cpu);
+    for (uint64_t number = trace_reader_tail(&reader); number < trace_reader_head(&reader); number++) {
+        if (trace_packet_copy(&reader, number, copy) == TRACE_PACKET_WHOLE)
+            append(directory, name, copy, trace_buffer_bytes(&host_info));
+        else
+            directory->failed = true;
+    }
 }
 
 bool host_rings_write(const char *name)
@@ -215,5 +191,7 @@ bool host_rings_write(const char *name)
                                                   trace_metadata_template_size, &values);
     mkdir(name, 0777);
     append(&directory, "metadata", text, length);
-    return host_rings_read(append_packet, &directory) && !directory.failed;
+    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++)
+        append_ring(&directory, cpu);
+    return !directory.failed;
 }

@@ -19,7 +19,6 @@
  */
 const char *host_rings_open(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode);
 uint32_t host_cpus(void);
-struct trace_reader host_reader(uint32_t cpu);
 /* Events since the begin, as the indices say, with heartbeats. */
 uint64_t host_events(void);
 uint64_t host_discarded(void); /* events */
@@ -27,15 +26,8 @@ uint64_t host_torn(void);      /* words */
 /* Ticks per second, measured once. */
 uint64_t host_clock_hz(void);
 
-/* Called for each packet of all rings, in their order, once the open ones are closed. */
-typedef void host_visit_packet(uint32_t cpu, const struct trace_packet *packet, void *context);
-/* False: a packet is not whole. */
-bool host_rings_read(host_visit_packet *visit, void *context);
-typedef void host_visit_event(uint32_t cpu, const struct trace_header *event);
-/* Calls `visit` for each event of a packet. False: a time goes back, or the events do not end with the
- * packet. */
-bool host_packet_walk(uint32_t cpu, const struct trace_packet *packet, host_visit_event *visit);
-/* As host_rings_read, into a trace directory, which `tarn` and other readers of CTF can open. */
+/* Closes the open packets, and makes a trace directory of all rings. False: a packet is not whole, or cannot
+ * be written. */
 bool host_rings_write(const char *directory);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/ask.h (x86_64 Linux) - threads stopped by a signal, and stores that depend on the CPU, for
- * tests/peers/ask.c and tests of blocks. */
+ * tests/peers/ask.c. */
 #ifndef PORT_ASK_H
 #define PORT_ASK_H
 
@@ -14,11 +14,6 @@
 static inline uint64_t port_host_ip(const void *context)
 {
     return (uint64_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-}
-
-static inline void port_host_set_ip(void *context, uint64_t ip)
-{
-    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
 }
 
 /* Stores 0, if the thread runs on that CPU: no block that is running there has read the word before. */

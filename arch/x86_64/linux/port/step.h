@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/step.h (x86_64 Linux) - executing instructions one by one, and stopping at one: for tests. */
+/* port/step.h (x86_64 Linux) - executing instructions one by one. */
 #ifndef PORT_STEP_H
 #define PORT_STEP_H
 
@@ -13,7 +13,5 @@ static inline void port_host_step(void *context, bool on)
     greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
     *flags = on ? *flags | PORT_FLAG_TRAP : *flags & ~(greg_t)PORT_FLAG_TRAP;
 }
-
-#define PORT_STOP 0xcc /* over the first byte of an instruction: SIGTRAP, one byte behind it */
 
 #endif
