@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel_memory.c - memory as programs see it: demand zero, copy-on-write, access rights, sizes. Pagers:
- * kernel_pager.c; out of memory: kernel_scarce.c.
+ * kernel_memory.c - memory as programs see it: access rights, sizes, what is resident. Zeroes, and copies on
+ * write: tests/unit/kernel/memory_test.c; pagers: kernel_pager.c; out of memory: kernel_scarce.c.
  */
 #include "probe.h"
 
@@ -16,123 +16,6 @@ static uint64_t object_word(cap_t memory, uint64_t offset)
     uint64_t word = ~0ull;
     sys_memory_read(memory, offset, &word, sizeof word);
     return word;
-}
-
-/* ---- zeroes ---------------------------------------------------------------------------------------- */
-
-static void test_zero(void)
-{
-    enum { PAGES = 64 };
-    struct child child;
-    probe_child(&child, "first"); /* warms up our page tables and slabs */
-    probe_word(&child, CHILD_SHARED);
-    child_end(&child);
-    struct system_stats before = first_stats();
-    cap_t memory = must(sys_memory_create(PAGES * TARN_PAGE_SIZE));
-    uint64_t *words = memory_map(memory, PAGES * TARN_PAGE_SIZE, RW);
-    bool zero = true, same = true;
-    probe_child(&child, "zero");
-    child_map(&child, memory, PLACE, PAGES * TARN_PAGE_SIZE, RW);
-    for (unsigned i = 0; i < PAGES; i++) {
-        uint64_t offset = i * TARN_PAGE_SIZE + i * 8 % TARN_PAGE_SIZE;
-        zero &= probe_word(&child, PLACE + offset) == 0 && words[offset / 8] == 0;
-        words[offset / 8] = i + 1;
-        same &= probe_word(&child, PLACE + offset) == i + 1;
-    }
-    check(zero, "unwritten memory is zero");
-    check(same, "a shared page shows the other space's writes");
-    child_end(&child);
-    memory_unmap(words, PAGES * TARN_PAGE_SIZE);
-    sys_cap_close(memory);
-    check(same_stats_soon(&before), "all of it is freed");
-}
-
-/* ---- copies on write ------------------------------------------------------------------------------- */
-
-enum { COW_PAGES = 8 };
-
-static bool object_is_intact(cap_t memory)
-{
-    bool intact = true;
-    for (uint64_t i = 0; i < COW_PAGES; i++)
-        intact &= object_word(memory, i * TARN_PAGE_SIZE) == 100 + i;
-    return intact;
-}
-
-static bool view_is(struct child *child, uint64_t address, const uint64_t *expected)
-{
-    bool good = true;
-    for (uint64_t i = 0; i < COW_PAGES; i++)
-        good &= probe_word(child, address + i * TARN_PAGE_SIZE) == expected[i];
-    return good;
-}
-
-static void test_copy_on_write(void)
-{
-    struct child one, other;
-    cap_t memory = must(sys_memory_create(COW_PAGES * TARN_PAGE_SIZE));
-    for (uint64_t i = 0; i < COW_PAGES; i++) {
-        uint64_t word = 100 + i;
-        sys_memory_write(memory, i * TARN_PAGE_SIZE, &word, sizeof word);
-    }
-    probe_child(&one, "one");
-    probe_child(&other, "other");
-    child_map(&one, memory, PLACE, COW_PAGES * TARN_PAGE_SIZE, COW);
-    child_map(&one, memory, SECOND, COW_PAGES * TARN_PAGE_SIZE, COW);
-    child_map(&other, memory, PLACE, COW_PAGES * TARN_PAGE_SIZE, COW);
-    uint64_t a[COW_PAGES], b[COW_PAGES], c[COW_PAGES];
-    for (uint64_t i = 0; i < COW_PAGES; i++) {
-        a[i] = b[i] = c[i] = 100 + i;
-        if (i % 2)
-            probe_store(&one, PLACE + i * TARN_PAGE_SIZE, a[i] = 200 + i);
-        if (i % 3 == 0)
-            probe_store(&one, SECOND + i * TARN_PAGE_SIZE, b[i] = 300 + i);
-        if (i % 4 < 2)
-            probe_store(&other, PLACE + i * TARN_PAGE_SIZE, c[i] = 400 + i);
-    }
-    check(view_is(&one, PLACE, a) && view_is(&one, SECOND, b) && view_is(&other, PLACE, c),
-          "private mappings of two spaces, and of one, show their own writes only");
-    check(object_is_intact(memory), "the object does not change");
-
-    must(sys_space_protect(one.space, PLACE + 2 * TARN_PAGE_SIZE, 3 * TARN_PAGE_SIZE, MAP_READ));
-    check(probe(&one, PROBE_WRITE, PLACE + 3 * TARN_PAGE_SIZE, 1).faulted &&
-              probe(&one, PROBE_WRITE, PLACE + 2 * TARN_PAGE_SIZE, 1).faulted && view_is(&one, PLACE, a),
-          "read-only in the middle: written and unwritten pages refuse writes and keep what they show");
-    must(sys_space_protect(one.space, PLACE, COW_PAGES * TARN_PAGE_SIZE, RW));
-    for (uint64_t i = 0; i < COW_PAGES; i++)
-        probe_store(&one, PLACE + i * TARN_PAGE_SIZE, a[i] = 500 + i);
-    check(view_is(&one, PLACE, a) && view_is(&one, SECOND, b) && view_is(&other, PLACE, c) &&
-              object_is_intact(memory),
-          "writable again: still its own");
-    must(sys_space_unmap(one.space, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE));
-    must(sys_space_unmap(other.space, PLACE, COW_PAGES * TARN_PAGE_SIZE));
-    bool good = probe(&one, PROBE_READ, PLACE + 3 * TARN_PAGE_SIZE, 0).faulted;
-    for (uint64_t i = 0; i < COW_PAGES; i++)
-        good &= i == 3 || probe_word(&one, PLACE + i * TARN_PAGE_SIZE) == a[i];
-    check(good && view_is(&one, SECOND, b) && object_is_intact(memory),
-          "one page unmapped, another mapping removed: the rest is unchanged");
-    child_map(&one, memory, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, COW);
-    check(probe_word(&one, PLACE + 3 * TARN_PAGE_SIZE) == 100, "mapped again, the page shows the object");
-    child_end(&one);
-    child_end(&other);
-    sys_cap_close(memory);
-}
-
-/* A program that keeps some pages of a private mapping must not keep the page frames of the others. */
-static void test_partial_unmap(void)
-{
-    enum { PAGES = 256 };
-    cap_t memory = must(sys_memory_create(PAGES * TARN_PAGE_SIZE));
-    volatile char *bytes = memory_map(memory, PAGES * TARN_PAGE_SIZE, COW);
-    for (unsigned i = 0; i < PAGES; i++)
-        bytes[i * TARN_PAGE_SIZE] = 1;
-    uint64_t full = read_stats().frames_free;
-    must(sys_space_unmap(SLOT_SPACE, (uint64_t)bytes + TARN_PAGE_SIZE, (PAGES - 2) * TARN_PAGE_SIZE));
-    uint64_t freed = read_stats().frames_free - full;
-    check(freed > PAGES - 32 && bytes[0] == 1 && bytes[(PAGES - 1) * TARN_PAGE_SIZE] == 1,
-          "unmapping the middle of a private mapping frees its page frames");
-    must(sys_space_unmap(SLOT_SPACE, (uint64_t)bytes, PAGES * TARN_PAGE_SIZE));
-    sys_cap_close(memory);
 }
 
 /* ---- what a space has in memory -------------------------------------------------------------------- */
@@ -460,11 +343,8 @@ int main(void)
 {
     child_prepare();
     probe_prepare();
-    test_zero();
-    test_copy_on_write();
-    test_partial_unmap();
-    test_resident();
     test_rights();
     test_sizes();
+    test_resident(); /* the C library has its buffers */
     return finish_tests();
 }

@@ -334,6 +334,10 @@ static bool model_access(struct space *space, struct model_page *model, uint64_t
         return false;
     if (!word)
         return true;
+    uint32_t flags = 0;
+    arch_lookup_page(&space->arch, BASE + i * FRAME_SIZE, &flags);
+    if (flags & MAP_WRITE && !write && page->flags & MAP_PRIVATE && !page->copied)
+        return false; /* the next write would change the object */
     uint64_t *expected = page->copied ? &page->value : &contents[page->object][page->page];
     if (write && page->flags & MAP_PRIVATE && !page->copied) {
         page->copied = true;
