@@ -13,9 +13,6 @@
 
 _Static_assert(WIRE_CLASSES == TRACE_CLASS_COUNT && WIRE_CPUS_MAX == TRACE_CPUS_MAX, "the link carries all");
 
-#ifndef TRACED_RINGS /* replaced in the unit test */
-#define TRACED_RINGS USER_TRACE_RINGS
-#endif
 #define METADATA_BYTES_MAX (8u << 20)
 
 const struct trace_info *trace_info(void)
@@ -25,7 +22,7 @@ const struct trace_info *trace_info(void)
 
 struct trace_reader ring_of(uint32_t cpu)
 {
-    const uint64_t ring = TRACED_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
+    const uint64_t ring = USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
     return trace_reader_open(trace_info(), (const char *)(uintptr_t)ring, cpu, 0);
 }
 
@@ -109,7 +106,7 @@ uint64_t tables_bytes(void)
  * load is ordered before the next; pairs with trace_row_begin() and trace_row_end(). */
 void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes)
 {
-    const uint64_t ring = TRACED_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
+    const uint64_t ring = USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
     const uint64_t *from = (const uint64_t *)(uintptr_t)(ring + TRACE_TABLES_OFFSET);
 
     for (uint64_t word = bytes / 8; word-- > 0;) {
