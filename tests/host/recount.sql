@@ -57,6 +57,15 @@ SELECT tid, ticks AS waits_ticks FROM wait WHERE ticks IS NOT NULL;
 -- tarn sched: waker, by tid
 SELECT tid, count(*) AS wakeups, ns(max(ticks)) AS max_ns FROM wait WHERE is_woken AND ticks IS NOT NULL GROUP BY tid;
 
+-- A processor sleeps from one power_cpu_idle to the next, and boots until it first sleeps or runs a thread.
+CREATE TABLE processor AS
+WITH whole AS (SELECT on_cpu AS cpu, min(at) AS first, max(at) AS last FROM event GROUP BY on_cpu),
+     sleep AS (SELECT on_cpu, at, state, lead(at) OVER w AS until FROM power_cpu_idle WINDOW w AS (PARTITION BY on_cpu ORDER BY i)),
+     work AS (SELECT on_cpu, at FROM power_cpu_idle UNION ALL SELECT on_cpu, at FROM sched_switch WHERE next_tid)
+SELECT cpu, last - first AS there,
+       (SELECT coalesce(sum(coalesce(until, last) - at), 0) FROM sleep WHERE on_cpu = cpu AND state = 1) AS asleep,
+       (SELECT coalesce(min(at), last) FROM work WHERE on_cpu = cpu) - first AS boot FROM whole;
+
 -- tarn sched: cpu, by cpu
 SELECT cpu, ns(there - asleep) AS busy_ns, ns(asleep) AS idle_ns, ns(boot) AS boot_ns FROM processor;
 

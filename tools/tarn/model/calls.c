@@ -29,6 +29,16 @@ void serving_stop(struct model *model, struct model_thread *server)
     tell_call(model, call, false);
 }
 
+void serving_wait(struct model *model, struct model_thread *server)
+{
+    struct model_call *call = server->serving != NULL ? &server->serving->client->call : NULL;
+
+    if (call != NULL && call->is_early)
+        call->is_early = false;
+    else
+        serving_stop(model, server);
+}
+
 /* Ends the call; the client's record is free again. */
 static void end_call(struct model *model, struct model_call *call)
 {
@@ -83,6 +93,7 @@ void call_received(struct model *model, struct model_thread *here, uint64_t id, 
     close_segment(model, client, model->now);
     call->received = model->now;
     call->server = server;
+    call->is_early = here == client && server != NULL && server->state == MODEL_RUNNING;
     if (server != NULL) {
         close_segment(model, server, model->now);
         set_serving(server, call);

@@ -100,6 +100,7 @@ struct model_call {
     const struct model_call *outer;
     uint64_t outer_id; /* 0: none */
     bool is_drain;     /* the client was draining when it called */
+    bool is_early;     /* it was received before its server had left the processor to wait for it */
 };
 
 struct model_thread {

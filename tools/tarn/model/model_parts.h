@@ -184,6 +184,8 @@ void call_replied(struct model *model, struct model_thread *here, uint64_t id, u
 void call_returned(struct model *model, struct model_thread *client, uint64_t id, int64_t error);
 /* The thread stops working on the call that it serves; the client waits for a later reply. */
 void serving_stop(struct model *model, struct model_thread *server);
+/* The thread waits for a message, unless a client has given it one on its way there. */
+void serving_wait(struct model *model, struct model_thread *server);
 /* The client's call in progress ends without a result. */
 void call_abandon(struct model *model, struct model_thread *client);
 

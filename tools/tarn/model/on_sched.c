@@ -51,7 +51,7 @@ static void leave_processor(struct model *model, struct model_thread *prev, enum
     }
     set_state(model, prev, state, model->now);
     if (state == MODEL_BLOCKED_RECEIVE)
-        serving_stop(model, prev);
+        serving_wait(model, prev);
 }
 
 static void wake(struct model *model, struct model_thread *thread, struct model_thread *by)
