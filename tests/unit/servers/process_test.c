@@ -1,13 +1,50 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* process_test.c - creation, deaths and waits in the process table, without processes. */
 #include <errno.h>
+#include <servers/lib/server.h>
 #include <servers/proc/process.h>
 #include <servers/protocol/proc.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
-#include <tests/unit/servers/fake_server.h>
+#include <tests/unit/stub.h>
 
-#define INIT 1u
+#define INIT    1u
+#define REPLIES 32u
+
+/* ---- the server's side: replies are noted ---- */
+
+static uint32_t saving;     /* the client whose request the next saved reply is for */
+static uint32_t gone = ~0u; /* a client whose replies do not arrive any more */
+static cap_t last_reply;
+static struct {
+    uint32_t client;
+    bool replied;
+    int64_t result;
+    uint64_t word;
+} replies[REPLIES];
+
+cap_t server_save_reply(void)
+{
+    if (last_reply + 1 == REPLIES)
+        abort();
+    replies[++last_reply].client = saving;
+    return last_reply;
+}
+
+bool server_reply_later(cap_t reply, int64_t result, const uint64_t word[IPC_WORDS], cap_t capability)
+{
+    if (reply == 0 || reply > last_reply || replies[reply].replied)
+        abort(); /* a second reply */
+    replies[reply].replied = true;
+    replies[reply].result = result;
+    replies[reply].word = word[0];
+    return replies[reply].client != gone;
+}
+
+DOES_NOTHING(void server_close(cap_t capability));
+
+/* ---- processes ---- */
 
 static uint32_t killed_space, closed_space;
 static unsigned kills;
@@ -75,11 +112,11 @@ static void test_reaped_while_killed(void)
 {
     check(add(80, INIT) == 0 && add(81, 80) == 0);
     check(wait_later(80, 81) == SERVER_LATER);
-    cap_t reply = fake_last_reply();
+    cap_t reply = last_reply;
     reaped_meanwhile = 81;
     check(process_set_exit(81, 5 << 8) && killed_space == 1081 && closed_space == 1081);
     reaped_meanwhile = 0;
-    check(fake_replied(reply) && fake_result(reply) == 81 && fake_word(reply) == 5 << 8);
+    check(replies[reply].replied && replies[reply].result == 81 && replies[reply].word == 5 << 8);
     check(add(81, 80) == 0 && finish(81) && finish(80));
 }
 
@@ -99,12 +136,12 @@ static void test_abandoned(void)
 {
     int status;
     check(add(35, INIT) == 0 && add(36, 35) == 0);
-    fake_next_client(35);
+    saving = 35;
     check(wait_later(35, PROC_ANY) == SERVER_LATER);
-    cap_t reply = fake_last_reply();
+    cap_t reply = last_reply;
     process_abandon(36);
-    check(killed_space == 1036 && wait_now(35, PROC_ANY, &status) == -ECHILD && !fake_replied(reply));
-    check(finish(36) && fake_replied(reply) && fake_result(reply) == -ECHILD && finish(35));
+    check(killed_space == 1036 && wait_now(35, PROC_ANY, &status) == -ECHILD && !replies[reply].replied);
+    check(finish(36) && replies[reply].replied && replies[reply].result == -ECHILD && finish(35));
     check(wait_now(INIT, 35, &status) == 35);
 }
 
@@ -112,14 +149,15 @@ static void test_wait_then_exit(void)
 {
     int status;
     check(add(20, 10) == 0 && add(21, 10) == 0);
-    fake_next_client(10);
+    saving = 10;
     check(wait_later(10, 21) == SERVER_LATER);
-    cap_t one = fake_last_reply();
+    cap_t one = last_reply;
     check(wait_later(10, PROC_ANY) == SERVER_LATER);
-    cap_t any = fake_last_reply();
+    cap_t any = last_reply;
     check(process_set_exit(20, 9) && finish(20));
-    check(fake_replied(any) && fake_result(any) == 20 && fake_word(any) == 9 && !fake_replied(one));
-    check(finish(21) && fake_replied(one) && fake_result(one) == 21 && fake_word(one) == 0);
+    check(replies[any].replied && replies[any].result == 20 && replies[any].word == 9 &&
+          !replies[one].replied);
+    check(finish(21) && replies[one].replied && replies[one].result == 21 && replies[one].word == 0);
     check(wait_now(10, PROC_ANY, &status) == -ECHILD);
 }
 
@@ -129,11 +167,11 @@ static void test_two_waits(void)
     int status;
     check(add(30, 10) == 0 && add(31, 10) == 0);
     check(wait_later(10, 30) == SERVER_LATER);
-    cap_t first = fake_last_reply();
+    cap_t first = last_reply;
     check(wait_later(10, 30) == SERVER_LATER);
-    cap_t second = fake_last_reply();
-    check(finish(30) && fake_replied(first) && fake_replied(second));
-    check(fake_result(first) + fake_result(second) == 30 - ECHILD);
+    cap_t second = last_reply;
+    check(finish(30) && replies[first].replied && replies[second].replied);
+    check(replies[first].result + replies[second].result == 30 - ECHILD);
     check(finish(31) && wait_now(10, 31, &status) == 31);
 }
 
@@ -156,12 +194,12 @@ static void test_waiter_dies(void)
 {
     int status;
     check(add(50, INIT) == 0 && add(51, 50) == 0);
-    fake_next_client(50);
+    saving = 50;
     check(wait_later(50, 51) == SERVER_LATER);
-    cap_t reply = fake_last_reply();
-    fake_client_gone(50);
+    cap_t reply = last_reply;
+    gone = 50;
     /* the reply did not arrive: still a zombie */
-    check(finish(51) && fake_replied(reply) && process_parent(51) == 50);
+    check(finish(51) && replies[reply].replied && process_parent(51) == 50);
     check(finish(50) && process_parent(51) == -ESRCH && wait_now(INIT, 50, &status) == 50);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/guest_live_test.c - reading rings in a file (ram:) into which, with the kernel's own code,
- * is logged between any two looks at them. The rings are as small as they can be, so that packets are
+ * is logged between any two accesses to them. The rings are as small as they can be, so that packets are
  * overwritten before, while and after they are copied: what comes out must be right, event by event. Running
  * guests: tests/host/from_outside. Prints TAP.
  */
