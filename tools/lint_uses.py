@@ -8,6 +8,7 @@ COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[ \t]*include[^\n]*|"(
 FUNCTION = re.compile(r"^(?!typedef|return|else|extern)((?:[A-Za-z_][\w ]*?[ *]+)+)(\w+)\s*\([^;{}]*?\)\s*\{", re.M)
 VARIABLE = re.compile(r"^(?!typedef|extern|return|struct \w+;)([A-Za-z_][\w ]*?[ *]+)(\w+)(?:\[[^\n]*?\])*\s*(?:=|;)", re.M)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
+HOOK = re.compile(r"^[A-Z][A-Z_]+\((\w+),", re.M)  # a macro that declares its first argument
 BODY = re.compile(r"^\{.*?^\}|^[ \t]*#[ \t]*define(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 NAME = re.compile(r"(?<![.\w])(?<!->)(?<!struct )(?<!enum )[A-Za-z_]\w*")
 DECLARED = re.compile(r"^\s+(?:const |static |struct |enum |union )*[A-Za-z_]\w*[ *]+([a-z_]\w*) *(?:[;=,\[]|$)"
@@ -38,6 +39,8 @@ class Uses:
             own.add(match[2])
             if path.endswith(".h") or "static" not in match[1]:
                 shared.add(match[2])
+        if path.endswith(".h"):
+            shared.update(HOOK.findall(code))
         for match in VARIABLE.finditer(code):
             own.add(match[2])
             if path.endswith(".c") and "static" not in match[1]:

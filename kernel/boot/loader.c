@@ -17,7 +17,7 @@
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <kernel/syscall/machine.h>
-#include <kernel/trace/sites.h>
+#include <tarn/syscall_kernel.h>
 #include <tarn/trace_control.h>
 
 #define INIT_PATH   "sbin/init"
@@ -102,7 +102,7 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
                    : high;
     }
     if (sites && sites->memory_size &&
-        trace_sites_register(space, header->entry, sites->address, sites->memory_size))
+        sys_trace_sites(space, header->entry, sites->address, sites->memory_size))
         panic("the table of trace points of %s is wrong", INIT_PATH);
     startup->executable_base = low;
     startup->executable_size = high - low;

@@ -108,61 +108,40 @@ static bool matches(const struct trace_moment *moment, const struct trace_event_
 
 /* ---- A page ---- */
 
-static bool next_match(struct trace_moment *moment)
+/* A switch belongs to the old thread. */
+static bool passes(const struct trace_moment *moment, const struct trace_event_info *info)
 {
-    while (trace_merge_next(&newest.merge, moment)) {
-        const struct trace_event_info *info = trace_find_event(trace_app_schemas(), moment->event->id);
-        bool was = matches(moment, info); /* a switch belongs to the old thread */
-        if (info)
-            note_running(moment, info);
-        if (was)
-            return true;
-    }
-    return false;
-}
-
-static void begin_walk(uint64_t packets)
-{
-    memset(runs, 0, sizeof runs);
-    trace_newest_begin(&newest, view.cpus, packets);
+    bool was = matches(moment, info);
+    if (info)
+        note_running(moment, info);
+    return was;
 }
 
 static uint64_t count_matches(uint64_t packets)
 {
-    struct trace_moment moment;
-    uint64_t total = 0;
-    for (begin_walk(packets); next_match(&moment);)
-        total++;
-    return total;
+    memset(runs, 0, sizeof runs);
+    return trace_newest_count(&newest, view.cpus, packets, passes);
 }
 
-/* How many packets per ring are needed, and how many events in them match. */
-static uint64_t choose_packets(uint64_t wanted, uint64_t *total)
+/* How many events match, in as many packets per ring as are needed for so many. */
+static uint64_t find_matches(uint64_t wanted)
 {
     const uint64_t most =
         trace_info_page.buffer_count < PACKETS_MAX ? trace_info_page.buffer_count : PACKETS_MAX;
-    uint64_t packets = PACKETS_FIRST;
-    while ((*total = count_matches(packets)) < wanted && packets < most)
+    uint64_t total;
+    for (uint64_t packets = PACKETS_FIRST; (total = count_matches(packets)) < wanted && packets < most;)
         packets *= 2;
-    return packets;
+    return total;
 }
 
 static void show_page(void)
 {
-    struct trace_moment moment;
-    char text[200];
-    uint64_t total, at = 0;
-    const uint64_t packets = choose_packets(view.behind + view.count, &total);
+    const uint64_t total = find_matches(view.behind + view.count);
     if (view.behind >= total && total)
         view.behind = total > view.count ? total - view.count : 0;
     const uint64_t end = total - view.behind, first = end > view.count ? end - view.count : 0;
-    for (begin_walk(packets); at < end && next_match(&moment); at++) {
-        if (at < first)
-            continue;
-        trace_print_moment(text, sizeof text, &moment, trace_info_page.clock_hz,
-                           trace_find_event(trace_app_schemas(), moment.event->id));
-        debug_print("%s\n", text);
-    }
+    memset(runs, 0, sizeof runs);
+    trace_newest_print(&newest, first, end, passes, debug_print);
     debug_print("(%lu of %lu events found, %lu newer; p: before, n: behind)\n", end - first, total,
                 view.behind);
     has_view = true;
@@ -365,16 +344,10 @@ void debug_follow(const struct debug_words *words)
 
 static uint64_t by_class[TRACE_CLASS_COUNT];
 
-static uint64_t count_events(uint32_t cpu)
+static bool count_class(const struct trace_moment *moment, const struct trace_event_info *info)
 {
-    struct trace_moment moment;
-    uint64_t total = 0;
-    trace_newest_begin(&newest, 1ull << cpu, PACKETS_MAX);
-    while (trace_merge_next(&newest.merge, &moment)) {
-        by_class[TRACE_ID_CLASS(moment.event->id)]++;
-        total++;
-    }
-    return total;
+    by_class[TRACE_ID_CLASS(moment->event->id)]++;
+    return true;
 }
 
 static void put_classes(void)
@@ -396,7 +369,8 @@ void debug_stat(const struct debug_words *words)
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         const struct trace_reader reader = trace_reader_of(cpu);
         debug_print("%3u %14lu %13lu %11lu %11lu\n", cpu,
-                    (trace_trusted_index(cpu) & ~TRACE_INDEX_CLOSED) >> 7, count_events(cpu),
+                    (trace_trusted_index(cpu) & ~TRACE_INDEX_CLOSED) >> 7,
+                    trace_newest_count(&newest, 1ull << cpu, PACKETS_MAX, count_class),
                     trace_reader_discarded(&reader), trace_reader_torn(&reader));
     }
     put_classes();

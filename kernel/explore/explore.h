@@ -31,154 +31,73 @@ struct space;
 struct spinlock;
 struct thread;
 
+/* Each is declared once: a function of the exploring kernel; in the ordinary one nothing, or the given
+ * answer. */
 #ifdef TARN_EXPLORE
+#define EXPLORE_HOOK(name, ...)                      void name(__VA_ARGS__)
+#define EXPLORE_QUESTION(name, type, otherwise, ...) type name(__VA_ARGS__)
+#define EXPLORE_NEEDS_SPANS                          true /* of all system calls (explore_enters_kernel) */
+#else
+#define EXPLORE_HOOK(name, ...)          \
+    static inline void name(__VA_ARGS__) \
+    {                                    \
+    }
+#define EXPLORE_QUESTION(name, type, otherwise, ...) \
+    static inline type name(__VA_ARGS__)             \
+    {                                                \
+        return otherwise;                            \
+    }
+#define EXPLORE_NEEDS_SPANS false
+#endif
 
-void explore_boot(void);          /* reads the option; boot CPU, before others run programs */
-void explore_start(uint32_t pid); /* an ordinary program starts; the first one starts exploration */
-void explore_end(void);           /* stops, and prints counts; the machine ends */
+EXPLORE_HOOK(explore_boot, void);          /* reads the option; boot CPU, before others run programs */
+EXPLORE_HOOK(explore_start, uint32_t pid); /* an ordinary program starts; the first one starts exploration */
+EXPLORE_HOOK(explore_end, void);           /* stops, and prints counts; the machine ends */
 
-void explore_lock_wanted(const struct spinlock *lock);   /* before it is waited for; notes the order */
-void explore_lock_taken(const struct spinlock *lock);    /* by this CPU */
-void explore_lock_released(const struct spinlock *lock); /* still held */
+/* The lock is wanted: notes the order, before the wait. Taken by this CPU. About to be released. */
+EXPLORE_HOOK(explore_lock_wanted, const struct spinlock *lock);
+EXPLORE_HOOK(explore_lock_taken, const struct spinlock *lock);
+EXPLORE_HOOK(explore_lock_released, const struct spinlock *lock);
 
 /* For the check of idle CPUs (explore_idle.c). A thread was inserted into a queue; a queued thread has left
  * its CPU, or its affinity has grown. */
-void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head);
-void explore_movable(const struct thread *thread);
-void explore_told(const struct cpu *cpu);          /* `cpu` was interrupted to check its queue */
-void explore_told_of(const struct thread *thread); /* a CPU is interrupted because of it */
+EXPLORE_HOOK(explore_inserted, const struct cpu *cpu, const struct thread *thread, bool at_head);
+EXPLORE_HOOK(explore_movable, const struct thread *thread);
+EXPLORE_HOOK(explore_told, const struct cpu *cpu);          /* `cpu` was interrupted to check its queue */
+EXPLORE_HOOK(explore_told_of, const struct thread *thread); /* a CPU is interrupted because of it */
 /* This CPU changes `cpu`'s queue, and has not yet decided which CPU to interrupt; NULL: it has. */
-void explore_fills(const struct cpu *cpu);
-void explore_fills_any(void); /* the same for a queue that is not known yet */
-void explore_idles(
-    const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */
-void explore_wakes(const struct cpu *cpu);   /* its sleep is over */
-void explore_returns(const struct cpu *cpu); /* to its current thread, after its last check of the queue */
+EXPLORE_HOOK(explore_fills, const struct cpu *cpu);
+EXPLORE_HOOK(explore_fills_any, void); /* the same for a queue that is not known yet */
+/* `cpu` is announced as idle, but not yet through its last check of queues. Its sleep is over. It returns to
+ * its current thread, after its last check of the queue. */
+EXPLORE_HOOK(explore_idles, const struct cpu *cpu);
+EXPLORE_HOOK(explore_wakes, const struct cpu *cpu);
+EXPLORE_HOOK(explore_returns, const struct cpu *cpu);
 
 /* A system call, fault or interrupt: its cause comes after stores of others. */
-void explore_enters_kernel(void);
-static inline bool explore_needs_spans(void) /* of all system calls */
-{
-    return true;
-}
+EXPLORE_HOOK(explore_enters_kernel, void);
 
 /* A page frame is freed: a CPU that still has a translation of it reads EXPLORE_FREED (tarn/explore.h). */
-void explore_freed(uint64_t frame);
+EXPLORE_HOOK(explore_freed, uint64_t frame);
 /* Objects end that other CPUs use without a lock: counts as a write, with which no access may race. */
-void explore_ends(const void *memory, uint64_t size);
+EXPLORE_HOOK(explore_ends, const void *memory, uint64_t size);
 
 /* Code was changed, and this CPU has dropped old instructions; all CPUs must have done so since. */
-void explore_patched(void);
-void explore_synced(void);
-void explore_patch_ends(void);
+EXPLORE_HOOK(explore_patched, void);
+EXPLORE_HOOK(explore_synced, void);
+EXPLORE_HOOK(explore_patch_ends, void);
 
 /* A CPU of `allowed` on which a thread must run although another would be better; or -1. */
-int explore_place(uint64_t allowed);
-bool explore_put_off(uint32_t number);        /* true: this interrupt is for irq_deliver, later */
-bool explore_fail_allocation(void);           /* true: this allocation fails */
-uint64_t explore_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
-bool explore_timer(uint64_t now); /* at a timer interrupt; true: the running thread's slice ends */
-void explore_space_ends(struct space *space); /* its tables are still there; its lock is held */
+EXPLORE_QUESTION(explore_place, int, -1, uint64_t allowed);
+/* This interrupt is for irq_deliver, later. This allocation fails. */
+EXPLORE_QUESTION(explore_put_off, bool, false, uint32_t number);
+EXPLORE_QUESTION(explore_fail_allocation, bool, false, void);
+EXPLORE_QUESTION(explore_deadline, uint64_t, deadline, uint64_t deadline); /* ticks; or an earlier one */
+/* At a timer interrupt: the running thread's slice ends. */
+EXPLORE_QUESTION(explore_timer, bool, false, uint64_t now);
+EXPLORE_HOOK(explore_space_ends, struct space *space); /* its tables are still there; its lock is held */
 /* A program calls system_read; true: for exploration, and *result is set (tarn/explore.h). */
-bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size, int64_t *result);
+EXPLORE_QUESTION(explore_program, bool, false, uint32_t kind, uint64_t operation, void *buffer, uint64_t size,
+                 int64_t *result);
 
-#else
-
-static inline void explore_boot(void)
-{
-}
-static inline void explore_start(uint32_t pid)
-{
-}
-static inline void explore_end(void)
-{
-}
-static inline void explore_lock_wanted(const struct spinlock *lock)
-{
-}
-static inline void explore_lock_taken(const struct spinlock *lock)
-{
-}
-static inline void explore_lock_released(const struct spinlock *lock)
-{
-}
-static inline void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head)
-{
-}
-static inline void explore_movable(const struct thread *thread)
-{
-}
-static inline void explore_told(const struct cpu *cpu)
-{
-}
-static inline void explore_told_of(const struct thread *thread)
-{
-}
-static inline void explore_fills(const struct cpu *cpu)
-{
-}
-static inline void explore_fills_any(void)
-{
-}
-static inline void explore_idles(const struct cpu *cpu)
-{
-}
-static inline void explore_wakes(const struct cpu *cpu)
-{
-}
-static inline void explore_returns(const struct cpu *cpu)
-{
-}
-static inline void explore_enters_kernel(void)
-{
-}
-static inline bool explore_needs_spans(void)
-{
-    return false;
-}
-static inline void explore_freed(uint64_t frame)
-{
-}
-static inline void explore_ends(const void *memory, uint64_t size)
-{
-}
-static inline void explore_patched(void)
-{
-}
-static inline void explore_synced(void)
-{
-}
-static inline void explore_patch_ends(void)
-{
-}
-static inline int explore_place(uint64_t allowed)
-{
-    return -1;
-}
-static inline bool explore_put_off(uint32_t number)
-{
-    return false;
-}
-static inline bool explore_fail_allocation(void)
-{
-    return false;
-}
-static inline uint64_t explore_deadline(uint64_t deadline)
-{
-    return deadline;
-}
-static inline bool explore_timer(uint64_t now)
-{
-    return false;
-}
-static inline void explore_space_ends(struct space *space)
-{
-}
-static inline bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size,
-                                   int64_t *result)
-{
-    return false;
-}
-
-#endif
 #endif

@@ -339,6 +339,12 @@ int cap_lookup(struct space *space, cap_t number, enum cap_type type, uint32_t r
     return check(cap_read(&space->caps, number, found), type, rights);
 }
 
+int cap_check(cap_t number, enum cap_type type, uint32_t rights)
+{
+    struct cap found;
+    return cap_lookup(current_thread()->space, number, type, rights, &found);
+}
+
 int cap_get_any(struct space *space, cap_t number, enum cap_type type, uint32_t rights, struct cap *found)
 {
     struct cap_table *table = &space->caps;
@@ -379,6 +385,16 @@ int64_t cap_insert_at(struct space *space, cap_t number, enum cap_type type, voi
 int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32_t rights, uint64_t badge)
 {
     return cap_insert_at(space, 0, type, object, rights, badge);
+}
+
+int64_t cap_give(enum cap_type type, void *object, uint32_t rights)
+{
+    if (!object)
+        return -E_NO_MEMORY;
+    const int64_t slot = cap_insert(current_thread()->space, type, object, rights, 0);
+    if (slot < 0)
+        object_put(type, object);
+    return slot;
 }
 
 int cap_close(struct space *space, cap_t number)

@@ -108,6 +108,8 @@ static inline bool cap_revalidate(const struct cap *cap)
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&cap->slot->meta, memory_order_relaxed) == cap->meta;
 }
+/* Whether the current space has that right; of an object that never ends. 0, or the same errors. */
+int cap_check(cap_t slot, enum cap_type type, uint32_t rights);
 /* Takes a reference; drop it with object_put. */
 int cap_get(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, void **object);
 /* The same, with the rights. CAP_NONE accepts any type. */
@@ -119,6 +121,9 @@ int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32
 /* The same at a given slot, which must be free. */
 int64_t cap_insert_at(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights,
                       uint64_t badge);
+/* Puts a new object into the current space, without a badge. NULL: -E_NO_MEMORY. On an error it drops the
+ * reference. */
+int64_t cap_give(enum cap_type type, void *object, uint32_t rights);
 /* Copies between tables. Needs RIGHT_GRANT. Rights can only shrink; a badge is set only if there is none.
  * `target` 0: any slot. */
 int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t target, uint32_t rights,

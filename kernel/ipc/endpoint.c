@@ -107,13 +107,7 @@ uint64_t endpoint_count_live(void)
 
 int64_t sys_endpoint_create(void)
 {
-    struct endpoint *endpoint = endpoint_new();
-    if (!endpoint)
-        return -E_NO_MEMORY;
-    int64_t slot = cap_insert(current_thread()->space, CAP_ENDPOINT, endpoint, RIGHT_ALL, 0);
-    if (slot < 0)
-        endpoint_put(endpoint);
-    return slot;
+    return cap_give(CAP_ENDPOINT, endpoint_new(), RIGHT_ALL);
 }
 
 /* ---- One message ---- */

@@ -113,10 +113,7 @@ static int64_t new_irq(uint32_t number, bool is_message)
         slab_free(&irq_slab, irq);
         return -E_BUSY;
     }
-    int64_t slot = cap_insert(current_thread()->space, CAP_IRQ, irq, RIGHT_ALL, 0);
-    if (slot < 0)
-        irq_put(irq);
-    return slot;
+    return cap_give(CAP_IRQ, irq, RIGHT_ALL);
 }
 
 void irq_put(struct irq *irq)
@@ -155,22 +152,18 @@ void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context
 
 /* ---- System calls ---- */
 
-int64_t sys_irq_create(cap_t machine, uint32_t number)
+int64_t sys_irq_create(uint32_t number)
 {
-    int error = machine_check(machine, RIGHT_MANAGE);
-    if (error)
-        return error;
     if (number >= ARCH_IRQ_LINES || number == arch_console_irq())
         return -E_BAD_ARGUMENT;
     return new_irq(number, false);
 }
 
-int64_t sys_irq_create_message(cap_t device_slot, struct irq_message *user_message)
+int64_t sys_irq_create_message(uint32_t device, struct irq_message *user_message)
 {
     struct irq_message message = {0};
-    uint32_t device;
-    int64_t error = device_check(device_slot, RIGHT_MANAGE, &device);
-    if (error || (error = user_write(user_message, &message, sizeof message))) /* can the result be stored? */
+    int64_t error = user_write(user_message, &message, sizeof message); /* can the result be stored? */
+    if (error)
         return error;
     int number = arch_irq_allocate_message(device, &message);
     if (number < 0)
@@ -186,21 +179,11 @@ int64_t sys_irq_create_message(cap_t device_slot, struct irq_message *user_messa
     return error ? error : slot;
 }
 
-int64_t sys_irq_bind(cap_t irq_slot, cap_t notification_slot, uint64_t bits)
+int64_t sys_irq_bind(struct irq *irq, struct notification *notification, uint64_t bits)
 {
-    struct space *space = current_thread()->space;
-    void *irq_object, *notification;
     if (bits == 0 || bits & ~NOTIFICATION_BITS)
         return -E_BAD_ARGUMENT;
-    int error = cap_get(space, irq_slot, CAP_IRQ, RIGHT_MANAGE, &irq_object);
-    if (error)
-        return error;
-    error = cap_get(space, notification_slot, CAP_NOTIFICATION, RIGHT_WRITE, &notification);
-    if (error) {
-        object_put(CAP_IRQ, irq_object);
-        return error;
-    }
-    struct irq *irq = irq_object;
+    notification_get(notification);
     spin_lock(&irq->lock);
     struct notification *old = irq->notification;
     irq->notification = notification;
@@ -208,18 +191,10 @@ int64_t sys_irq_bind(cap_t irq_slot, cap_t notification_slot, uint64_t bits)
     spin_unlock(&irq->lock);
     if (old)
         notification_put(old);
-    error = arch_irq_unmask(irq->number);
-    irq_put(irq);
-    return error;
+    return arch_irq_unmask(irq->number);
 }
 
-int64_t sys_irq_acknowledge(cap_t slot)
+int64_t sys_irq_acknowledge(struct irq *irq)
 {
-    void *object;
-    int error = cap_get(current_thread()->space, slot, CAP_IRQ, RIGHT_MANAGE, &object);
-    if (error)
-        return error;
-    error = arch_irq_unmask(((struct irq *)object)->number);
-    irq_put(object);
-    return error;
+    return arch_irq_unmask(irq->number);
 }

@@ -120,13 +120,7 @@ void notification_signal(struct notification *notification, uint64_t bits)
 
 int64_t sys_notification_create(void)
 {
-    struct notification *notification = notification_new();
-    if (!notification)
-        return -E_NO_MEMORY;
-    int64_t slot = cap_insert(current_thread()->space, CAP_NOTIFICATION, notification, RIGHT_ALL, 0);
-    if (slot < 0)
-        notification_put(notification);
-    return slot;
+    return cap_give(CAP_NOTIFICATION, notification_new(), RIGHT_ALL);
 }
 
 static int lock_notification(cap_t slot, uint32_t rights, struct notification **notification)

@@ -140,34 +140,30 @@ static int64_t copy_from_user(struct memory *memory, uint64_t offset, char *user
 }
 
 /* Returns the bytes before an error, unless the system call will be repeated. */
-static int64_t copy_chunks(cap_t slot, uint32_t rights, uint64_t offset, char *user, uint64_t size,
+static int64_t copy_chunks(struct memory *memory, uint64_t offset, char *user, uint64_t size,
                            copy_chunk_fn *copy_chunk)
 {
-    void *object;
-    int64_t error = cap_get(current_thread()->space, slot, CAP_MEMORY, rights, &object);
-    if (error)
-        return error;
+    int64_t error = 0;
     uint64_t done = 0;
     size = size < COPY_MAX ? size : COPY_MAX;
     while (done < size) {
         uint64_t part = size - done < CHUNK ? size - done : CHUNK;
-        int64_t copied = copy_chunk(object, offset + done, user + done, part);
+        int64_t copied = copy_chunk(memory, offset + done, user + done, part);
         if (copied <= 0) {
             error = copied;
             break;
         }
         done += (uint64_t)copied;
     }
-    memory_put(object);
     return error < 0 && (done == 0 || error == SYSCALL_NO_RESULT) ? error : (int64_t)done;
 }
 
-int64_t sys_memory_read(cap_t slot, uint64_t offset, void *user_buffer, uint64_t size)
+int64_t sys_memory_read(struct memory *memory, uint64_t offset, void *user_buffer, uint64_t size)
 {
-    return copy_chunks(slot, RIGHT_READ, offset, user_buffer, size, copy_to_user);
+    return copy_chunks(memory, offset, user_buffer, size, copy_to_user);
 }
 
-int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, uint64_t size)
+int64_t sys_memory_write(struct memory *memory, uint64_t offset, const void *user_buffer, uint64_t size)
 {
-    return copy_chunks(slot, RIGHT_WRITE, offset, (char *)user_buffer, size, copy_from_user);
+    return copy_chunks(memory, offset, (char *)user_buffer, size, copy_from_user);
 }

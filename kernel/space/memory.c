@@ -13,7 +13,7 @@
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
 #include <kernel/space/memory.h>
-#include <kernel/trace/sites.h>
+#include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <trace/mem.h>
 

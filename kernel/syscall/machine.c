@@ -47,12 +47,6 @@ static struct {
     uint32_t matched; /* under lock: how many of DEBUGGER_KEYS came last and are held back */
 } input = {.lock = SPINLOCK(&console_input_class)};
 
-int machine_check(cap_t machine, uint32_t rights)
-{
-    struct cap cap;
-    return cap_lookup(current_thread()->space, machine, CAP_MACHINE, rights, &cap);
-}
-
 /* ---- Console ---- */
 
 static void put_byte(char c)
@@ -143,14 +137,14 @@ static uint64_t take_bytes(char *buffer, uint64_t size)
     return count;
 }
 
-int64_t sys_machine_console_read(cap_t machine, char *user_buffer, uint64_t size)
+int64_t sys_machine_console_read(char *user_buffer, uint64_t size)
 {
     char buffer[CHUNK] = {0};
     if (size > sizeof buffer)
         size = sizeof buffer;
-    int64_t error = machine_check(machine, RIGHT_READ);
     /* can they be stored? Test before bytes are taken */
-    if (error || (error = user_write(user_buffer, buffer, size)))
+    int64_t error = user_write(user_buffer, buffer, size);
+    if (error)
         return error;
     uint64_t count = take_bytes(buffer, size);
     if (count == 0) /* the device may hold more */
@@ -176,22 +170,16 @@ int64_t sys_debug_write(const char *user_text, uint64_t size)
     return (int64_t)size;
 }
 
-int64_t sys_machine_console_write(cap_t machine, const char *user_text, uint64_t size)
+int64_t sys_machine_console_write(const char *user_text, uint64_t size)
 {
-    int64_t error = machine_check(machine, RIGHT_WRITE);
-    return error ? error : sys_debug_write(user_text, size);
+    return sys_debug_write(user_text, size);
 }
 
-int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
+int64_t sys_machine_console_bind(struct notification *notification, uint64_t bits)
 {
-    void *notification;
     if (bits == 0 || bits & ~NOTIFICATION_BITS)
         return -E_BAD_ARGUMENT;
-    int error = machine_check(machine, RIGHT_READ);
-    if (!error)
-        error = cap_get(current_thread()->space, slot, CAP_NOTIFICATION, RIGHT_WRITE, &notification);
-    if (error)
-        return error;
+    notification_get(notification);
     spin_lock(&input.lock);
     struct notification *old = input.notification;
     input.notification = notification;
@@ -205,28 +193,15 @@ int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
 
 /* ---- Devices ---- */
 
-/* The badge of a CAP_DEVICE is the device's number. */
-int device_check(cap_t slot, uint32_t rights, uint32_t *device)
-{
-    struct cap cap;
-    int error = cap_lookup(current_thread()->space, slot, CAP_DEVICE, rights, &cap);
-    if (!error)
-        *device = (uint32_t)cap.badge;
-    return error;
-}
-
 int driver_check(cap_t slot)
 {
-    uint32_t device;
-    int error = device_check(slot, RIGHT_MANAGE, &device);
-    return error == -E_BAD_TYPE ? machine_check(slot, RIGHT_MANAGE) : error;
+    int error = cap_check(slot, CAP_DEVICE, RIGHT_MANAGE);
+    return error == -E_BAD_TYPE ? cap_check(slot, CAP_MACHINE, RIGHT_MANAGE) : error;
 }
 
-int64_t sys_machine_device(cap_t machine, uint32_t id)
+/* The badge of a CAP_DEVICE is the device's number. */
+int64_t sys_machine_device(uint32_t id)
 {
-    int error = machine_check(machine, RIGHT_MANAGE);
-    if (error)
-        return error;
     int32_t device = pci_find(id);
     return device < 0
                ? -E_NOT_FOUND
@@ -242,46 +217,30 @@ static bool bad_pci_access(uint32_t offset, uint32_t width)
     return (width != 1 && width != 2 && width != 4) || offset >= PCI_SPACE_MAX || offset % width != 0;
 }
 
-int64_t sys_device_read(cap_t slot, uint32_t offset, uint32_t width)
+int64_t sys_device_read(uint32_t device, uint32_t offset, uint32_t width)
 {
-    uint32_t device, value = 0;
-    int error = device_check(slot, RIGHT_READ, &device);
-    if (!error)
-        error =
-            bad_pci_access(offset, width) ? -E_BAD_ARGUMENT : arch_pci_read(device, offset, width, &value);
+    uint32_t value = 0;
+    int error =
+        bad_pci_access(offset, width) ? -E_BAD_ARGUMENT : arch_pci_read(device, offset, width, &value);
     return error ? error : (int64_t)value;
 }
 
 /* A driver cannot move the device's registers over another device's. */
-int64_t sys_device_write(cap_t slot, uint32_t offset, uint32_t width, uint32_t value)
+int64_t sys_device_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t value)
 {
-    uint32_t device;
-    int error = device_check(slot, RIGHT_WRITE, &device);
-    if (error)
-        return error;
     if (bad_pci_access(offset, width) || (offset < PCI_STANDARD && (offset != PCI_COMMAND || width != 2)))
         return -E_BAD_ARGUMENT;
     return arch_pci_write(device, offset, width, value);
 }
 
 /* No other physical memory can be mapped. A page that several devices may share belongs to none. */
-int64_t sys_device_memory(cap_t slot, uint32_t bar)
+int64_t sys_device_memory(uint32_t device, uint32_t bar)
 {
     uint64_t physical, size;
-    uint32_t device;
-    int64_t error = device_check(slot, RIGHT_MANAGE, &device);
-    if (error)
-        return error;
     if (!pci_bar(device, bar, &physical, &size) || size % FRAME_SIZE || physical > arch_physical_limit() ||
         size > arch_physical_limit() - physical)
         return -E_BAD_ARGUMENT;
-    struct memory *memory = memory_new_device(physical, size);
-    if (!memory)
-        return -E_NO_MEMORY;
-    error = cap_insert(current_thread()->space, CAP_MEMORY, memory, RIGHT_ALL & ~RIGHT_EXECUTE, 0);
-    if (error < 0)
-        memory_put(memory);
-    return error;
+    return cap_give(CAP_MEMORY, memory_new_device(physical, size), RIGHT_ALL & ~RIGHT_EXECUTE);
 }
 
 /* ---- Power ---- */
@@ -310,11 +269,8 @@ void machine_stop_others(const struct cpu *self)
 }
 
 /* Stops the other CPUs: the host may take a while to switch the machine off, and they would go on logging. */
-int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
+int64_t sys_machine_shutdown(uint32_t status)
 {
-    int error = machine_check(machine, RIGHT_MANAGE);
-    if (error)
-        return error;
     explore_end();
     log_line("shutdown, status %u", status);
     machine_stop_others(this_cpu());
@@ -390,11 +346,8 @@ static int64_t panic_as(uint64_t kind)
     panic("a test");
 }
 
-int64_t sys_machine_debug(cap_t machine, uint32_t operation, uint64_t argument)
+int64_t sys_machine_debug(uint32_t operation, uint64_t argument)
 {
-    int error = machine_check(machine, RIGHT_MANAGE);
-    if (error)
-        return error;
     switch (operation) {
     case MACHINE_DEBUG_ENTER:
         debugger_enter("a program asks");

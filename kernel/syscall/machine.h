@@ -16,11 +16,7 @@ extern char machine_object[1], trace_object[1];
 
 struct cpu;
 
-int machine_check(cap_t machine,
-                  uint32_t rights); /* 0 if the current space holds it with these rights; else -E_* */
-/* The same for a device, with its number: bus << 8 | slot << 3 | function. */
-int device_check(cap_t slot, uint32_t rights, uint32_t *device);
-/* 0 if the slot has any device or the machine, with RIGHT_MANAGE. */
+/* 0 if the current space's slot has any device or the machine, with RIGHT_MANAGE; else -E_*. */
 int driver_check(cap_t slot);
 
 /* Stops the other CPUs for good, whatever they do. `self`: the caller's; NULL: too early to know. */

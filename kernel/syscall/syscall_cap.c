@@ -8,16 +8,9 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-int64_t sys_cap_copy(cap_t space_slot, cap_t source, cap_t slot, uint32_t rights, uint64_t badge)
+int64_t sys_cap_copy(struct space *target, cap_t source, cap_t slot, uint32_t rights, uint64_t badge)
 {
-    struct space *own = current_thread()->space;
-    void *target;
-    int error = cap_get(own, space_slot, CAP_SPACE, RIGHT_MANAGE, &target);
-    if (error)
-        return error;
-    int64_t result = cap_copy(own, source, target, slot, rights & RIGHT_ALL, badge);
-    object_put(CAP_SPACE, target);
-    return result;
+    return cap_copy(current_thread()->space, source, target, slot, rights & RIGHT_ALL, badge);
 }
 
 int64_t sys_cap_close(cap_t slot)

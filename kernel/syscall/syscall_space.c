@@ -16,20 +16,6 @@
 #include <tarn/syscall_kernel.h>
 #include <trace/process.h>
 
-static struct space *own_space(void)
-{
-    return current_thread()->space;
-}
-
-/* Drop the reference with space_put. */
-static int get_space(cap_t slot, uint32_t rights, struct space **space)
-{
-    void *object;
-    int error = cap_get(own_space(), slot, CAP_SPACE, rights, &object);
-    *space = object;
-    return error;
-}
-
 /* ---- Creation and death ---- */
 
 int64_t sys_space_create(const char *user_name, uint32_t parent)
@@ -38,75 +24,46 @@ int64_t sys_space_create(const char *user_name, uint32_t parent)
     int64_t error = user_read_name(name, user_name);
     if (error)
         return error;
-    struct space *own = own_space();
+    struct space *own = current_thread()->space;
     if (parent == 0 || !own->system) /* a fact for the trace, which a program may not invent */
         parent = own->pid;
     __atomic_store_n(&own->is_parent, true, __ATOMIC_RELAXED);
     bool by_init = own->creator_pid == 0;
-    struct space *space = space_new(name, own->pid, parent, by_init);
-    if (!space)
-        return -E_NO_MEMORY;
-    int64_t slot = cap_insert(own, CAP_SPACE, space, RIGHT_ALL, 0);
-    if (slot < 0)
-        space_put(space);
-    return slot;
+    return cap_give(CAP_SPACE, space_new(name, own->pid, parent, by_init), RIGHT_ALL);
 }
 
-int64_t sys_space_kill(cap_t slot, int32_t status)
+int64_t sys_space_kill(struct space *space, int32_t status)
 {
-    struct space *space;
-    int error = get_space(slot, RIGHT_MANAGE, &space);
-    if (error)
-        return error;
     space_kill(space, status);
-    space_put(space);
     return 0;
 }
 
 /* Watcher and fault handler are the creator's: a program has a capability to its own space, but can hide
  * neither its death nor its faults. */
-int64_t sys_space_watch(cap_t slot, cap_t notification_slot, uint64_t bits)
+int64_t sys_space_watch(struct space *space, struct notification *watcher, uint64_t bits)
 {
-    struct space *space;
-    void *object;
+    int64_t error = 0;
     if (bits == 0 || bits & ~NOTIFICATION_BITS)
         return -E_BAD_ARGUMENT;
-    int error = cap_get(own_space(), notification_slot, CAP_NOTIFICATION, RIGHT_WRITE, &object);
-    if (error)
-        return error;
-    struct notification *watcher = object;
-    if ((error = get_space(slot, RIGHT_MANAGE, &space))) {
-        notification_put(watcher);
-        return error;
-    }
     spin_lock(&space->lock);
     const bool dead = space->released;
     if (!dead && space->watcher) {
         error = -E_EXISTS;
     } else if (!dead) {
+        notification_get(watcher);
         space->watcher = watcher;
         space->watcher_bits = bits;
     }
     spin_unlock(&space->lock);
     if (dead)
         notification_signal(watcher, bits);
-    if (dead || error)
-        notification_put(watcher);
-    space_put(space);
     return error;
 }
 
-int64_t sys_space_set_fault_handler(cap_t slot, cap_t endpoint_slot)
+int64_t sys_space_set_fault_handler(struct space *space, struct endpoint *handler)
 {
-    struct space *space;
-    void *handler;
-    int error = cap_get(own_space(), endpoint_slot, CAP_ENDPOINT, RIGHT_SEND, &handler);
-    if (error)
-        return error;
-    if ((error = get_space(slot, RIGHT_MANAGE, &space))) {
-        endpoint_put(handler);
-        return error;
-    }
+    int64_t error = 0;
+    endpoint_get(handler);
     spin_lock(&space->lock);
     if (space->dying) /* space_finish has dropped, or will drop, the current one */
         error = -E_DEAD;
@@ -117,48 +74,35 @@ int64_t sys_space_set_fault_handler(cap_t slot, cap_t endpoint_slot)
     spin_unlock(&space->lock);
     if (error)
         endpoint_put(handler);
-    space_put(space);
     return error;
 }
 
-int64_t sys_space_set_name(cap_t slot, const char *user_name)
+int64_t sys_space_set_name(struct space *space, const char *user_name)
 {
     char name[TARN_NAME_BYTES];
-    struct space *space;
     int64_t error = user_read_name(name, user_name);
-    if (error || (error = get_space(slot, RIGHT_MANAGE, &space)))
+    if (error)
         return error;
     spin_lock(&space->lock);
     memcpy(space->name, name, sizeof name);
     spin_unlock(&space->lock);
     trace_process_rename(space->pid, name);
-    space_put(space);
     return 0;
 }
 
-int64_t sys_space_info(cap_t slot)
+int64_t sys_space_info(struct space *space)
 {
-    struct space *space;
-    int error = get_space(slot, 0, &space);
-    if (error)
-        return error;
     spin_lock(&space->lock);
     int64_t result = space->released ? -E_DEAD : (int64_t)space->pid;
     spin_unlock(&space->lock);
-    space_put(space);
     return result;
 }
 
-int64_t sys_space_status(cap_t slot)
+int64_t sys_space_status(struct space *space)
 {
-    struct space *space;
-    int error = get_space(slot, 0, &space);
-    if (error)
-        return error;
     spin_lock(&space->lock);
     int64_t result = space->dying ? (int64_t)(uint32_t)space->status : -E_BUSY;
     spin_unlock(&space->lock);
-    space_put(space);
     return result;
 }
 
@@ -171,47 +115,31 @@ _Static_assert(RIGHT_READ == MAP_READ && RIGHT_WRITE == MAP_WRITE && RIGHT_EXECU
  * not when it touches the memory. */
 static bool is_too_much(const struct space *space, const struct memory *memory, uint64_t size)
 {
-    return space->system && space == own_space() && memory->kind == MEMORY_ZERO &&
+    return space->system && space == current_thread()->space && memory->kind == MEMORY_ZERO &&
            __atomic_load_n(&memory->frames, __ATOMIC_RELAXED) == 0 && !frame_leaves_enough(size / FRAME_SIZE);
 }
 
-int64_t sys_space_map(cap_t slot, cap_t memory_slot, uint64_t address, uint64_t size, uint64_t offset,
-                      uint32_t flags)
+int64_t sys_space_map(struct space *space, cap_t memory_slot, uint64_t address, uint64_t size,
+                      uint64_t offset, uint32_t flags)
 {
-    struct space *space;
     struct cap memory;
-    int64_t result = cap_get_any(own_space(), memory_slot, CAP_MEMORY, 0, &memory);
+    int64_t result = cap_get_any(current_thread()->space, memory_slot, CAP_MEMORY, 0, &memory);
     if (result)
         return result;
-    if ((result = get_space(slot, RIGHT_MANAGE, &space)) == 0) {
-        uint32_t allowed = cap_meta_rights(memory.meta) & (MAP_READ | MAP_WRITE | MAP_EXECUTE);
-        result = is_too_much(space, memory.object, size)
-                     ? -E_NO_MEMORY
-                     : space_map(space, memory.object, address, size, offset, flags, allowed);
-        space_put(space);
-    }
+    uint32_t allowed = cap_meta_rights(memory.meta) & (MAP_READ | MAP_WRITE | MAP_EXECUTE);
+    result = is_too_much(space, memory.object, size)
+                 ? -E_NO_MEMORY
+                 : space_map(space, memory.object, address, size, offset, flags, allowed);
     memory_put(memory.object);
     return result;
 }
 
-int64_t sys_space_unmap(cap_t slot, uint64_t address, uint64_t size)
+int64_t sys_space_unmap(struct space *space, uint64_t address, uint64_t size)
 {
-    struct space *space;
-    int error = get_space(slot, RIGHT_MANAGE, &space);
-    if (error)
-        return error;
-    error = space_unmap(space, address, size);
-    space_put(space);
-    return error;
+    return space_unmap(space, address, size);
 }
 
-int64_t sys_space_protect(cap_t slot, uint64_t address, uint64_t size, uint32_t flags)
+int64_t sys_space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t flags)
 {
-    struct space *space;
-    int error = get_space(slot, RIGHT_MANAGE, &space);
-    if (error)
-        return error;
-    error = space_protect(space, address, size, flags);
-    space_put(space);
-    return error;
+    return space_protect(space, address, size, flags);
 }

@@ -19,7 +19,6 @@
 #include <arch/counter.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
-#include <kernel/trace/bench.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/trace_control.h>

@@ -16,7 +16,6 @@
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/trace/bench.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/drain.h>
 #include <tarn/error.h>
@@ -27,12 +26,6 @@
 #include <trace/ring/ring.h>
 #include <trace/state.h>
 #include <trace/trace.h>
-
-int trace_check(cap_t trace, uint32_t right)
-{
-    struct cap found; /* there is only one trace object and it never ends: no reference needed */
-    return cap_lookup(current_thread()->space, trace, CAP_TRACE, right, &found);
-}
 
 /* The events about changes. They are logged whatever mask and switches say: no reader can do without. */
 #define BIT(id) (1ull << TRACE_ID_MINOR(id))
@@ -325,19 +318,17 @@ int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b)
 
 int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
 {
-    int error = trace_check(trace, RIGHT_WRITE);
+    int error = cap_check(trace, CAP_TRACE, RIGHT_WRITE);
     if (error && !(operation == TRACE_OP_SET_COST && trace_is_own_class(a)))
         return error;
     return trace_control(operation, a, b);
 }
 
 /* In mode once, frees nothing: the ring must stop when it is full. */
-int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
+int64_t sys_trace_consume(uint32_t cpu, uint64_t packet)
 {
     struct trace_info *info = &trace_info_page;
-    int error = trace_check(trace, RIGHT_WRITE);
-    if (error)
-        return error;
+    int error = 0;
     if (cpu >= info->cpu_count)
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);

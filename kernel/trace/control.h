@@ -29,6 +29,7 @@
 #include <trace/format/descriptor.h>
 #include <trace/format/layout.h>
 #include <trace/format/store.h>
+#include <trace/format/text.h>
 #include <trace/print/commands.h>
 #include <trace/ring/read.h>
 
@@ -48,8 +49,8 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
  * deadline, in ticks. */
 uint64_t trace_heartbeat(uint64_t now);
 /* Prints the last `count` events of the CPUs with a bit in `cpus`, merged, after a line with their number.
- * CPUs may go on logging. Takes no lock; while another CPU is in it, only a panic gets output. `print`: as
- * printf; one call per line. */
+ * CPUs may go on logging. Takes no lock: one CPU at a time, as the report's owner does (failure/report.h).
+ * `print`: as printf; one call per line. */
 typedef void trace_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define TRACE_ALL_CPUS (~0ull)
 void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print);
@@ -57,6 +58,9 @@ void trace_stop(void); /* nothing is logged from now on */
 /* sites.c: makes the sites of trace points agree with mask and switches. After every change of these, with no
  * lock held but trace_lock. */
 void trace_sites_agree(void);
+/* sites.c: a memory object ends that has a table of sites, with its frames still there. No lock held. */
+struct program_sites;
+void trace_sites_forget(struct program_sites *sites);
 /* sites.c, for the debugger, while the other CPUs are stopped: sets mask and switches. False: one of them is
  * switching sites. */
 bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT]);
@@ -74,8 +78,6 @@ void trace_store_end(uint32_t end, const char *reason);
 extern struct trace_info trace_info_page;
 extern struct spinlock trace_lock;
 
-/* control.c: 0 if the current space has that right to the trace; else -E_*. */
-int trace_check(cap_t trace, uint32_t right);
 /* control.c: as sys_trace_control, without the check. No lock held. */
 int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b);
 /* commands.c: for trace_command_run on the kernel's own settings. */
@@ -113,6 +115,15 @@ static inline void trace_build_id(const uint8_t bytes[16], uint64_t halves[2])
 /* registry.c: creates the system's part of the metadata, and memory for all of it. Call when clock and CPUs
  * are known. */
 void trace_metadata_init(void);
+
+/* bench.c. Measures the cost of logging the event with that id: 0, or -E_NOT_FOUND: there is none, or this
+ * kernel does not log it. No lock held, as for the next two. */
+int64_t trace_bench(uint64_t id);
+/* TRACE_OP_SET_COST: a program's measurement of an event of its own. */
+int64_t trace_set_cost(uint64_t what, uint64_t figures);
+/* registry.c: adds the results to the metadata, in place of earlier ones. -E_TOO_LARGE: no space. */
+int64_t trace_add_costs(void);
+void trace_bench_write(struct trace_text *text); /* the results as a part of the metadata; trace_lock held */
 
 /* registry.c: releases the classes of a space that ends. */
 struct space;

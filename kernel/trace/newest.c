@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/trace/newest.c - walks the newest packets in place. Interface: newest.h. */
+/* kernel/trace/newest.c - walks the newest packets in place, and prints the last events for panics.
+ * Interface: newest.h, control.h. */
 #include <arch/trace.h>
-#include <kernel/trace/control.h>
 #include <kernel/trace/newest.h>
+#include <trace/print/app_schema.h>
+#include <trace/print/print.h>
 
 static bool begin_packet(uint32_t cpu, uint64_t number, struct trace_walk *walk)
 {
@@ -28,14 +30,14 @@ static bool next_packet(void *context, uint32_t cpu, struct trace_walk *walk)
     return false;
 }
 
-void trace_newest_again(struct trace_newest *newest)
+static void walk_again(struct trace_newest *newest)
 {
     for (uint32_t cpu = 0; cpu < trace_info_page.cpu_count; cpu++)
         newest->range[cpu].number = newest->range[cpu].first;
     trace_merge_begin(&newest->merge, trace_info_page.cpu_count, next_packet, newest);
 }
 
-void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t packets)
+static void begin_walk(struct trace_newest *newest, uint64_t cpus, uint64_t packets)
 {
     const struct trace_info *info = &trace_info_page;
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
@@ -47,5 +49,65 @@ void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t pac
                                    : head + 1 - oldest > packets ? head + 1 - packets
                                                                  : oldest;
     }
-    trace_newest_again(newest);
+    walk_again(newest);
+}
+
+static bool next_event(struct trace_newest *newest, trace_event_filter *filter, struct trace_moment *moment,
+                       const struct trace_event_info **info)
+{
+    while (trace_merge_next(&newest->merge, moment)) {
+        *info = trace_find_event(trace_app_schemas(), moment->event->id);
+        if (!filter || filter(moment, *info))
+            return true;
+    }
+    return false;
+}
+
+uint64_t trace_newest_count(struct trace_newest *newest, uint64_t cpus, uint64_t packets,
+                            trace_event_filter *filter)
+{
+    struct trace_moment moment;
+    const struct trace_event_info *info;
+    uint64_t total = 0;
+    for (begin_walk(newest, cpus, packets); next_event(newest, filter, &moment, &info);)
+        total++;
+    return total;
+}
+
+void trace_newest_print(struct trace_newest *newest, uint64_t first, uint64_t end, trace_event_filter *filter,
+                        trace_print_line *print)
+{
+    char line[200];
+    struct trace_moment moment;
+    const struct trace_event_info *info;
+    walk_again(newest);
+    for (uint64_t at = 0; at < end && next_event(newest, filter, &moment, &info); at++) {
+        if (at < first)
+            continue;
+        trace_print_moment(line, sizeof(line), &moment, trace_info_page.clock_hz, info);
+        print("%s\n", line);
+    }
+}
+
+/* ---- for a report --------------------------------------------------------------------------------- */
+
+#define PACKETS_BACK 3 /* per CPU: the open one and those before it */
+
+void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print)
+{
+    static struct trace_newest newest; /* too large for a stack */
+    const uint64_t total = trace_newest_count(&newest, cpus, PACKETS_BACK, NULL);
+    const unsigned shown = (unsigned)(total < count ? total : count);
+    if (cpus & (cpus - 1))
+        print("trace: the last %u of %lu events in the newest packets\n", shown, total);
+    else
+        print("trace: the last %u of cpu %d's %lu events in the newest packets\n", shown,
+              __builtin_ctzll(cpus), total);
+    trace_newest_print(&newest, total - shown, total, NULL, print);
+}
+
+void trace_stop(void)
+{
+    __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED);
+    trace_silence();
 }

@@ -8,6 +8,7 @@
 #ifndef TRACE_CONTROL_NEWEST_H
 #define TRACE_CONTROL_NEWEST_H
 
+#include <kernel/trace/control.h>
 #include <stdint.h>
 #include <trace/print/merge.h>
 
@@ -20,10 +21,16 @@ struct trace_newest {
     } range[TRACE_CPUS_MAX];
 };
 
-/* Begins with the oldest event of the newest `packets` packets of each CPU with a bit in `cpus`; the open
- * packet counts. */
-void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t packets);
-/* The same packets once more; the open ones may have grown. */
-void trace_newest_again(struct trace_newest *newest);
+/* Whether an event counts; called for each one in order. `info` NULL: an unknown type. */
+typedef bool trace_event_filter(const struct trace_moment *moment, const struct trace_event_info *info);
+
+/* Counts the events of the newest `packets` packets of each CPU with a bit in `cpus` that pass the filter
+ * (NULL: all); the open packet counts. */
+uint64_t trace_newest_count(struct trace_newest *newest, uint64_t cpus, uint64_t packets,
+                            trace_event_filter *filter);
+/* Prints those with a number in [first, end) of the same packets, one call of `print` each. The open packets
+ * may have grown. */
+void trace_newest_print(struct trace_newest *newest, uint64_t first, uint64_t end, trace_event_filter *filter,
+                        trace_print_line *print);
 
 #endif

@@ -300,12 +300,10 @@ void trace_previous_drop_if_scarce(void)
 
 /* ---- read ----------------------------------------------------------------------------------------- */
 
-int64_t sys_trace_previous(cap_t trace, void *user_store, uint64_t size)
+int64_t sys_trace_previous(void *user_store, uint64_t size)
 {
     struct trace_store copy;
-    int64_t error = trace_check(trace, RIGHT_READ);
-    if (error)
-        return error;
+    int64_t error = 0;
     spin_lock(&trace_lock);
     if (previous.store)
         memcpy(&copy, previous.store, sizeof(copy));
@@ -329,20 +327,12 @@ static struct memory *find_object(uint32_t kind, uint32_t number)
     return kind == TRACE_EXTENT_RING && number < previous.store->cpu_count ? previous.rings[number] : NULL;
 }
 
-int64_t sys_trace_previous_memory(cap_t trace, uint32_t kind, uint32_t number)
+int64_t sys_trace_previous_memory(uint32_t kind, uint32_t number)
 {
-    int64_t error = trace_check(trace, RIGHT_READ);
-    if (error)
-        return error;
     spin_lock(&trace_lock);
     struct memory *memory = find_object(kind, number);
     if (memory)
         memory_get(memory);
     spin_unlock(&trace_lock);
-    if (!memory)
-        return -E_NOT_FOUND;
-    int64_t slot = cap_insert(current_thread()->space, CAP_MEMORY, memory, RIGHT_READ, 0);
-    if (slot < 0)
-        memory_put(memory);
-    return slot;
+    return memory ? cap_give(CAP_MEMORY, memory, RIGHT_READ) : -E_NOT_FOUND;
 }

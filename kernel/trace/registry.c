@@ -25,7 +25,6 @@
 #include <kernel/memory/frame.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/trace/bench.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
@@ -394,11 +393,8 @@ const struct trace_app_schemas *trace_app_schemas(void)
     return &schemas;
 }
 
-int64_t sys_trace_metadata(cap_t trace, uint32_t number, uint64_t offset, void *user_buffer, uint64_t size)
+int64_t sys_trace_metadata(uint32_t number, uint64_t offset, void *user_buffer, uint64_t size)
 {
-    int64_t error = trace_check(trace, RIGHT_READ);
-    if (error)
-        return error;
     if (number >= TRACE_METADATA_PARTS)
         return -E_BAD_ARGUMENT;
     const struct part *part = &registry.part[number];
@@ -407,6 +403,6 @@ int64_t sys_trace_metadata(cap_t trace, uint32_t number, uint64_t offset, void *
         return 0;
     if (size > length - offset)
         size = length - offset;
-    error = user_write(user_buffer, part->bytes + offset, size);
+    int64_t error = user_write(user_buffer, part->bytes + offset, size);
     return error ? error : (int64_t)size;
 }

@@ -35,7 +35,6 @@
 #include <kernel/space/mapping.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/sites.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/counter.h>
@@ -148,8 +147,7 @@ static bool begin_change(void)
     now.locks = lock_is_watched;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
-    now.spans =
-        routines_on || profile_watches || now.mask >> TRACE_CLASS_COUNTER & 1 || explore_needs_spans();
+    now.spans = routines_on || profile_watches || now.mask >> TRACE_CLASS_COUNTER & 1 || EXPLORE_NEEDS_SPANS;
     memset(now.limited, 0, sizeof now.limited);
     for (unsigned i = 0; i < TRACE_LIMITED_COUNT; i++)
         if (__atomic_load_n(&info->event_limit[i], __ATOMIC_RELAXED) > 1)
@@ -418,8 +416,10 @@ static int load_table(struct space *space, struct registration *reg, uint64_t ad
     return error;
 }
 
-/* Other CPUs need not be told: no thread runs yet that uses these sites. */
-int trace_sites_register(struct space *space, uint64_t text, uint64_t table, uint64_t size)
+/* Registers the table of struct trace_site at an address of the space, for the memory object that is mapped
+ * at `text`. If that has a table already, it keeps it, and the new one is not read. Other CPUs need not be
+ * told: no thread runs yet that uses these sites. */
+int64_t sys_trace_sites(struct space *space, uint64_t text, uint64_t table, uint64_t size)
 {
     struct registration reg;
     const uint64_t count = size / sizeof(struct trace_site);
@@ -446,17 +446,4 @@ void trace_sites_forget(struct program_sites *sites)
         sites->next->link = sites->link;
     spin_unlock(&sites_lock);
     free_sites(sites);
-}
-
-int64_t sys_trace_sites(cap_t trace, cap_t slot, uint64_t text, uint64_t table, uint64_t size)
-{
-    void *space;
-    int error = trace_check(trace, RIGHT_WRITE);
-    if (!error)
-        error = cap_get(current_thread()->space, slot, CAP_SPACE, RIGHT_MANAGE, &space);
-    if (error)
-        return error;
-    error = trace_sites_register(space, text, table, size);
-    space_put(space);
-    return error;
 }

@@ -3,7 +3,7 @@
  * trace/print/merge.h - the events of all CPUs as one sequence, in order of time.
  *
  * The caller provides each CPU's packets, one after another: the kernel in place from the rings
- * (kernel/trace/dump.c), a program from copies (user/bin/trace_list.c).
+ * (kernel/trace/newest.c), a program from copies (user/bin/trace_list.c).
  */
 #ifndef TRACE_MERGE_H
 #define TRACE_MERGE_H

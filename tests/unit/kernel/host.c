@@ -13,7 +13,6 @@
 #include <kernel/memory/frame.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/drain.h>
-#include <kernel/trace/sites.h>
 #include <tarn/error.h>
 #include <tests/unit/kernel/host.h>
 #include <tests/unit/stub.h>
