@@ -18,6 +18,10 @@ void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * it. One CPU at a time; log_end_urgent takes the result. */
 bool log_begin_urgent(void);
 void log_end_urgent(bool locked);
+/* One CPU at a time. */
+void console_write(const char *text, size_t size);
+bool console_is_busy(void);                              /* another CPU is writing */
+void console_test_panic(void) __attribute__((noreturn)); /* panics inside console_write */
 /* Writes to the raw console, even if another CPU does; "\n" becomes "\r\n". */
 void panic_console_put(const char *text, size_t size);
 /* A line with one \n at its end, cut if it is longer; returns its size. */

@@ -43,7 +43,6 @@ AGAINST = [
     ("kernel/sched/thread.c", "kernel/trace/tables.c", "a thread that ends gives its rows of tables back"),
     ("kernel/sched/thread.c", "kernel/ipc/*", "a thread that ends leaves its notification, and fails the caller that it served"),
     ("kernel/trace/sites.c", "kernel/explore/explore.h", "the exploring kernel needs the entry of each system call"),
-    ("kernel/failure/panic.c", "kernel/syscall/machine.c", "a panic stops the other CPUs"),
     ("servers/net/lwip/lwipopts.h", "servers/net/netif.c", "lwIP's heap is the server's"),
     ("trace/format/wire.c", "kernel/lib/string.c", "any C library's memcpy"),
     ("tools/tarn/main.c", "tools/tarn/*", "the table of subcommands"),

@@ -14,7 +14,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -259,13 +258,13 @@ void trap_from_kernel(struct kernel_regs *regs)
 
 /* ---- system reset --------------------------------------------------------------------------------- */
 
-/* System reset (NMI, IPI_STOP) overwrites SRR0 and SRR1. An exit that was about to use them is repeated. An
- * entry that had not read them has lost its return address, and no entry code can prevent that: the reset may
- * come before the vector's first instruction. QEMU makes this likely for a vCPU that its host did not run for
- * a while: it delivers the pending timer interrupt, then the reset, before it executes an instruction (test
- * nmi_at_entry). Then the idle loop continues, a program ends as if it had faulted (program_lost), and the
- * kernel in a fault of a user copy panics. So only a CPU that executes but has not answered other requests
- * for long gets a reset (arch_request_progress, vpa.c). */
+/* System reset (NMI, arch_break_in) overwrites SRR0 and SRR1. An exit that was about to use them is repeated.
+ * An entry that had not read them has lost its return address, and no entry code can prevent that: the reset
+ * may come before the vector's first instruction. QEMU makes this likely for a vCPU that its host did not run
+ * for a while: it delivers the pending timer interrupt, then the reset, before it executes an instruction
+ * (test nmi_at_entry). Then the idle loop continues, a program ends as if it had faulted (program_lost), and
+ * the kernel in a fault of a user copy panics. So only a CPU that executes but has not answered other
+ * requests for long gets a reset (arch_request_progress, vpa.c). */
 
 struct nip_range {
     uint64_t from, to;
@@ -362,12 +361,7 @@ void trap_special(struct kernel_regs *regs)
     if (regs->vector != VECTOR_SYSTEM_RESET)
         fail(regs);
     regs->nip = trace_restart(regs->nip);
-    if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) { /* pairs with arch_send_ipi */
-        debugger_note_end(regs);
-        arch_stop_forever();
-    }
-    bool answered = watchdog_on_nmi(regs); /* one reset may be for both */
-    if (!debugger_stop(regs) && !answered)
+    if (!debugger_stop(regs))
         handle_nmi(regs);
     regs->msr &= ~SRR1_STATUS;
     repeat_exit(regs);

@@ -55,15 +55,8 @@ void xics_init_cpu(void)
 
 /* ---- inter-processor interrupts ------------------------------------------------------------------- */
 
-/* A CPU that hangs with interrupts off can only be stopped by a system reset; the flag gives its reason. */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
 {
-    if (kind == IPI_STOP) {
-        __atomic_store_n(&target->arch.stop_requested, true, __ATOMIC_SEQ_CST); /* pairs with trap_special */
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        hcall(H_SIGNAL_SYS_RESET, target->arch.hardware_id, 0, 0, 0, NULL);
-        return;
-    }
     /* Release: a CPU that takes the kind sees what was stored for it; pairs with take_ipis. */
     atomic_fetch_or_explicit(&target->arch.ipi_pending, 1u << kind, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst); /* sets the bit before the interrupt */

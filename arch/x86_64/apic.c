@@ -82,15 +82,9 @@ void apic_send_start(uint32_t apic_id, uint8_t page)
     send_command(apic_id, COMMAND_START | COMMAND_ASSERT | page);
 }
 
-/* A CPU that hangs with interrupts off can only be stopped by an NMI; the flag gives its reason. */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
 {
-    if (kind == IPI_STOP) {
-        __atomic_store_n(&target->arch.stop_requested, true, __ATOMIC_RELEASE); /* pairs with trap_special */
-        send_command(target->arch.apic_id, COMMAND_NMI | COMMAND_ASSERT);
-    } else {
-        send_command(target->arch.apic_id, COMMAND_ASSERT | (VECTOR_IPI_FIRST + (uint32_t)kind));
-    }
+    send_command(target->arch.apic_id, COMMAND_ASSERT | (VECTOR_IPI_FIRST + (uint32_t)kind));
 }
 
 /* A command to the CPU itself uses no APIC_COMMAND_HIGH, so a send_command that an NMI interrupted still

@@ -17,7 +17,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -34,7 +33,7 @@ static void dispatch_interrupt(uint64_t vector, uint64_t ip)
     if (vector == VECTOR_TIMER) {
         apic_end();
         apic_timer_expired();
-    } else if (vector >= VECTOR_IPI_FIRST && vector < VECTOR_IPI_FIRST + IPI_STOP) {
+    } else if (vector >= VECTOR_IPI_FIRST && vector < VECTOR_IPI_FIRST + IPI_KINDS) {
         apic_end();
         handle_ipi((uint32_t)vector - VECTOR_IPI_FIRST);
     } else if (vector < VECTOR_IRQ_FIRST + ARCH_IRQ_COUNT) {
@@ -133,11 +132,7 @@ void trap_special(struct kernel_regs *regs)
     if (regs->vector != VECTOR_NMI)
         fail(regs);
     regs->rip = trace_restart(regs->rip);
-    if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) { /* pairs with arch_send_ipi */
-        debugger_note_end(regs);
-        arch_stop_forever();
-    }
-    bool requested = atomic_exchange(&this_cpu()->arch.requested, false), answered = watchdog_on_nmi(regs);
-    if (!debugger_stop(regs) && !answered && !requested) /* one NMI may be for several of them */
+    bool requested = atomic_exchange(&this_cpu()->arch.requested, false);
+    if (!debugger_stop(regs) && !requested) /* one NMI may be for both */
         handle_nmi(regs);
 }

@@ -53,11 +53,17 @@ void debugger_wait(struct kernel_regs *regs);
 void debugger_hold(struct kernel_regs *regs);
 /* That session. Returns after `continue`; the others stay stopped. */
 void debugger_of_panic(struct kernel_regs *regs, const char *reason);
-/* Tells stopped CPUs to halt. */
-void debugger_end(void);
-bool debugger_have_ended(uint64_t which); /* bits: whether all of these CPUs have called debugger_note_end */
-/* Where the CPU was stopped; NULL: it was not. Valid during a session or a panic. */
+/* Stops the other CPUs for good, whatever they do. `self`: the caller's; NULL: too early to know. */
+void debugger_end_others(const struct cpu *self);
+/* Where the CPU was stopped; NULL: it was not. Valid during a session, a panic or an inspection. */
 const struct kernel_regs *debugger_stopped_at(uint32_t cpu);
+
+/* ---- For the watchdog ---- */
+
+/* Stops one CPU by an NMI, until debugger_release, which may be called for any CPU. After progress checks
+ * (progress_check.h). */
+void debugger_inspect(struct cpu *target);
+void debugger_release(struct cpu *target);
 
 /* ---- From the console's interrupt ---- */
 
@@ -73,7 +79,8 @@ const struct kernel_regs *debugger_stopped_at(uint32_t cpu);
 void debugger_trap(struct kernel_regs *regs);
 /* A session about what another trap interrupted, without a breakpoint. */
 void debugger_enter_trap(struct kernel_regs *regs, const char *reason);
-/* An NMI arrived. True: it came to stop this CPU, which continues now. */
+/* An NMI arrived. True: it came to stop this CPU, which continues now. Does not return if it stops for good.
+ */
 bool debugger_stop(struct kernel_regs *regs);
 /* This CPU stops for good next; its registers can be shown. */
 void debugger_note_end(struct kernel_regs *regs);

@@ -14,6 +14,10 @@
  * its bit in `wanted` is clear. A CPU that meets a breakpoint meanwhile parks, too, and starts its own
  * session afterwards. A panic owns the other CPUs in the same way before it has a session (`holds`) and
  * after it: they never continue.
+ *
+ * The watchdog stops single CPUs without a session (`inspected`), and the end of the machine stops CPUs for
+ * good
+ * (`ending`), both at once by an NMI.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -32,16 +36,18 @@
 #define GRACE_MS 100u   /* after a sign of progress */
 #define STOP_MS  10000u /* without progress */
 #define GAP_MS   100u   /* of a turn; in a longer one the host did not run this CPU */
+#define END_MS   200u   /* for CPUs that stop for good */
 
 static _Atomic uint32_t owner; /* 1 + number of the CPU that has the session; 0: none */
 static _Atomic uint32_t sessions;
-static _Atomic uint64_t wanted;  /* CPUs that are to stop; written by the owner */
-static _Atomic uint64_t stopped; /* CPUs that have stopped */
-static _Atomic uint64_t ended;   /* CPUs that will never run again */
-static _Atomic uint64_t forced;  /* CPUs to which an NMI is on its way; the CPU clears its bit */
+static _Atomic uint64_t wanted;    /* CPUs that are to stop; written by the owner */
+static _Atomic uint64_t inspected; /* CPUs that are to stop for the watchdog */
+static _Atomic uint64_t stopped;   /* CPUs that have stopped */
+static _Atomic uint64_t ending;    /* CPUs that are to stop for good */
+static _Atomic uint64_t ended;     /* CPUs that will never run again */
+static _Atomic uint64_t forced;    /* CPUs to which an NMI is on its way; the CPU clears its bit */
 
 static bool holds; /* the owner has no session, so no command is to blame for faults */
-static _Atomic bool stays_stopped;
 
 static struct {
     struct kernel_regs *regs;
@@ -53,6 +59,22 @@ static const char asked_to_stop[] = "asked to stop"; /* a reason that starts no 
 
 /* ---- Parking ---- */
 
+void debugger_note_end(struct kernel_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+    if (!((atomic_load(&stopped) | atomic_load(&ended)) & cpu->bit))
+        stops[cpu->index].regs = regs;
+    atomic_fetch_or(&ended, cpu->bit);
+}
+
+static void end_if_asked(const struct cpu *cpu, struct kernel_regs *regs)
+{
+    if (!(atomic_load(&ending) & cpu->bit))
+        return;
+    debugger_note_end(regs);
+    arch_stop_forever();
+}
+
 /* `answers`: stopped between two instructions of its own code, so it handles TLB shootdowns; CPUs that wait
  * for shootdowns need no NMI. */
 static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
@@ -61,11 +83,10 @@ static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
     stops[cpu->index].by_force = !answers;
     /* Sequentially consistent: after the store of regs, before the load of `wanted`. */
     atomic_fetch_or(&stopped, cpu->bit);
-    while (atomic_load(&wanted) & cpu->bit) {
+    while ((atomic_load(&wanted) | atomic_load(&inspected)) & cpu->bit) {
         if (answers)
             smp_poll();
-        if (atomic_load(&stays_stopped))
-            arch_stop_forever();
+        end_if_asked(cpu, regs);
         arch_relax();
     }
     atomic_fetch_and(&stopped, ~cpu->bit);
@@ -74,19 +95,12 @@ static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
 bool debugger_stop(struct kernel_regs *regs)
 {
     struct cpu *cpu = this_cpu();
+    end_if_asked(cpu, regs);
     if (!(atomic_fetch_and(&forced, ~cpu->bit) & cpu->bit))
         return false;
     if (!(atomic_load(&stopped) & cpu->bit)) /* else it was parked already */
         park(cpu, regs, false);
     return true;
-}
-
-void debugger_note_end(struct kernel_regs *regs)
-{
-    struct cpu *cpu = this_cpu();
-    if (!((atomic_load(&stopped) | atomic_load(&ended)) & cpu->bit))
-        stops[cpu->index].regs = regs;
-    atomic_fetch_or(&ended, cpu->bit);
 }
 
 void debugger_poll(void)
@@ -172,8 +186,44 @@ static void release_cpus(void)
     unchecked = 0;
     atomic_store(&wanted, 0);
     uint64_t begin = arch_clock();
-    while (atomic_load(&stopped) && arch_clock() - begin < timer_ticks_ms(STOP_MS))
+    while (atomic_load(&stopped) & ~atomic_load(&inspected) && arch_clock() - begin < timer_ticks_ms(STOP_MS))
         arch_relax();
+}
+
+/* ---- Without a session ---- */
+
+void debugger_inspect(struct cpu *target)
+{
+    atomic_fetch_or(&inspected, target->bit);
+    force(target);
+}
+
+void debugger_release(struct cpu *target)
+{
+    atomic_fetch_and(&inspected, ~target->bit);
+}
+
+/* Without a clock, counts turns. */
+static bool has_passed(uint64_t begin, uint32_t *turns)
+{
+    arch_relax();
+    return clock_hz ? arch_clock() - begin > timer_ticks_ms(END_MS) : ++*turns > 1000 * END_MS;
+}
+
+/* Waits first for a line that another CPU is printing. */
+void debugger_end_others(const struct cpu *self)
+{
+    const uint64_t others = self ? atomic_load(&sched_online_cpus) & ~self->bit : 0;
+    uint64_t begin = arch_clock();
+    uint32_t turns = 0;
+    while (others && console_is_busy() && !has_passed(begin, &turns))
+        ;
+    atomic_fetch_or(&ending, others);
+    for (uint64_t left = others; left; left &= left - 1)
+        arch_break_in(&cpus[__builtin_ctzll(left)]);
+    begin = arch_clock();
+    while (others & ~atomic_load(&ended) && !has_passed(begin, &turns))
+        ;
 }
 
 /* ---- Sessions ---- */
@@ -288,11 +338,6 @@ void debugger_of_panic(struct kernel_regs *regs, const char *reason)
     holds = true;
 }
 
-void debugger_end(void)
-{
-    atomic_store(&stays_stopped, true);
-}
-
 /* ---- State, for other files ---- */
 
 bool debugger_is_active(void)
@@ -303,11 +348,6 @@ bool debugger_is_active(void)
 uint32_t debugger_sessions(void)
 {
     return atomic_load(&sessions);
-}
-
-bool debugger_have_ended(uint64_t which)
-{
-    return (which & ~atomic_load(&ended)) == 0;
 }
 
 enum stop_state debug_stop_state(uint32_t cpu)

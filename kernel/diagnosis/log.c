@@ -10,7 +10,6 @@
 #include <kernel/cpu/lock.h>
 #include <kernel/failure/panic.h>
 #include <kernel/kernel.h>
-#include <kernel/syscall/machine.h>
 #include <stdarg.h>
 
 #define URGENT_PATIENCE 1000000u

@@ -17,7 +17,6 @@
 #include <kernel/failure/report.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
-#include <kernel/syscall/machine.h>
 #include <kernel/trace/control.h>
 
 #define REASON_MAX    256
@@ -146,7 +145,7 @@ static void take_machine(void)
         debugger_hold(regs);
     } else {
         debugger_wait(regs);
-        machine_stop_others(self);
+        debugger_end_others(self);
     }
 }
 
@@ -155,8 +154,7 @@ static void take_machine(void)
 static void __attribute__((noreturn)) halt(void)
 {
     report_say("halted");
-    debugger_end();
-    machine_stop_others(self);
+    debugger_end_others(self);
     step_name = NULL; /* an NMI has no effect from now on */
     arch_stop_forever();
 }

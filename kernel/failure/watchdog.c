@@ -4,10 +4,10 @@
  *
  * One suspect is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
  * continue_case() until the suspect takes a timer interrupt (and clears its suspicion), or progress
- * checks show that it executes without taking one (progress_check.h). Then it gets an NMI, and waits until
- * the observer has reported it (report_hang()). Without progress for long, the observer says so and gives up.
- * Other silent CPUs wait for their turn. An observer that stops checking loses the case. All words that other
- * CPUs read are atomic; no lock is taken.
+ * checks show that it executes without taking one (progress_check.h). Then an NMI stops it (debugger_inspect)
+ * until the observer has reported it (report_hang()). Without progress for long, the observer says so and
+ * gives up. Other silent CPUs wait for their turn. An observer that stops checking loses the case. All words
+ * that other CPUs read are atomic; no lock is taken.
  *
  * A CPU that spins for another one with interrupts off observes, too: all may be waiting for the hung one. It
  * is silent nevertheless, see waits_for_hung().
@@ -35,7 +35,6 @@
 /* ... but not before this: on a busy host a progress check takes seconds. */
 #define PATIENCE_MIN_MS 10000u
 #define CHECKS_A_SECOND 4u /* of a CPU that spins: as many as others have heartbeats */
-#define STAY_MS         2000u
 
 static uint64_t limit;                          /* ticks of silence; 0: off */
 static uint64_t patience;                       /* ticks without progress or reply */
@@ -43,17 +42,13 @@ static _Atomic uint64_t run_ends;               /* ticks: when the run must be o
 static enum { REPORT, DEBUGGER, PANIC } action; /* after the report */
 
 enum suspicion { NONE, SUSPECTED, REPORTED };
-enum visibility { INVISIBLE, VISIBLE, BEING_READ };
 
 static struct watch {
     _Atomic uint64_t beat_at;    /* ticks: last heartbeat; 0: none yet */
     _Atomic uint64_t checked_at; /* ticks: when it last checked others, in a heartbeat or while spinning */
     _Atomic uint32_t suspicion;  /* set by observers, cleared by the CPU itself */
-    _Atomic bool asked;          /* to show where it is; cleared when it does */
-    _Atomic uint32_t visibility; /* whether its registers and stacks may be read, while it waits */
-    const struct kernel_regs *regs;
-    uint64_t since;    /* its own, ticks: it has observed without a gap since then */
-    uint32_t sessions; /* its own: debugger_sessions() at that time */
+    uint64_t since;              /* its own, ticks: it has observed without a gap since then */
+    uint32_t sessions;           /* its own: debugger_sessions() at that time */
 } __attribute__((aligned(128))) watches[CPUS_MAX];
 
 /* The suspect. observer: 1 + index; 0: none. The rest belongs to the observer; times in ticks, 0: not yet. */
@@ -83,32 +78,6 @@ void watchdog_init(void)
     if (patience < timer_ticks_ms(PATIENCE_MIN_MS))
         patience = timer_ticks_ms(PATIENCE_MIN_MS);
     action = boot_choice("watchdog.action=", actions, sizeof actions / sizeof actions[0]);
-}
-
-/* ---- On the suspect ---- */
-
-/* Waits until the observer has read registers and stacks, or gives up. */
-static void wait_for_report(struct watch *mine)
-{
-    uint64_t begin = arch_clock();
-    while (atomic_load(&mine->visibility) != INVISIBLE && !panic_is_on()) {
-        uint32_t visibility = VISIBLE;
-        if (debugger_is_active() || arch_clock() - begin > timer_ticks_ms(STAY_MS))
-            atomic_compare_exchange_strong(&mine->visibility, &visibility, INVISIBLE);
-        arch_relax();
-    }
-}
-
-bool watchdog_on_nmi(const struct kernel_regs *regs)
-{
-    struct watch *mine = &watches[this_cpu()->index];
-    if (!atomic_load(&mine->asked))
-        return false;
-    mine->regs = regs;
-    atomic_store(&mine->visibility, VISIBLE);
-    atomic_store(&mine->asked, false);
-    wait_for_report(mine);
-    return true;
 }
 
 /* ---- Silence ---- */
@@ -233,6 +202,7 @@ static void hang_if_asked(struct cpu *cpu)
 static void close_case(void)
 {
     uint32_t me = this_cpu()->index + 1;
+    debugger_release(&cpus[the_case.target]);
     atomic_compare_exchange_strong(&the_case.observer, &me, 0);
 }
 
@@ -263,12 +233,11 @@ static void give_up(uint64_t now)
         end_hang(target);
 }
 
-static void report_hang(struct watch *watch, uint64_t now)
+static void report_hang(const struct kernel_regs *regs, uint64_t now)
 {
     static char what[80]; /* shown by the debugger during its session */
     const struct cpu *target = &cpus[the_case.target];
-    bool is_hang = raise_alarm(now, watch->regs, what, sizeof what);
-    atomic_store(&watch->visibility, INVISIBLE);
+    bool is_hang = raise_alarm(now, regs, what, sizeof what);
     close_case();
     if (!is_hang)
         return;
@@ -276,21 +245,16 @@ static void report_hang(struct watch *watch, uint64_t now)
     end_hang(target);
 }
 
-static void break_in(uint64_t now)
-{
-    the_case.asked_at = now;
-    atomic_store(&watches[the_case.target].asked, true);
-    arch_break_in(&cpus[the_case.target]);
-}
-
 /* First step: does the suspect execute? */
 static void check_progress(uint64_t now)
 {
     struct progress_check *check = &the_case.check;
-    if (progress_check_step(check, &cpus[the_case.target], now, limit / GRACES))
-        break_in(now);
-    else if (!check->noted_at && now - check->requested_at > patience)
+    if (progress_check_step(check, &cpus[the_case.target], now, limit / GRACES)) {
+        the_case.asked_at = now;
+        debugger_inspect(&cpus[the_case.target]);
+    } else if (!check->noted_at && now - check->requested_at > patience) {
         give_up(now);
+    }
 }
 
 /* Takes the case, unless it has an observer that still checks. */
@@ -304,6 +268,7 @@ static void begin(uint32_t target, uint64_t now)
         return;
     atomic_compare_exchange_strong(&watch->suspicion, &trusting,
                                    SUSPECTED); /* or the last observer's suspicion */
+    debugger_release(&cpus[the_case.target]);  /* for which it may have stopped */
     the_case.target = target;
     the_case.check = (struct progress_check){0};
     the_case.asked_at = 0;
@@ -313,12 +278,9 @@ static void begin(uint32_t target, uint64_t now)
 /* Second step: where is the suspect? */
 static void await_place(uint64_t now)
 {
-    struct watch *watch = &watches[the_case.target];
-    uint32_t visibility = VISIBLE;
-    if (atomic_compare_exchange_strong(&watch->visibility, &visibility, BEING_READ))
-        report_hang(watch, now);
-    else if (!atomic_load(&watch->asked)) /* it stopped waiting */
-        break_in(now);
+    const struct kernel_regs *regs = debugger_stopped_at(the_case.target);
+    if (regs)
+        report_hang(regs, now);
     else if (now - the_case.asked_at > patience)
         give_up(now);
 }

@@ -24,8 +24,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct kernel_regs;
-
 void watchdog_init(void); /* reads boot options; before there is a second CPU */
 /* From the timer interrupt, a few times a second on every CPU. May enter the debugger or panic. */
 void watchdog_beat(uint64_t now);
@@ -37,8 +35,6 @@ static inline void watchdog_spin(uint64_t turns)
     if (turns % WATCHDOG_TURNS == 0)
         watchdog_check();
 }
-/* An NMI arrived. True: the watchdog sent it, and this CPU has reported where it is. */
-bool watchdog_on_nmi(const struct kernel_regs *regs);
 
 /* For tests and demonstrations: `cpus` hang with interrupts off, from their next timer interrupt on; 0:
  * this CPU, at once. MACHINE_HANG_NOTICED: until the watchdog has handled all of them, or a debugger

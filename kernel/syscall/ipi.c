@@ -18,8 +18,6 @@ void handle_ipi(uint32_t kind)
     } else if (kind == IPI_CALL) {
         smp_answer();
         debugger_poll();
-    } else if (kind == IPI_STOP) {
-        arch_stop_forever();
     } else if (kind == IPI_RESCHEDULE) {
         trace_wake_drain();
     }

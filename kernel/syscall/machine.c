@@ -245,35 +245,12 @@ int64_t sys_device_memory(uint32_t device, uint32_t bar)
 
 /* ---- Power ---- */
 
-#define STOP_MS 200u
-
-/* Without a clock, counts turns. */
-static bool has_passed(uint64_t begin, uint32_t *turns, uint32_t milliseconds)
-{
-    arch_relax();
-    return clock_hz ? arch_clock() - begin > timer_ticks_ms(milliseconds) : ++*turns > 1000 * milliseconds;
-}
-
-/* Waits first for a line that another CPU is printing. */
-void machine_stop_others(const struct cpu *self)
-{
-    uint64_t others = self ? atomic_load(&sched_online_cpus) & ~self->bit : 0, begin = arch_clock();
-    uint32_t turns = 0;
-    while (others && console_is_busy() && !has_passed(begin, &turns, STOP_MS))
-        ;
-    for (uint64_t left = others; left; left &= left - 1)
-        arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_STOP);
-    begin = arch_clock();
-    while (!debugger_have_ended(others) && !has_passed(begin, &turns, STOP_MS))
-        ;
-}
-
 /* Stops the other CPUs: the host may take a while to switch the machine off, and they would go on logging. */
 int64_t sys_machine_shutdown(uint32_t status)
 {
     explore_end();
     log_line("shutdown, status %u", status);
-    machine_stop_others(this_cpu());
+    debugger_end_others(this_cpu());
     trace_store_end(TRACE_STORE_SHUTDOWN, "shutdown");
     arch_shutdown(status);
 }

@@ -14,18 +14,9 @@
 /* The objects of CAP_MACHINE (and CAP_DEVICE) and CAP_TRACE capabilities. They have no contents. */
 extern char machine_object[1], trace_object[1];
 
-struct cpu;
-
 /* 0 if the current space's slot has any device or the machine, with RIGHT_MANAGE; else -E_*. */
 int driver_check(cap_t slot);
 
-/* Stops the other CPUs for good, whatever they do. `self`: the caller's; NULL: too early to know. */
-void machine_stop_others(const struct cpu *self);
-
-/* One CPU at a time (log.c). */
-void console_write(const char *text, size_t size);
-bool console_is_busy(void);                              /* another CPU is writing */
-void console_test_panic(void) __attribute__((noreturn)); /* panics inside console_write */
 /* The console's interrupt; false if it is another one. */
 bool console_interrupt(uint32_t number);
 void console_init(void); /* from now on input is read */

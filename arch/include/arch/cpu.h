@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct cpu;
-enum ipi_kind { IPI_RESCHEDULE, IPI_CALL, IPI_SHOOTDOWN, IPI_STOP }; /* as in trace/schema/irq.ev */
+enum ipi_kind { IPI_RESCHEDULE, IPI_CALL, IPI_SHOOTDOWN, IPI_KINDS }; /* as in trace/schema/irq.ev */
 
 static inline struct cpu *this_cpu(void); /* one load */
 /* The same without access to memory, for code that may run before the CPU is set up: then the value is

@@ -18,9 +18,7 @@ struct arch_cpu {
     uint64_t special_save[4];   /* for their first instructions: vector and CR, r11, SRR0, SRR1 */
     /* bit 1 << enum ipi_kind; set by the sender, cleared by xics.c */
     _Atomic uint32_t ipi_pending;
-    uint32_t hardware_id; /* interrupt server number */
-    /* set by IPI_STOP's sender, read by the system reset that follows */
-    bool stop_requested;
+    uint32_t hardware_id;    /* interrupt server number */
     bool counts_runs;        /* the hypervisor counts dispatches (vpa.c) */
     uint32_t requested_at;   /* dispatch count at the last arch_request_progress; for the checking CPU */
     uint64_t prodded_at;     /* ticks; for the checking CPU */

@@ -24,7 +24,6 @@ struct arch_cpu {
     uint64_t gdt[8] __attribute__((aligned(16)));
     struct arch_tss tss;
     uint32_t apic_id;
-    bool stop_requested;     /* set by IPI_STOP's sender, read by the NMI that follows */
     _Atomic bool requested;  /* set by arch_request_progress, cleared by the NMI that follows */
     uint64_t timer_deadline; /* ticks; set by arch_timer_set; ~0: none */
 };
