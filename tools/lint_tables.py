@@ -33,7 +33,6 @@ SHARED = {
 
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
-    ("kernel/ipc/irq.c", "kernel/syscall/machine.*", "interrupts are the machine object's, and one is the console's"),
     ("kernel/space/space*.c", "kernel/ipc/*", "a space holds capabilities, its fault handler's endpoint and a watcher's notification"),
     ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
     ("kernel/space/space.c", "kernel/trace/registry.c", "a space gives back its event classes when it ends"),

@@ -89,8 +89,10 @@ bool debug_symbol_at(uint64_t address,
                      struct debug_symbol *symbol); /* the last one that begins at or below `address` */
 bool debug_symbol_named(const char *name, struct debug_symbol *symbol);
 bool debug_symbol_nth(uint32_t index, struct debug_symbol *symbol); /* in order of address */
-const char *debug_name_of(uint64_t address); /* "symbol+0x12"; valid until the next call */
-const char *debug_user_name_of(const struct space *space, uint64_t address);
+/* debugger_symbol's text; valid until the next call. */
+const char *debug_name_of(const struct space *space, uint64_t address);
+/* The function of the space's program that contains an address. */
+bool debug_user_symbol_at(const struct space *space, uint64_t address, struct debug_symbol *symbol);
 /* Address of a symbol of the space's program; 0: none. */
 uint64_t debug_user_symbol_named(const struct space *space, const char *name);
 

@@ -30,14 +30,9 @@ uint32_t debugger_sessions(void);
 /* Boot option `debug=1`: starts a session before the first program. */
 void debugger_boot(void);
 
-/* "sched_reschedule+0x1c", or the number; snprintf's result. Takes no locks, for panics. */
-int debugger_symbol(char *text, size_t size, uint64_t address);
-/* Like debugger_symbol, for a return address: it may lie after the end of a function whose last call never
- * returns. */
-int debugger_return_symbol(char *text, size_t size, uint64_t address);
-/* Like debugger_symbol, for a user address. Uses the symbols of the program in the boot archive. */
-int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address);
-int debugger_user_return_symbol(char *text, size_t size, const struct space *space, uint64_t address);
+/* "sched_reschedule+0x1c", or the number; snprintf's result. `space`: of its program, whose symbols are in
+ * the boot archive; NULL: of the kernel. is_return: it is a return address. Takes no locks, for panics. */
+int debugger_symbol(char *text, size_t size, const struct space *space, uint64_t address, bool is_return);
 
 /* Call chains with symbols, without locks: of the kernel code that a trap interrupted on `cpu`; of the
  * program that called the kernel or (regs not NULL) was interrupted. */

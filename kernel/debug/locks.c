@@ -55,7 +55,7 @@ static void put_lock(const struct spinlock *lock, void *context)
         return;
     ++*(uint32_t *)context;
     debug_print("%016lx %-24s class %-16s held by cpu %u: %s\n", (uint64_t)lock,
-                debug_name_of((uint64_t)lock), lock->class->name, holder->index,
+                debug_name_of(NULL, (uint64_t)lock), lock->class->name, holder->index,
                 holder->current ? debug_thread_name(holder->current) : "");
     put_waiters(lock);
 }

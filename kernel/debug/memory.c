@@ -132,9 +132,9 @@ void debug_symbols(const struct debug_words *words)
     }
     uint64_t address = debug_address(text);
     if (space)
-        debug_print("%#lx %s of %s\n", address, debug_user_name_of(space, address), debug_space_name(space));
+        debug_print("%#lx %s of %s\n", address, debug_name_of(space, address), debug_space_name(space));
     else if (debug_symbol_at(address, &symbol))
-        debug_print("%#lx %s\n", address, debug_name_of(address));
+        debug_print("%#lx %s\n", address, debug_name_of(NULL, address));
     else
         debug_print("%#lx: no symbol of the kernel\n", address);
 }

@@ -216,12 +216,8 @@ const char *debug_wait_reason(const struct thread *thread)
 void debug_each_object(const char *name, void (*visit)(void *object, void *context), void *context)
 {
     uint32_t frames = 0;
-    const struct slab *slab = slab_next_unlocked(NULL);
-    while (slab && strcmp(slab->name, name))
-        slab = slab_next_unlocked(slab);
-    if (!slab)
-        return;
-    void *frame = slab_next_frame_unlocked(slab, NULL);
+    const struct slab *slab = slab_named(name);
+    void *frame = slab ? slab_next_frame_unlocked(slab, NULL) : NULL;
     for (; frame && frames++ < FRAMES_MAX; frame = slab_next_frame_unlocked(slab, frame))
         for (uint32_t i = 0; i < slab_objects_in_frame(slab); i++)
             visit(slab_object(slab, frame, i), context);

@@ -290,14 +290,14 @@ static void greet(const char *reason, const char *continues)
 {
     const struct kernel_regs *regs = debugger_stopped_at(this_cpu()->index);
     debug_print("\n*** debugger: %s, on cpu %u at %s\n", reason, this_cpu()->index,
-                debug_name_of(arch_trap_ip(regs)));
+                debug_name_of(NULL, arch_trap_ip(regs)));
     for (uint32_t i = 0; i < cpu_count; i++) {
         enum stop_state state = debug_stop_state(i);
         if (state == STOP_SESSION || state == STOP_ASKED)
             continue;
         regs = debugger_stopped_at(i);
         debug_print("cpu %u %s", i, stop_texts[state]);
-        debug_print(regs ? ": %s\n" : "\n", regs ? debug_name_of(arch_trap_ip(regs)) : "");
+        debug_print(regs ? ": %s\n" : "\n", regs ? debug_name_of(NULL, arch_trap_ip(regs)) : "");
     }
     debug_print("help lists the commands, continue %s\n", continues);
 }

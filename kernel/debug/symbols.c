@@ -42,25 +42,19 @@ bool debug_symbol_named(const char *name, struct debug_symbol *symbol)
     return false;
 }
 
-int debugger_symbol(char *text, size_t size, uint64_t address)
+/* A return address may lie after the end of a function whose last call never returns. */
+int debugger_symbol(char *text, size_t size, const struct space *space, uint64_t address, bool is_return)
 {
     struct debug_symbol symbol;
-    if (!debug_symbol_at(address, &symbol))
+    const uint64_t place = address - is_return;
+    if (space ? !debug_user_symbol_at(space, place, &symbol) : !debug_symbol_at(place, &symbol))
         return format_text(text, size, "%#lx", address);
     return format_text(text, size, "%s+%#lx", symbol.name, address - symbol.address);
 }
 
-int debugger_return_symbol(char *text, size_t size, uint64_t address)
-{
-    struct debug_symbol symbol;
-    if (!debug_symbol_at(address - 1, &symbol))
-        return format_text(text, size, "%#lx", address);
-    return format_text(text, size, "%s+%#lx", symbol.name, address - symbol.address);
-}
-
-const char *debug_name_of(uint64_t address)
+const char *debug_name_of(const struct space *space, uint64_t address)
 {
     static char text[160];
-    debugger_symbol(text, sizeof text, address);
+    debugger_symbol(text, sizeof text, space, address, false);
     return text;
 }

@@ -91,7 +91,7 @@ static const char *place_of(const struct cpu *cpu, const struct kernel_regs *reg
     if (!regs)
         return "";
     uint64_t ip = was_left_in_frame(cpu) ? frame_ip(&cpu->current->frame) : arch_trap_ip(regs);
-    return is_in_user_mode(cpu, regs) ? debug_user_name_of(space_of(cpu), ip) : debug_name_of(ip);
+    return debug_name_of(is_in_user_mode(cpu, regs) ? space_of(cpu) : NULL, ip);
 }
 
 static void put_cpu(const struct cpu *cpu)

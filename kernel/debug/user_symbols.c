@@ -7,7 +7,6 @@
  */
 #include <kernel/boot/elf.h>
 #include <kernel/debug/debug.h>
-#include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <kernel/lib/archive.h>
 #include <kernel/space/space.h>
@@ -124,40 +123,20 @@ static bool is_function(const struct elf_symbol *symbol)
     return (symbol->info & 15) == SYMBOL_FUNCTION;
 }
 
-/* The function that contains `place`, and the distance of `address` from its start. */
-static int format_user_symbol(char *text, size_t size, const struct space *space, uint64_t place,
-                              uint64_t address)
+bool debug_user_symbol_at(const struct space *space, uint64_t address, struct debug_symbol *found)
 {
     struct symbols symbols;
     const struct elf_symbol *best = NULL;
-    bool in_executable = place - space->executable_base < space->executable_size;
-    if (in_executable && open_symbols(space, &symbols)) {
-        for (uint64_t i = 0; i < symbols.count; i++) {
-            const struct elf_symbol *symbol = &symbols.symbols[i];
-            if (is_function(symbol) && symbol->value <= place && (!best || symbol->value > best->value))
-                best = symbol;
-        }
+    if (address - space->executable_base >= space->executable_size || !open_symbols(space, &symbols))
+        return false;
+    for (uint64_t i = 0; i < symbols.count; i++) {
+        const struct elf_symbol *symbol = &symbols.symbols[i];
+        if (is_function(symbol) && symbol->value <= address && (!best || symbol->value > best->value))
+            best = symbol;
     }
-    if (!best)
-        return format_text(text, size, "%#lx", address);
-    return format_text(text, size, "%s+%#lx", name_of(&symbols, best), address - best->value);
-}
-
-int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address)
-{
-    return format_user_symbol(text, size, space, address, address);
-}
-
-int debugger_user_return_symbol(char *text, size_t size, const struct space *space, uint64_t address)
-{
-    return format_user_symbol(text, size, space, address - 1, address);
-}
-
-const char *debug_user_name_of(const struct space *space, uint64_t address)
-{
-    static char text[160];
-    debugger_user_symbol(text, sizeof text, space, address);
-    return text;
+    if (best)
+        *found = (struct debug_symbol){name_of(&symbols, best), best->value};
+    return best;
 }
 
 uint64_t debug_user_symbol_named(const struct space *space, const char *name)

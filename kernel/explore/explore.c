@@ -16,16 +16,13 @@
 #include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
 #include <kernel/failure/panic.h>
-#include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/irq.h>
-#include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
-#include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <kernel/space/space_exit.h>
 #include <kernel/trace/control.h>
@@ -245,8 +242,8 @@ void explore_end(void)
              performed_of[MEMORY], timer_nanoseconds(arch_clock() - started_at) / 1000000);
     log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu "
              "mappings, %lu frames",
-             space_count_live(), thread_count_live(), endpoint_count_live(), notification_count_live(),
-             reply_count_live(), space_count_mappings(), frame_count_total() - frame_count_free());
+             slab_count("space"), slab_count("thread"), slab_count("endpoint"), slab_count("notification"),
+             slab_count("reply"), slab_count("mapping"), frame_count_total() - frame_count_free());
 }
 
 void explore_found(void)
@@ -607,10 +604,10 @@ static void tell_order(const struct lock_class *first, const struct lock_class *
                        const struct explore_pair *at, const struct explore_pair *before)
 {
     char places[4][64] = {""};
-    debugger_return_symbol(places[0], sizeof places[0], at->one);
-    debugger_return_symbol(places[1], sizeof places[1], at->other);
-    debugger_return_symbol(places[2], sizeof places[2], before->one);
-    debugger_return_symbol(places[3], sizeof places[3], before->other);
+    debugger_symbol(places[0], sizeof places[0], NULL, at->one, true);
+    debugger_symbol(places[1], sizeof places[1], NULL, at->other, true);
+    debugger_symbol(places[2], sizeof places[2], NULL, before->one, true);
+    debugger_symbol(places[3], sizeof places[3], NULL, before->other, true);
     if (first == second)
         log_line("explore: lock order: two of class %s, the higher address first: at %s, then at %s",
                  first->name, places[0], places[1]);

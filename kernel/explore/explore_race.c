@@ -199,9 +199,9 @@ const char *explore_access_name(uint32_t flags)
 static void tell(uint64_t address, const struct cell *before, uint32_t flags, uint64_t place)
 {
     char one[64], other[64], what[64];
-    debugger_return_symbol(one, sizeof one, before->place + (uint64_t)kernel_start);
-    debugger_return_symbol(other, sizeof other, place);
-    debugger_symbol(what, sizeof what, address);
+    debugger_symbol(one, sizeof one, NULL, before->place + (uint64_t)kernel_start, true);
+    debugger_symbol(other, sizeof other, NULL, place, true);
+    debugger_symbol(what, sizeof what, NULL, address, false);
     log_line("explore: race: %s of %s at %s, %s at %s", explore_access_name(before->flags), what, one,
              explore_access_name(flags), other);
     explore_found();

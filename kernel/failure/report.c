@@ -133,10 +133,9 @@ static void print_other(const struct cpu *cpu)
     const struct kernel_regs *regs = debugger_stopped_at(cpu->index);
     const struct thread *thread = cpu->current;
     char place[160] = "?";
-    if (regs && arch_trap_of_user(regs) && thread && thread->space)
-        debugger_user_symbol(place, sizeof place, thread->space, arch_trap_ip(regs));
-    else if (regs)
-        debugger_symbol(place, sizeof place, arch_trap_ip(regs));
+    if (regs)
+        debugger_symbol(place, sizeof place, arch_trap_of_user(regs) && thread ? thread->space : NULL,
+                        arch_trap_ip(regs), false);
     print("cpu %u %s in %.16s at %s%s%s\n", cpu->index, regs ? "stopped" : "does not answer,",
           thread ? thread->block->name : "?", place, joined[cpu->index][0] ? "; it panicked too: " : "",
           joined[cpu->index]);

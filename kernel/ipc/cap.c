@@ -25,36 +25,22 @@ static LOCK_CLASS(cap_table_class, "capability table");
 
 /* ---- Objects ---- */
 
+/* Where an object counts its references; 0: there is one, which never ends. */
+static const size_t references_at[CAP_TYPES] = {
+    [CAP_SPACE] = offsetof(struct space, references),
+    [CAP_THREAD] = offsetof(struct thread, references),
+    [CAP_ENDPOINT] = offsetof(struct endpoint, references),
+    [CAP_MEMORY] = offsetof(struct memory, references),
+    [CAP_IRQ] = offsetof(struct irq, references),
+    [CAP_REPLY] = offsetof(struct reply, references),
+    [CAP_NOTIFICATION] = offsetof(struct notification, references),
+};
+
 void object_get(enum cap_type type, void *object)
 {
-    switch (type) {
-    case CAP_SPACE:
-        space_get(object);
-        break;
-    case CAP_THREAD:
-        thread_get(object);
-        break;
-    case CAP_ENDPOINT:
-        endpoint_get(object);
-        break;
-    case CAP_NOTIFICATION:
-        notification_get(object);
-        break;
-    case CAP_MEMORY:
-        memory_get(object);
-        break;
-    case CAP_IRQ:
-        atomic_fetch_add_explicit(&((struct irq *)object)->references, 1, memory_order_relaxed);
-        break;
-    case CAP_REPLY:
-        atomic_fetch_add_explicit(&((struct reply *)object)->references, 1, memory_order_relaxed);
-        break;
-    case CAP_NONE:
-    case CAP_TRACE:
-    case CAP_MACHINE:
-    case CAP_DEVICE: /* exist once and are never freed */
-        break;
-    }
+    if (references_at[type])
+        atomic_fetch_add_explicit((_Atomic uint32_t *)((char *)object + references_at[type]), 1,
+                                  memory_order_relaxed);
 }
 
 void object_put(enum cap_type type, void *object)

@@ -100,11 +100,6 @@ void endpoint_drop_receive_cap(struct endpoint *endpoint)
         make_dead(endpoint);
 }
 
-uint64_t endpoint_count_live(void)
-{
-    return slab_live(&endpoint_slab);
-}
-
 int64_t sys_endpoint_create(void)
 {
     return cap_give(CAP_ENDPOINT, endpoint_new(), RIGHT_ALL);

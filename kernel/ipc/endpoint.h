@@ -46,7 +46,6 @@ void endpoint_put(struct endpoint *endpoint);
 /* For the capability table: a receive right was added or dropped. */
 void endpoint_add_receive_cap(struct endpoint *endpoint);
 void endpoint_drop_receive_cap(struct endpoint *endpoint);
-uint64_t endpoint_count_live(void);
 
 /* A caller to reply to; belongs to the thread (or reply object) that has to do it.
  *
@@ -67,7 +66,6 @@ struct reply {
     struct reply_target target;
 };
 void reply_put(struct reply *reply); /* the last one fails the call with E_DEAD if there was no reply */
-uint64_t reply_count_live(void);
 
 /* Drops a target, and fails the call if the caller still waits. The target may be empty. */
 void ipc_fail_caller(struct reply_target target, int64_t error);

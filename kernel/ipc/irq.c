@@ -18,7 +18,6 @@
 #include <kernel/memory/slab.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/syscall/machine.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/irq.h>
@@ -37,6 +36,17 @@ static void construct(void *object)
 
 static struct slab irq_slab = SLAB("irq", struct irq, construct, &irq_slab_class);
 static struct irq *_Atomic irq_table[ARCH_IRQ_COUNT]; /* entries change by compare-and-swap */
+
+static struct {
+    uint32_t number;
+    void (*handler)(void);
+} own = {.number = NUMBER_NONE}; /* irq_set_own */
+
+void irq_set_own(uint32_t number, void (*handler)(void))
+{
+    own.number = number;
+    own.handler = handler;
+}
 
 /* ---- Taking interrupts ---- */
 
@@ -64,7 +74,7 @@ static const char *kind_of(uint32_t number)
         number < ARCH_IRQ_COUNT ? atomic_load_explicit(&irq_table[number], memory_order_acquire) : NULL;
     if (irq)
         return irq->is_message ? message : line;
-    return number == arch_console_irq() ? console : NULL;
+    return number == own.number ? console : NULL;
 }
 
 static __attribute__((noinline, cold)) uint64_t trace_entry(uint32_t number, uint64_t ip)
@@ -81,7 +91,11 @@ bool irq_deliver(uint32_t number)
     /* Acquire: pairs with the release that published the object. */
     struct irq *irq =
         number < ARCH_IRQ_COUNT ? atomic_load_explicit(&irq_table[number], memory_order_acquire) : NULL;
-    return irq ? signal_object(irq, number) : console_interrupt(number);
+    if (irq)
+        return signal_object(irq, number);
+    if (number == own.number)
+        own.handler();
+    return number == own.number;
 }
 
 void handle_interrupt(uint32_t number, uint64_t ip)
@@ -136,11 +150,6 @@ void irq_put(struct irq *irq)
         notification_put(notification);
 }
 
-uint64_t irq_count_live(void)
-{
-    return slab_live(&irq_slab);
-}
-
 void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context)
 {
     for (uint32_t number = 0; number < ARCH_IRQ_COUNT; number++) {
@@ -154,7 +163,7 @@ void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context
 
 int64_t sys_irq_create(uint32_t number)
 {
-    if (number >= ARCH_IRQ_LINES || number == arch_console_irq())
+    if (number >= ARCH_IRQ_LINES || number == own.number)
         return -E_BAD_ARGUMENT;
     return new_irq(number, false);
 }

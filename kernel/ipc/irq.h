@@ -24,9 +24,10 @@ struct irq {
     uint64_t bits;
 };
 
+/* The kernel itself handles one interrupt, the console's. Before it is unmasked. */
+void irq_set_own(uint32_t number, void (*handler)(void));
 bool irq_deliver(uint32_t number); /* it occurred and is masked: signals its object; false: none */
 void irq_put(struct irq *irq);
-uint64_t irq_count_live(void);
 /* Visits each interrupt with its name, for the statedump. */
 void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context);
 

@@ -62,11 +62,6 @@ void notification_put(struct notification *notification)
     slab_free(&notification_slab, notification);
 }
 
-uint64_t notification_count_live(void)
-{
-    return slab_live(&notification_slab);
-}
-
 /* ---- Signals ---- */
 
 void notification_deliver_bound(struct notification *notification, struct thread *thread)

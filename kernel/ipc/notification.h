@@ -39,6 +39,5 @@ void notification_put(struct notification *notification);
 void notification_signal(struct notification *notification, uint64_t bits);
 /* Unbinds the thread's notification (thread_finish). */
 void notification_unbind(struct thread *thread);
-uint64_t notification_count_live(void);
 
 #endif

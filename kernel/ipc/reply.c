@@ -176,8 +176,3 @@ void reply_put(struct reply *reply)
     slab_free(&reply_slab, reply);
     ipc_fail_caller(target, -E_DEAD);
 }
-
-uint64_t reply_count_live(void)
-{
-    return slab_live(&reply_slab);
-}

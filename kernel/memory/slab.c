@@ -165,6 +165,20 @@ uint64_t slab_live(const struct slab *slab)
     return __atomic_load_n(&slab->live, __ATOMIC_RELAXED);
 }
 
+struct slab *slab_named(const char *name)
+{
+    struct slab *slab = all_slabs;
+    while (slab && strcmp(slab->name, name))
+        slab = slab->other;
+    return slab;
+}
+
+uint64_t slab_count(const char *name)
+{
+    const struct slab *slab = slab_named(name);
+    return slab ? slab_live(slab) : 0;
+}
+
 /* ---- Giving frames back ---- */
 
 /* Unlinks the frame that has been empty longest, if it may be freed. Lock held. */

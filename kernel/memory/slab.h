@@ -39,7 +39,9 @@ struct slab {
 void *slab_alloc(struct slab *slab); /* contents as the last user left them; NULL: no memory */
 void slab_free(struct slab *slab, void *object);
 uint64_t slab_live(const struct slab *slab);
-uint64_t slab_frames_total(void); /* of all slabs */
+struct slab *slab_named(const char *name); /* NULL: it has had no page frames */
+uint64_t slab_count(const char *name);     /* live objects of that slab */
+uint64_t slab_frames_total(void);          /* of all slabs */
 /* Gives back at most `most` frames that no CPU can reach; returns how many. Skips slabs whose lock is held,
  * so any locks may be held. */
 uint32_t slab_reclaim(uint32_t most);

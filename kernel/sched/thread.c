@@ -277,8 +277,3 @@ struct thread *thread_next_unlocked(const struct thread *previous)
     struct list *link = previous ? previous->all.next : thread_list.next;
     return link == &thread_list ? NULL : list_object(link, struct thread, all);
 }
-
-uint64_t thread_count_live(void)
-{
-    return slab_live(&thread_slab);
-}

@@ -172,7 +172,6 @@ void thread_finish(
     struct thread *thread); /* on the thread's CPU, which has switched away from it; hold no locks */
 void thread_park(struct thread *self); /* the scheduler found PENDING_SUSPEND */
 void thread_for_each(void (*visit)(struct thread *thread, void *context), void *context);
-uint64_t thread_count_live(void);
 /* The next of all threads (NULL: the first). For the debugger, without the lock, while all CPUs are
  * stopped. */
 struct thread *thread_next_unlocked(const struct thread *previous);

@@ -429,8 +429,3 @@ int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffe
 {
     return copy(memory, offset, (void *)buffer, size, COPY_IN);
 }
-
-uint64_t memory_count_live(void)
-{
-    return slab_live(&memory_slab);
-}

@@ -68,6 +68,5 @@ int memory_resize(struct memory *memory, uint64_t size);
  * -E_*. */
 int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);
 int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size);
-uint64_t memory_count_live(void);
 
 #endif

@@ -617,13 +617,3 @@ struct space *space_first_unlocked(void)
 {
     return space_list;
 }
-
-uint64_t space_count_live(void)
-{
-    return slab_live(&space_slab);
-}
-
-uint64_t space_count_mappings(void)
-{
-    return slab_live(&mapping_slab);
-}

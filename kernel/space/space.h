@@ -171,9 +171,7 @@ void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);
 /* The newest space's: it is in the list, as are all older ones that exist. */
 uint32_t space_newest_pid(void);
-uint64_t space_count_live(void);
 /* The newest space; `next` leads on. For the debugger, without the lock, while all CPUs are stopped. */
 struct space *space_first_unlocked(void);
-uint64_t space_count_mappings(void); /* of all spaces */
 
 #endif

@@ -11,6 +11,7 @@
 #include <kernel/failure/panic.h>
 #include <kernel/failure/watchdog.h>
 #include <kernel/ipc/cap.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
@@ -106,13 +107,10 @@ static void read_and_notify(void)
         debugger_enter("keys");
 }
 
-bool console_interrupt(uint32_t number)
+static void console_interrupt(void)
 {
-    if (number != arch_console_irq())
-        return false;
     spin_lock(&input.lock);
     read_and_notify();
-    return true;
 }
 
 void console_poll(void)
@@ -123,6 +121,7 @@ void console_poll(void)
 
 void console_init(void)
 {
+    irq_set_own(arch_console_irq(), console_interrupt);
     arch_console_irq_enable();
     arch_irq_unmask(arch_console_irq());
 }

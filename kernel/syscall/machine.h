@@ -17,8 +17,6 @@ extern char machine_object[1], trace_object[1];
 /* 0 if the current space's slot has any device or the machine, with RIGHT_MANAGE; else -E_*. */
 int driver_check(cap_t slot);
 
-/* The console's interrupt; false if it is another one. */
-bool console_interrupt(uint32_t number);
 void console_init(void); /* from now on input is read */
 /* Does the same as the interrupt, unless a CPU is doing it. So input is read even if the CPU that gets the
  * interrupt hangs. */

@@ -11,16 +11,12 @@
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/explore/explore.h>
-#include <kernel/ipc/endpoint.h>
-#include <kernel/ipc/irq.h>
-#include <kernel/ipc/notification.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
-#include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
@@ -104,14 +100,14 @@ static uint64_t gather_stats(uint64_t index, void *buffer)
     *(struct system_stats *)buffer = (struct system_stats){
         .frames_total = frame_count_total(),
         .frames_free = frame_count_free(),
-        .spaces = space_count_live(),
-        .threads = thread_count_live(),
-        .endpoints = endpoint_count_live(),
-        .notifications = notification_count_live(),
-        .memories = memory_count_live(),
-        .irqs = irq_count_live(),
-        .replies = reply_count_live(),
-        .mappings = space_count_mappings(),
+        .spaces = slab_count("space"),
+        .threads = slab_count("thread"),
+        .endpoints = slab_count("endpoint"),
+        .notifications = slab_count("notification"),
+        .memories = slab_count("memory"),
+        .irqs = slab_count("irq"),
+        .replies = slab_count("reply"),
+        .mappings = slab_count("mapping"),
         .cpus = cpu_count,
         .idle_ns = timer_nanoseconds(total_idle_ticks()),
         .slab_frames = slab_frames_total(),

@@ -344,22 +344,14 @@ int64_t sys_trace_consume(uint32_t cpu, uint64_t packet)
     return error;
 }
 
-static int64_t read_path(char *path, uint32_t size, const char *user_path)
-{
-    for (uint32_t i = 0; i < size; i++) {
-        int64_t error = user_read(path + i, user_path + i, 1);
-        if (error || !path[i])
-            return error;
-    }
-    return -E_TOO_LARGE;
-}
-
 int64_t sys_trace_image(const char *user_path, uint64_t base, uint64_t size, const uint8_t *user_build_id)
 {
     struct space *space = current_thread()->space;
     char path[sizeof(space->executable_path)];
     uint8_t build_id[16];
-    int64_t error = read_path(path, sizeof(path), user_path);
+    int64_t error = user_read_string(path, user_path, sizeof(path));
+    if (!error && strlen(path) == sizeof(path) - 1)
+        error = -E_TOO_LARGE;
     if (!error)
         error = user_read(build_id, user_build_id, sizeof(build_id));
     if (error)

@@ -102,7 +102,8 @@ uint64_t trace_missing_pages(uint32_t cpu, uint64_t pages);
  * -E_NO_MEMORY. */
 int trace_extend_ring(uint32_t cpu, uint64_t pages, uint64_t most);
 void trace_on_every_cpu(void (*function)(void *unused)); /* as smp_call_urgently, and here */
-char *trace_ring(uint32_t cpu); /* the kernel's address; also works before trace_init */
+void trace_stop_own_ring(void *unused); /* of this CPU: its events are counted as discarded */
+char *trace_ring(uint32_t cpu);         /* the kernel's address; also works before trace_init */
 struct trace_reader trace_reader_of(uint32_t cpu);
 
 /* The first 16 bytes of a build-id as numbers whose hexadecimal digits are the bytes in order. */

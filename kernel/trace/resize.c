@@ -87,12 +87,6 @@ static bool is_online(uint32_t cpu)
     return atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) >> cpu & 1;
 }
 
-static void stop_own(void *unused)
-{
-    (void)unused;
-    trace_ring_stop(trace_ring(this_cpu()->index));
-}
-
 static void go_on(uint32_t cpu)
 {
     char *ring = trace_ring(cpu);
@@ -109,7 +103,7 @@ static void go_on_own(void *unused)
 /* Stops every CPU's ring, also those of CPUs that never came up. */
 static void stop_all(void)
 {
-    trace_on_every_cpu(stop_own);
+    trace_on_every_cpu(trace_stop_own_ring);
     for (uint32_t cpu = 0; cpu < trace_info_page.cpu_count; cpu++)
         if (!is_online(cpu))
             trace_ring_stop(trace_ring(cpu));

@@ -254,7 +254,7 @@ static void forget_packets(uint32_t cpu)
 /* start_over()'s orders to each CPU for its own ring. */
 static uint64_t fresh_start[TRACE_CPUS_MAX];
 
-static void stop_own(void *unused)
+void trace_stop_own_ring(void *unused)
 {
     (void)unused;
     trace_ring_stop(trace_ring(this_cpu()->index));
@@ -287,7 +287,7 @@ static void start_over(void)
 #ifdef TRACE_CAS
     trace_sites_agree();
 #endif
-    trace_on_every_cpu(stop_own);
+    trace_on_every_cpu(trace_stop_own_ring);
     uint64_t trusted[TRACE_CPUS_MAX] = {0};
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
         trusted[cpu] = trace_trusted_index(cpu);

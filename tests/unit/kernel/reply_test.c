@@ -22,6 +22,7 @@
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
+#include <kernel/memory/slab.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
@@ -639,7 +640,7 @@ int main(void)
     if (wrong)
         printf("# %s\n", wrong);
     else
-        check(thread_count_live() == 0 && reply_count_live() == 0 && endpoint_count_live() == 0,
+        check(slab_count("thread") == 0 && slab_count("reply") == 0 && slab_count("endpoint") == 0,
               "nothing is leaked");
     return finish_tests();
 }
