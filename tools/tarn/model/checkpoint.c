@@ -18,8 +18,8 @@ struct saved_head {
 };
 
 struct saved_cpu {
-    uint32_t thread, is_lost, expired_tid, exception_action;
-    uint64_t is_dark, in_timer, since, last, packet_end, busy, boot, idle, lost, switches, drained;
+    struct model_cpu cpu; /* its pointer is not valid */
+    uint32_t thread;
 };
 
 struct saved_name { /* of an ended thread */
@@ -39,14 +39,7 @@ struct saved_thread { /* followed by its frames */
     struct model_call call; /* its pointers are not valid */
 };
 
-/* The fields that are copied unchanged, in both directions; a flag that is not 0 is true. */
-#define COPY_CPU(to, from)                                                                           \
-    ((to)->is_lost = (from)->is_lost, (to)->is_dark = (from)->is_dark != 0,                          \
-     (to)->expired_tid = (from)->expired_tid, (to)->exception_action = (from)->exception_action,     \
-     (to)->in_timer = (from)->in_timer != 0, (to)->since = (from)->since, (to)->last = (from)->last, \
-     (to)->packet_end = (from)->packet_end, (to)->busy = (from)->busy, (to)->idle = (from)->idle,    \
-     (to)->boot = (from)->boot, (to)->lost = (from)->lost, (to)->switches = (from)->switches,        \
-     (to)->drained = (from)->drained)
+/* The fields that are copied unchanged, in both directions. */
 #define COPY_NAME(to, from)                                                           \
     ((to)->number = (from)->number, (to)->tid = (from)->tid, (to)->pid = (from)->pid, \
      (to)->cpu = (from)->cpu, memcpy((to)->comm, (from)->comm, TRACE_NAME_BYTES))
@@ -74,9 +67,9 @@ static uint32_t number_of(const struct model_thread *thread)
 
 static void save_cpu(const struct model_cpu *cpu, struct buffer *out)
 {
-    struct saved_cpu saved = {.thread = number_of(cpu->thread)};
+    struct saved_cpu saved = {.cpu = *cpu, .thread = number_of(cpu->thread)};
 
-    COPY_CPU(&saved, cpu);
+    saved.cpu.thread = NULL;
     buffer_add(out, &saved, sizeof(saved));
 }
 
@@ -162,12 +155,6 @@ size_t model_save(const struct model *model, struct buffer *out)
 static struct model_thread *thread_of(const struct model *model, uint32_t number)
 {
     return number != NONE ? model->threads[number] : NULL;
-}
-
-static void restore_cpu(struct model *model, struct model_cpu *cpu, const struct saved_cpu *saved)
-{
-    *cpu = (struct model_cpu){.thread = thread_of(model, saved->thread)};
-    COPY_CPU(cpu, saved);
 }
 
 static void restore_name(struct model *model, const struct saved_name *saved)
@@ -300,7 +287,8 @@ void model_restore(struct model *model, const void *bytes, size_t size)
     restore_threads(model, &head, &reader);
     for (uint32_t i = 0; i < head.cpus; i++) {
         buffer_get(&cpus, &cpu, sizeof(cpu));
-        restore_cpu(model, &model->cpus[i], &cpu);
+        model->cpus[i] = cpu.cpu;
+        model->cpus[i].thread = thread_of(model, cpu.thread);
         model->dark_cpus += model->cpus[i].is_dark;
     }
     if (model->now < model->from)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cover.h - splits a range of time into nodes of the index, and stretches to be walked exactly.
+ * cover.h - splits a range of time into parts with their sums: nodes of the index, and stretches to be
+ * walked.
  *
  * Nodes are as large as possible but no wider than the wanted grain. The ends of the range that no node
  * covers are walked. So are blocks that are wider than the grain because little happens in them, as long as
- * few events need to be read. Either gives a tally: a walk one for each grain.
+ * few events need to be read. Each part comes as a tally; a walk makes one for each grain.
  */
 #ifndef TARN_COVER_H
 #define TARN_COVER_H

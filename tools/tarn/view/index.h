@@ -178,7 +178,7 @@ enum index_state {
 
 /* INDEX is empty before. FROM is set to the time from which on the trace has more, if it has. */
 enum index_state index_load(struct index *index, const struct trace *trace, uint64_t *from);
-bool index_save(const struct index *index, const struct trace *trace, struct fail *fail);
+void index_save(const struct index *index, const struct trace *trace); /* as far as that can be done */
 
 /* Convert to the file's bytes and back; for the functions above, and for tests. */
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* index_file.c - an index in a file; see index.h. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -208,21 +207,18 @@ static bool path_of(const struct trace *trace, char path[PATH_MAX])
     return true;
 }
 
-static bool write_file(const char *path, const struct buffer *bytes)
+static void write_file(const char *path, const struct buffer *bytes)
 {
     char other[PATH_MAX + 16];
-    bool ok;
     int fd;
 
     snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
     fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
-        return false;
-    ok = output_write(fd, bytes->bytes, bytes->used);
-    ok = close(fd) == 0 && ok && rename(other, path) == 0;
-    if (!ok)
+        return;
+    if (!output_write(fd, bytes->bytes, bytes->used) || rename(other, path) != 0)
         unlink(other);
-    return ok;
+    close(fd);
 }
 
 enum index_state index_load(struct index *index, const struct trace *trace, uint64_t *from)
@@ -238,15 +234,13 @@ enum index_state index_load(struct index *index, const struct trace *trace, uint
     return state;
 }
 
-bool index_save(const struct index *index, const struct trace *trace, struct fail *fail)
+void index_save(const struct index *index, const struct trace *trace)
 {
     struct buffer bytes = {0};
     char path[PATH_MAX];
-    bool ok;
 
     index_write(index, trace, &bytes);
-    ok = (path_of(trace, path) && write_file(path, &bytes)) ||
-         fail_set(fail, "cannot save the index: %s", strerror(errno));
+    if (path_of(trace, path))
+        write_file(path, &bytes);
     free(bytes.bytes);
-    return ok;
 }

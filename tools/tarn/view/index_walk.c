@@ -60,31 +60,3 @@ void walk_open_range(struct model *model, struct merge *merge, const struct trac
     *merge = walk.merge;
     report_to(merge, reporter);
 }
-
-static void take_events(struct walk_range *range, struct model *model, struct merge *merge)
-{
-    struct cursor *cursor = merge_next(merge), *moved;
-
-    walk_begin(model, merge);
-    while (cursor != NULL && cursor->ticks < range->to) {
-        if (range->event != NULL && cursor->ticks >= range->from)
-            range->event(range, cursor, model);
-        model_apply(model, moved = cursor);
-        cursor = merge_next(merge);
-        walk_look_ahead(model, moved);
-    }
-}
-
-void walk_range(struct walk_range *range, const struct trace *trace, const struct index *index)
-{
-    struct model model;
-    struct merge merge;
-
-    walk_open_range(&model, &merge, trace, index, range->from, range->to, range->knows, NULL);
-    model_observe(&model, range->observer);
-    model_begin_range(&model);
-    take_events(range, &model, &merge);
-    model_finish_range(&model, &merge);
-    merge_close(&merge);
-    model_close(&model);
-}

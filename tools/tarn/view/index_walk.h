@@ -7,7 +7,7 @@
  *         ... walk.number is the event's ...
  *     walk_close(&walk);
  *
- * walk_range includes the model: observers see a range as if the walk had begun with the trace.
+ * walk_open_range is for walks with a model: observers see a range as if the walk had begun with the trace.
  */
 #ifndef TARN_INDEX_WALK_H
 #define TARN_INDEX_WALK_H
@@ -32,17 +32,6 @@ static inline struct cursor *walk_next(struct walk *walk)
 
 /* Which long-lived facts the model gets, as if the walk had begun with the trace. */
 enum walk_knowledge { WALK_KNOWS_NOTHING, WALK_KNOWS_LOCKS /* their names */, WALK_KNOWS_ALL };
-
-struct walk_range {
-    uint64_t from, to;
-    struct model_observer *observer;
-    /* Called for every event of the range, before the model takes it. May be NULL. */
-    void (*event)(struct walk_range *range, const struct cursor *cursor, const struct model *model);
-    enum walk_knowledge knows;
-};
-
-/* Reports what is in the range to the observer; the model's walk.h defines how a range ends. */
-void walk_range(struct walk_range *range, const struct trace *trace, const struct index *index);
 
 /* Opens MODEL for FROM <= t < TO, and MERGE at the checkpoint before. REPORTER, or NULL, gets damage and
  * losses from there on. The walk itself does not need the index. */

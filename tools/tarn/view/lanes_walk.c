@@ -17,7 +17,7 @@ struct rows {
 
 struct walker {
     struct model_observer observer;
-    struct walk_range range;
+    struct model model;
     struct lanes *lanes;
     const struct schema *schema;
     uint64_t pixel;
@@ -183,10 +183,9 @@ static void name_lock(struct lane_wait *wait, const struct model *model)
 }
 
 /* The event is logged when the lock was acquired, and has the duration of the wait. */
-static void add_wait(struct walker *walker, const struct cursor *cursor, const struct model *model,
-                     const struct model_thread *thread)
+static void add_wait(struct walker *walker, const struct cursor *cursor, const struct model_thread *thread)
 {
-    const struct walk_range *range = &walker->range;
+    uint64_t from = walker->lanes->from;
     const uint8_t *bytes = cursor->event.bytes;
     struct lane_wait wait = {.end = cursor->ticks, .holder = LANES_NOBODY};
     uint64_t waited, holder;
@@ -196,7 +195,7 @@ static void add_wait(struct walker *walker, const struct cursor *cursor, const s
         return;
     }
     waited = field_integer(walker->wait, bytes);
-    wait.begin = waited < wait.end - range->from ? wait.end - waited : range->from;
+    wait.begin = waited < wait.end - from ? wait.end - waited : from;
     wait.lock = field_integer(walker->lock, bytes);
     wait.lock_class = (uint32_t)field_integer(walker->lock_class, bytes);
     wait.pid = (uint32_t)field_integer(walker->pid, bytes);
@@ -204,7 +203,7 @@ static void add_wait(struct walker *walker, const struct cursor *cursor, const s
     holder = walker->holder != NULL ? field_integer(walker->holder, bytes) : MODEL_NOBODY;
     if (holder != MODEL_NOBODY && holder != 0) /* 0: an interrupt handler on an idle CPU */
         wait.holder = find_holder(walker, (uint32_t)holder, wait.end);
-    name_lock(&wait, model);
+    name_lock(&wait, &walker->model);
     buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
 }
 
@@ -224,12 +223,12 @@ static void add_flag(const struct walker *walker, struct lane *lane, uint64_t at
     buffer_add(&lane->flags, &flag, sizeof(flag));
 }
 
-static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
-    struct walker *walker = OUTER(range, struct walker, range);
+    struct walker *walker = (struct walker *)self;
     const struct event_type *type = cursor->event.type;
     uint32_t rank = cursor->stream->rank;
-    const struct model_thread *thread = model->cpus[rank].thread;
     bool is_marked = walker->lanes->marked != NULL && walker->lanes->marked[type->index];
     bool has_lane;
 
@@ -242,7 +241,7 @@ static void on_event(struct walk_range *range, const struct cursor *cursor, cons
     if (is_marked && has_lane)
         add_flag(walker, &walker->lanes->threads[walker->places[thread->number]], cursor->ticks, type->index);
     if (type == walker->contended && has_lane)
-        add_wait(walker, cursor, model, thread);
+        add_wait(walker, cursor, thread);
 }
 
 /* ---- all lanes ------------------------------------------------------------------------------------- */
@@ -280,22 +279,29 @@ static void close_rows(struct walker *walker)
 
 void lanes_walk(struct lanes *lanes, const struct view *view)
 {
-    struct walker walker = {
-        .observer = {.segment = on_segment, .leave = on_leave, .wakeup = on_wakeup, .call = on_call},
-        .lanes = lanes,
-        .schema = &view->trace.schema,
-        .index = &view->index,
-        .pixel = (lanes->to - lanes->from) / lanes->width,
-        .thread_count = index_thread_count(&view->index)};
+    struct walker walker = {.observer = {.segment = on_segment,
+                                         .leave = on_leave,
+                                         .wakeup = on_wakeup,
+                                         .call = on_call,
+                                         .event = on_event},
+                            .lanes = lanes,
+                            .schema = &view->trace.schema,
+                            .index = &view->index,
+                            .pixel = (lanes->to - lanes->from) / lanes->width,
+                            .thread_count = index_thread_count(&view->index)};
 
-    walker.range = (struct walk_range){.from = lanes->from,
-                                       .to = lanes->to,
-                                       .observer = &walker.observer,
-                                       .event = on_event,
-                                       .knows = WALK_KNOWS_LOCKS};
+    struct merge merge;
+
     walker.places = lanes_places(lanes, walker.thread_count);
     find_lock_fields(&walker);
     open_rows(&walker, view);
-    walk_range(&walker.range, &view->trace, &view->index);
+    walk_open_range(&walker.model, &merge, &view->trace, &view->index, lanes->from, lanes->to,
+                    WALK_KNOWS_LOCKS, NULL);
+    model_observe(&walker.model, &walker.observer);
+    model_begin_range(&walker.model);
+    model_walk(&walker.model, &merge);
+    model_finish_range(&walker.model, &merge);
+    merge_close(&merge);
+    model_close(&walker.model);
     close_rows(&walker);
 }

@@ -13,8 +13,6 @@
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/view/varint.h>
 
-#define NODE_THREADS_MAX (MODEL_THREADS_MAX + 8192u) /* idle threads are additional */
-
 enum node_kind {
     NODE_USER = MODE_USER, /* running, by mode */
     NODE_KERNEL = MODE_KERNEL,

@@ -171,7 +171,6 @@ static void extend(struct view *view, uint64_t from)
 /* Loads the index, or makes it by a walk. The lock is held for writing. */
 static void make_index(struct view *view)
 {
-    struct fail fail;
     uint64_t from = 0;
     enum index_state state =
         view->options.keep_index ? index_load(&view->index, &view->trace, &from) : INDEX_NONE;
@@ -180,7 +179,7 @@ static void make_index(struct view *view)
         return;
     extend(view, state == INDEX_SHORT ? from : 0);
     if (view->options.keep_index && !view->index.is_partial && view->index.events >= WORTH_KEEPING)
-        index_save(&view->index, &view->trace, &fail); /* if it cannot be saved, it is made again next time */
+        index_save(&view->index, &view->trace);
 }
 
 static bool open_again(struct view *view, struct fail *fail)
