@@ -221,16 +221,12 @@ static void reset_view(void)
     has_view = false;
 }
 
-static int find_class(const char *name, uint64_t length)
-{
-    return trace_find_any_class(trace_app_schemas(), name, length);
-}
-
 static void set_classes(const char *text)
 {
     const char *bad;
+    const struct trace_settings settings = trace_kernel_settings(set_stopped, put_text);
     view.classes = 0;
-    if (trace_parse_mask(text, find_class, &view.classes, &bad))
+    if (trace_parse_mask(text, settings.find_class, &view.classes, &bad))
         return;
     debug_print("no class %s\n", bad);
     debug_end_command();

@@ -457,31 +457,29 @@ void __sanitizer_cov_trace_pc(void)
     explore_covered[((uint64_t)__builtin_return_address(0) - (uint64_t)kernel_start) % TEXT_MAX] = 1;
 }
 
-void explore_point_stores(const volatile void *word, int order)
+static void examine_order(void (*with)(uint32_t cpu, uint64_t address, int order), const volatile void *word,
+                          int order)
 {
     struct processor *own = occupy();
     if (!own)
         return;
-    explore_release(this_cpu()->index, (uint64_t)word, order);
+    with(this_cpu()->index, (uint64_t)word, order);
     own->busy = false;
+}
+
+void explore_point_stores(const volatile void *word, int order)
+{
+    examine_order(explore_release, word, order);
 }
 
 void explore_point_loaded(const volatile void *word, int order)
 {
-    struct processor *own = occupy();
-    if (!own)
-        return;
-    explore_acquire(this_cpu()->index, (uint64_t)word, order);
-    own->busy = false;
+    examine_order(explore_acquire, word, order);
 }
 
 void explore_point_fence(int order)
 {
-    struct processor *own = occupy();
-    if (!own)
-        return;
-    explore_fence(this_cpu()->index, order);
-    own->busy = false;
+    examine_order(explore_fence, NULL, order);
 }
 
 bool explore_point_begin(void)

@@ -51,7 +51,7 @@ void explore_leave(void);
 bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flags, uint64_t place);
 void explore_release(uint32_t cpu, uint64_t address, int order);
 void explore_acquire(uint32_t cpu, uint64_t address, int order);
-void explore_fence(uint32_t cpu, int order);
+void explore_fence(uint32_t cpu, uint64_t unused, int order);
 uint32_t explore_time(uint32_t cpu); /* this CPU's clock now; 0: not checked */
 /* Whether what `other` did at that time happens before what this CPU does now. */
 bool explore_knows(uint32_t cpu, uint32_t other, uint32_t time);

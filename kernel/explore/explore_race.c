@@ -158,7 +158,7 @@ void explore_acquire(uint32_t cpu, uint64_t address, int order)
     explore_leave();
 }
 
-void explore_fence(uint32_t cpu, int order)
+void explore_fence(uint32_t cpu, uint64_t unused, int order)
 {
     struct viewer *own = &viewers[cpu];
     if (!is_watching())

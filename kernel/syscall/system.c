@@ -2,8 +2,7 @@
 /*
  * system.c - system_read: facts about the system, for ps, top and leak tests.
  *
- * Lists are gathered into a page frame under their lock, and copied out without it. Without a page frame,
- * each call returns less.
+ * Lists are gathered into a buffer under their lock, and copied out without it.
  */
 #include <arch/boot.h>
 #include <arch/clock.h>
@@ -21,7 +20,7 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-#define SMALL_BYTES 1024u
+#define BUFFER_BYTES 4096u /* of the kernel stack */
 
 struct gathering {
     uint64_t skip;            /* elements before the first one wanted */
@@ -173,23 +172,13 @@ static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size
 
 int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64_t size)
 {
-    /* People run ps when memory has run out: then in small parts. */
-    char small[SMALL_BYTES] __attribute__((aligned(8)));
+    char buffer[BUFFER_BYTES] __attribute__((aligned(8)));
     int64_t result;
     if (kind == SYSTEM_OWN_COUNTERS)
         return read_own_counters(index, user_buffer, size);
     if (explore_program(kind, index, user_buffer, size, &result))
         return result;
-    paddr_t frame = frame_alloc();
-    void *buffer = frame != FRAME_NONE ? phys_to_virt(frame) : small;
-    uint64_t capacity = frame != FRAME_NONE ? FRAME_SIZE : sizeof small;
-    result = gather(kind, index, buffer, size < capacity ? size : capacity);
-    if (result > 0) {
-        int64_t error = user_write(user_buffer, buffer, (uint64_t)result);
-        if (error)
-            result = error;
-    }
-    if (frame != FRAME_NONE)
-        frame_free(frame);
-    return result;
+    result = gather(kind, index, buffer, size < sizeof buffer ? size : sizeof buffer);
+    const int64_t error = result > 0 ? user_write(user_buffer, buffer, (uint64_t)result) : 0;
+    return error ? error : result;
 }
