@@ -6,7 +6,7 @@
  * may have a long history until then; most have short ones. */
 #define CAPACITY_FIRST  8u
 #define CAPACITY_OF_ALL 128u
-#define CAPACITY_MAX    8192u
+#define CAPACITY_MAX    32768u
 #define EXTRA_MAX       (4u << 20) /* total beyond CAPACITY_OF_ALL per thread: 96 MiB */
 
 /* ---- histories ---- */
@@ -30,6 +30,11 @@ static bool may_grow(const struct lock_changes *changes, uint64_t *extra)
         return false;
     *extra += changes->capacity;
     return true;
+}
+
+static const struct lock_change *newest(const struct lock_changes *changes)
+{
+    return changes->next != 0 ? change_at(changes, changes->next - 1) : NULL;
 }
 
 static void add_change(struct lock_states *states, struct lock_changes *changes, uint64_t *extra,
@@ -63,51 +68,51 @@ static uint32_t behind_last(const struct lock_changes *changes, uint64_t to)
     return low;
 }
 
-static const struct lock_change *newest(const struct lock_changes *changes)
-{
-    return changes->next != 0 ? change_at(changes, changes->next - 1) : NULL;
-}
-
 /* ---- states of threads ---- */
 
 void lock_states_open(struct lock_states *states, struct analysis *analysis)
 {
     *states = (struct lock_states){.arena = &analysis->arena};
     analysis_slots(analysis, &states->threads, sizeof(struct lock_changes));
-    analysis_slots(analysis, &states->modes, sizeof(struct lock_changes));
-    analysis_slots(analysis, &states->instead, sizeof(struct lock_changes));
 }
 
-static enum lock_cause cause_of(enum model_state state)
+/* A change at the time of the last one replaces it. */
+static void add_state(struct lock_states *states, struct lock_changes *changes, struct lock_change change)
 {
-    return state == MODEL_RUNNING   ? CAUSE_RUNNING
-           : state == MODEL_READY   ? CAUSE_PREEMPTED
-           : state == MODEL_UNKNOWN ? CAUSE_UNKNOWN
-                                    : CAUSE_BLOCKED;
+    const struct lock_change *last = newest(changes);
+
+    if (last != NULL && last->at == change.at)
+        *change_at(changes, changes->next - 1) = change;
+    else if (last == NULL || last->state != change.state || last->mode != change.mode ||
+             last->thread != change.thread)
+        add_change(states, changes, &states->extra, change);
+}
+
+/* THREAD's current state, which began at AT. */
+static struct lock_change current_state(const struct model_thread *thread, uint64_t at)
+{
+    enum model_mode mode = thread->state == MODEL_RUNNING ? model_mode(thread) : MODEL_MODES;
+
+    return (struct lock_change){.at = at, .state = thread->state, .mode = mode};
 }
 
 void lock_states_segment(struct lock_states *states, const struct model_thread *thread, uint64_t from)
 {
-    struct lock_changes *changes = slots_at(&states->threads, thread->number);
-    const struct lock_change *last = newest(changes);
-
-    if (last == NULL || last->state != thread->state)
-        add_change(states, changes, &states->extra, (struct lock_change){.at = from, .state = thread->state});
-    if (thread->state != MODEL_RUNNING)
-        return;
-    changes = slots_at(&states->modes, thread->number);
-    last = newest(changes);
-    if (last == NULL || last->mode != model_mode(thread))
-        add_change(states, changes, &states->extra,
-                   (struct lock_change){.at = from, .mode = model_mode(thread)});
+    if (thread->state != MODEL_READY)
+        add_state(states, slots_at(&states->threads, thread->number), current_state(thread, from));
 }
 
 void lock_states_delay(struct lock_states *states, const struct model_thread *thread,
                        const struct model_thread *by, uint64_t from, uint64_t to)
 {
-    if (by != NULL && !by->is_idle)
-        add_change(states, slots_at(&states->instead, thread->number), &states->extra,
-                   (struct lock_change){.at = from, .until = to, .thread = by});
+    struct lock_changes *changes = slots_at(&states->threads, thread->number);
+    struct lock_change change = {.at = from, .state = MODEL_READY, .mode = MODEL_MODES};
+
+    change.thread = by != NULL && !by->is_idle ? by : NULL;
+    add_state(states, changes, change);
+    change.at = to; /* unknown from then on, unless the next one says more */
+    change.thread = NULL;
+    add_state(states, changes, change);
 }
 
 struct explained {
@@ -116,109 +121,48 @@ struct explained {
     void *context;
 };
 
-static void blame(const struct explained *explained, struct lock_stretch stretch)
-{
-    explained->blame(explained->context, &stretch);
-}
-
-/* The holder was preempted: reports a stretch for each thread that ran instead, and one for the rest. */
-static void explain_preempted(const struct explained *explained, struct lock_stretch stretch, uint64_t from,
-                              uint64_t to)
-{
-    const struct lock_changes *changes = slots_find(&explained->states->instead, stretch.thread->number);
-    uint64_t rest = to - from;
-
-    for (uint32_t i = changes != NULL ? behind_last(changes, to) : 0; i > 0 && i > oldest(changes); i--) {
-        const struct lock_change *run = change_at(changes, i - 1);
-        uint64_t begin = run->at > from ? run->at : from, end = run->until < to ? run->until : to;
-
-        if (begin >= end)
-            break;
-        stretch.instead = run->thread;
-        stretch.ticks = end - begin;
-        blame(explained, stretch);
-        rest -= end - begin;
-    }
-    stretch.instead = NULL;
-    stretch.ticks = rest;
-    if (rest != 0)
-        blame(explained, stretch);
-}
-
-/* The holder ran: reports a stretch for each mode, newest first. */
-static void explain_running(const struct explained *explained, struct lock_stretch stretch, uint64_t from,
-                            uint64_t to)
-{
-    const struct lock_changes *changes = slots_find(&explained->states->modes, stretch.thread->number);
-
-    for (uint32_t i = changes != NULL ? behind_last(changes, to) : 0;
-         i > 0 && i > oldest(changes) && from < to; i--) {
-        const struct lock_change *change = change_at(changes, i - 1);
-        uint64_t begin = change->at > from ? change->at : from;
-
-        stretch.mode = change->mode;
-        stretch.ticks = to - begin;
-        blame(explained, stretch);
-        to = begin;
-    }
-    stretch.mode = MODEL_MODES;
-    stretch.ticks = to - from;
-    if (from < to)
-        blame(explained, stretch);
-}
-
+/* Reports TICKS in which THREAD, the holder, was in the state that CHANGE says. */
 static void explain_state(const struct explained *explained, const struct model_thread *thread,
-                          enum model_state state, uint64_t from, uint64_t to)
+                          const struct lock_change *change, uint64_t ticks)
 {
-    struct lock_stretch stretch = {
-        .thread = thread, .cause = cause_of(state), .state = state, .mode = MODEL_MODES, .ticks = to - from};
+    const struct lock_stretch stretch = {.thread = thread,
+                                         .cause = change->state == MODEL_RUNNING   ? CAUSE_RUNNING
+                                                  : change->state == MODEL_READY   ? CAUSE_PREEMPTED
+                                                  : change->state == MODEL_UNKNOWN ? CAUSE_UNKNOWN
+                                                                                   : CAUSE_BLOCKED,
+                                         .state = change->state,
+                                         .mode = change->mode,
+                                         .instead = change->thread,
+                                         .ticks = ticks};
 
-    if (stretch.cause == CAUSE_PREEMPTED)
-        explain_preempted(explained, stretch, from, to);
-    else if (stretch.cause == CAUSE_RUNNING)
-        explain_running(explained, stretch, from, to);
-    else
-        blame(explained, stretch);
-}
-
-/* Reports what a holder has done since its open segment began. */
-static void explain_now(const struct explained *explained, const struct model_thread *thread, uint64_t from,
-                        uint64_t to)
-{
-    struct lock_stretch stretch = {.thread = thread,
-                                   .cause = CAUSE_RUNNING,
-                                   .state = MODEL_RUNNING,
-                                   .mode = model_mode(thread),
-                                   .ticks = to - from};
-
-    if (thread->state == MODEL_RUNNING)
-        blame(explained, stretch);
-    else
-        explain_state(explained, thread, thread->state, from, to);
+    explained->blame(explained->context, &stretch);
 }
 
 /* Reports what a holder did, newest first, beginning with the open segment. */
 static void explain_holder(const struct explained *explained, const struct model_thread *thread,
                            uint64_t from, uint64_t to)
 {
+    const struct lock_change unknown = {.state = MODEL_UNKNOWN, .mode = MODEL_MODES};
+    const struct lock_change now = current_state(thread, thread->segment);
     const struct lock_changes *changes = slots_find(&explained->states->threads, thread->number);
-    uint64_t begin = thread->segment;
+    static const struct lock_changes none;
 
-    if (begin < to && from < to) {
-        begin = begin > from ? begin : from;
-        explain_now(explained, thread, begin, to);
+    changes = changes != NULL ? changes : &none;
+    if (now.at < to && (changes->next == 0 || newest(changes)->at <= now.at)) {
+        uint64_t begin = later(now.at, from);
+
+        explain_state(explained, thread, &now, to - begin);
         to = begin;
     }
-    for (uint32_t i = changes != NULL ? behind_last(changes, to) : 0;
-         i > 0 && i > oldest(changes) && from < to; i--) {
+    for (uint32_t i = behind_last(changes, to); i > oldest(changes) && from < to; i--) {
         const struct lock_change *change = change_at(changes, i - 1);
+        uint64_t begin = later(change->at, from);
 
-        begin = change->at > from ? change->at : from;
-        explain_state(explained, thread, change->state, begin, to);
+        explain_state(explained, thread, change, to - begin);
         to = begin;
     }
     if (from < to)
-        explain_state(explained, thread, MODEL_UNKNOWN, from, to);
+        explain_state(explained, thread, &unknown, to - from);
 }
 
 /* ---- owners of a lock ---- */
@@ -257,12 +201,13 @@ static void explain_owner(const struct explained *explained, const struct model_
 {
     if (from >= to)
         return;
+    const struct lock_stretch stretch = {
+        .cause = cause, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = to - from};
+
     if (thread != NULL)
         explain_holder(explained, thread, from, to);
     else
-        blame(explained,
-              (struct lock_stretch){
-                  .cause = cause, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = to - from});
+        explained->blame(explained->context, &stretch);
 }
 
 /* Returns when the waiter began to take the lock without competition: it was woken, and LAST did not take

@@ -15,15 +15,15 @@
 
 enum lock_cause { CAUSE_RUNNING, CAUSE_PREEMPTED, CAUSE_BLOCKED, CAUSE_FREE, CAUSE_UNKNOWN, LOCK_CAUSES };
 
-/* A change in a history: of a thread's state, of a lock's owner, or of the thread that runs instead. */
+/* A change in a history: of a lock's owner, or of a thread's state. */
 struct lock_change {
-    uint64_t at, until; /* ticks; `until` is used only for the thread that ran instead */
-    union {
-        /* the owner of a lock, NULL: free; or the thread that ran instead */
-        const struct model_thread *thread;
-        enum model_state state; /* of a thread */
-        enum model_mode mode;   /* of a running thread */
-    };
+    uint64_t at; /* ticks */
+    /* the owner, NULL: the lock is free; or the thread that runs in place of one that is ready, NULL: unknown
+     */
+    const struct model_thread *thread;
+    /* of a thread; MODEL_MODES: it does not run */
+    enum model_state state;
+    enum model_mode mode;
 };
 
 /* A ring of the newest changes, oldest first. All zero: empty. */
@@ -33,16 +33,14 @@ struct lock_changes {
 };
 
 struct lock_states {
-    struct slots threads, modes, instead; /* struct lock_changes by thread number, in order of time */
-    uint64_t extra;                       /* number of changes stored beyond CAPACITY_OF_ALL per thread */
-    struct arena *arena;                  /* of all changes, also those of owners */
+    struct slots threads; /* struct lock_changes by thread number, in order of time */
+    uint64_t extra;       /* number of changes stored beyond CAPACITY_OF_ALL per thread */
+    struct arena *arena;  /* of all changes, also those of owners */
 };
 /* The memory is the analysis's. */
 void lock_states_open(struct lock_states *states, struct analysis *analysis);
-/* Call it from model_observer.segment, for all threads. */
+/* Call these from model_observer.segment and delays.delayed, for all threads. */
 void lock_states_segment(struct lock_states *states, const struct model_thread *thread, uint64_t from);
-
-/* Call it from delays.delayed, for all threads. */
 void lock_states_delay(struct lock_states *states, const struct model_thread *thread,
                        const struct model_thread *by, uint64_t from, uint64_t to);
 
