@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- What changed between the tables of two sides. command/diff_compare.c fills these tables first:
+-- Changes between the tables of two sides. diff_columns.sql makes the table `compared`, and command/diff_compare.c fills these:
 --   setting (threshold, least, is_several, has_choice)  of the command; has_choice: the user named tables or columns
 --   run (side, run, unit)
---   compared (number, analysis, sum, is_divided, by_unit, is_time)  a column; sum: 1 added, 2 the largest, 3 the smallest
---   cell (number, side, run, name, value, work)         its values; work: what they are divided by, unless by_unit
+--   cell (number, side, run, name, value, work)         the values of a column; work: their divisor, unless by_unit
 
 -- Rows of one name are one, such as the threads of a program. Sums of a damaged trace may exceed an integer.
 CREATE TABLE merged AS

@@ -139,16 +139,17 @@ static void complain_of_clocks(const struct diff *diff)
     const struct trace *a = &diff->runs[0][0].trace, *b = &diff->runs[1][0].trace;
 
     if (trace_shares_clock(a) || trace_shares_clock(b))
-        complain(
-            "clock: %s counts the instructions of all its CPUs together (A has %" PRIu64 ", B has %" PRIu64
-            "): times of what runs beside other busy CPUs contain what those executed%s. Compare counts, "
-            "or runs on one CPU",
-            trace_shares_clock(a) && trace_shares_clock(b) ? "each side's"
-            : trace_shares_clock(a)                        ? "A's"
-                                                           : "B's",
-            schema_cpu_count(&a->schema), schema_cpu_count(&b->schema),
-            schema_cpu_count(&a->schema) != schema_cpu_count(&b->schema) ? ", more on the side with more CPUs"
-                                                                         : "");
+        complain("clock: %s counts the instructions of all its CPUs together (A has %" PRIu64
+                 ", B has %" PRIu64 "): a thread's time also contains the instructions of other CPUs that "
+                 "were busy meanwhile%s. Compare "
+                 "counts, or runs on one CPU",
+                 trace_shares_clock(a) && trace_shares_clock(b) ? "each side's"
+                 : trace_shares_clock(a)                        ? "A's"
+                                                                : "B's",
+                 schema_cpu_count(&a->schema), schema_cpu_count(&b->schema),
+                 schema_cpu_count(&a->schema) != schema_cpu_count(&b->schema)
+                     ? ", more on the side with more CPUs"
+                     : "");
 }
 
 void diff_name_run(const struct diff *diff, unsigned side, unsigned number, char name[16])
@@ -197,7 +198,6 @@ static int show(struct diff *diff)
             if (!ask_run(diff, side, run, &status))
                 return status;
     complain_of_clocks(diff);
-    diff_choose_columns(diff);
     if (!diff_compare(diff, &fail))
         return fail_report(&fail, EXIT_USAGE);
     diff_print(diff);

@@ -4,8 +4,8 @@
  *
  *   - diff_options.c: parses the options;
  *   - diff.c:         analyses the traces;
- *   - diff_columns.c: selects tables and columns;
- *   - diff_compare.c: compares them, in SQL (analysis/diff.sql);
+ *   - diff_tables.c:  selects tables;
+ *   - diff_compare.c: selects columns and compares them, in SQL (analysis/diff.sql);
  *   - diff_print.c:   prints the result.
  *
  * diff_first.c does --first instead.
@@ -51,7 +51,7 @@ struct setting {
 /* A column of a table, and its changes. */
 struct compared {
     unsigned analysis, table, column;
-    int work; /* sums are divided by this column of their row, or: */
+    int work; /* sums are divided by this column of their row, or by: */
     struct table result;
 };
 #define WORK_UNIT (-1) /* the run's unit */
@@ -87,9 +87,9 @@ int run_diff(int argc, char **argv);
 int diff_parse_options(struct diff *diff, int argc, char **argv);
 
 bool diff_choose_tables(struct diff *diff, struct fail *fail); /* of the analyses */
-void diff_choose_columns(struct diff *diff);                   /* makes the results */
-bool diff_is_of_processor(const char *column_key);             /* whether it is CPU time */
-/* Fills `results`, without repeated ones, and `largest`. Free their tables. */
+/* Whether --column names it. */
+bool diff_names_column(const struct diff *diff, const struct table *table, int column);
+/* Makes `results`, without repeated ones, and `largest`. Free their tables. */
 bool diff_compare(struct diff *diff, struct fail *fail);
 void diff_print(const struct diff *diff);
 

@@ -2,8 +2,8 @@
 /*
  * diff_compare.c - finds changes between the tables of two sides; see diff.h.
  *
- * The cells of all columns that are compared become rows of an SQLite database. analysis/diff.sql joins them,
- * and makes the tables of changes.
+ * The columns of A's tables become rows of an SQLite database, from which analysis/diff_columns.sql chooses.
+ * Then the cells of these columns do, which analysis/diff.sql joins and makes tables of changes of.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -35,14 +35,64 @@ static bool run(sqlite3 *sqlite, char *sql)
     return ok;
 }
 
-/* ---- the compared rows --- */
-
-static bool adds_up(const struct table_column *column)
+/* Returns the only row of QUERY; NULL: it has none, or failed. The caller finalizes it. */
+static sqlite3_stmt *ask(sqlite3 *sqlite, const char *query)
 {
-    return column->sum == SUM_ADDED &&
-           !(column->kind == COLUMN_REAL &&
-             (strstr(column->key, "percent") != NULL || strstr(column->key, "per_second") != NULL));
+    sqlite3_stmt *statement = NULL;
+
+    if (sqlite3_prepare_v2(sqlite, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        return statement;
+    sqlite3_finalize(statement);
+    return NULL;
 }
+
+static int64_t number_of(sqlite3 *sqlite, const char *query)
+{
+    sqlite3_stmt *statement = ask(sqlite, query);
+    int64_t number = statement != NULL ? sqlite3_column_int64(statement, 0) : 0;
+
+    sqlite3_finalize(statement);
+    return number;
+}
+
+/* ---- columns ---- */
+
+/* Describes the columns of a table, from which analysis/diff_columns.sql chooses. */
+static bool describe(const struct diff *diff, sqlite3 *sqlite, unsigned analysis, unsigned number)
+{
+    const struct table *table = &diff->runs[0][0].analyses[analysis]->tables[number];
+    bool ok = true;
+
+    for (unsigned c = 0; ok && c < table->column_count; c++) {
+        const struct table_column *column = &table->columns[c];
+        char heading[HEADING_BYTES];
+
+        ok = run(sqlite,
+                 sqlite3_mprintf(
+                     "INSERT INTO shown VALUES (%u, %u, %u, '%q.%q', %Q, %Q, %Q, %d, %d, %d, %d, %d, %d, %d, "
+                     "%d, %d)",
+                     analysis, number, c, diff->analyses[analysis]->kind->name, table->key, table->others,
+                     column->key, column_heading(column, heading), column->kind == COLUMN_COUNT,
+                     column->kind == COLUMN_TIME, column->kind == COLUMN_REAL, column->kind == COLUMN_HEX,
+                     (int)column->sum, table_order(table) == (int)c, table->is_whole,
+                     table->columns == histogram_columns, diff_names_column(diff, table, (int)c)));
+    }
+    return ok;
+}
+
+/* Describes all wanted tables. */
+static bool describe_all(const struct diff *diff, sqlite3 *sqlite)
+{
+    bool ok = true;
+
+    for (unsigned i = 0; i < diff->count; i++)
+        for (unsigned t = 0; ok && t < diff->analyses[i]->kind->table_count; t++)
+            ok = !diff->runs[0][0].analyses[i]->tables[t].is_wanted || describe(diff, sqlite, i, t);
+    return ok;
+}
+
+/* ---- the compared rows --- */
 
 static void name_of(const struct table *table, const struct table_row *row, char name[NAME_BYTES])
 {
@@ -86,27 +136,8 @@ static bool fill(const struct diff *diff, sqlite3 *sqlite)
 {
     sqlite3_stmt *add = NULL;
     bool ok =
-        run(sqlite,
-            sqlite3_mprintf("BEGIN; CREATE TABLE setting AS SELECT %.17g AS threshold, %.17g AS least, "
-                            "%d AS is_several, %d AS has_choice; CREATE TABLE run (side, run, unit);"
-                            "CREATE TABLE compared (number INTEGER PRIMARY KEY, analysis, sum, is_divided,"
-                            " by_unit, is_time, is_of_processor, key);"
-                            "CREATE TABLE cell (number, side, run, name, value, work)",
-                            diff->threshold, diff->least, diff_has_several(diff),
-                            diff->by != NULL || diff->columns != NULL));
+        sqlite3_prepare_v2(sqlite, "INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", -1, &add, NULL) == SQLITE_OK;
 
-    for (size_t i = 0; ok && i < diff->result_count; i++) {
-        const struct compared *compared = &diff->results[i];
-        const struct table_column *column =
-            &diff->runs[0][0].analyses[compared->analysis]->tables[compared->table].columns[compared->column];
-
-        ok = run(sqlite, sqlite3_mprintf("INSERT INTO compared VALUES (%d, %d, %d, %d, %d, %d, %d, %Q)",
-                                         (int)i, (int)compared->analysis, (int)column->sum, adds_up(column),
-                                         compared->work == WORK_UNIT, column->kind == COLUMN_TIME,
-                                         diff_is_of_processor(column->key), compared->result.key));
-    }
-    ok = ok && sqlite3_prepare_v2(sqlite, "INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", -1, &add, NULL) ==
-                   SQLITE_OK;
     for (unsigned side = 0; side < 2; side++)
         for (unsigned r = 0; r < diff->run_count[side]; r++) {
             ok = ok && run(sqlite, sqlite3_mprintf("INSERT INTO run VALUES (%u, %u, %.17g)", side, r,
@@ -146,25 +177,47 @@ static void make_columns(const struct diff *diff, const struct compared *compare
     result->column_count = COLUMNS;
 }
 
-/* A divisor "calls" is named "call". */
-static void begin_result(const struct diff *diff, struct compared *compared)
+/* Makes an empty result for each column that is compared. */
+static bool begin_results(struct diff *diff, sqlite3 *sqlite)
 {
-    const struct analysis *analysis = diff->runs[0][0].analyses[compared->analysis];
-    const struct table *table = &analysis->tables[compared->table];
-    const struct table_column *column = &table->columns[compared->column];
-    struct table *result = &compared->result;
-    char key[128], text[HEADING_BYTES];
-    const char *heading = column_heading(column, text);
-    const char *counts = compared->work >= 0 ? table->columns[compared->work].key : table->others;
+    sqlite3_stmt *statement = NULL;
+    bool ok = sqlite3_prepare_v2(
+                  sqlite,
+                  "SELECT analysis, table_number, column_number, divisor, key, heading FROM compared "
+                  "ORDER BY number",
+                  -1, &statement, NULL) == SQLITE_OK;
 
-    *result = (struct table){.others = table->others, .order = TABLE_AS_FILLED, .is_wanted = true};
-    make_columns(diff, compared, column, result);
-    snprintf(key, sizeof(key), "%s.%s", analysis->kind->name, table->key);
-    result->key = table_format(result, "%s.%s", key, column->key);
-    if (compared->work == WORK_UNIT || !adds_up(column))
-        result->heading = table_format(result, "%s: %s", key, heading);
-    else
-        result->heading = table_format(result, "%s: %s, by number of %s", key, heading, counts);
+    while (ok && sqlite3_step(statement) == SQLITE_ROW) {
+        struct compared compared = {.analysis = (unsigned)sqlite3_column_int(statement, 0),
+                                    .table = (unsigned)sqlite3_column_int(statement, 1),
+                                    .column = (unsigned)sqlite3_column_int(statement, 2),
+                                    .work = sqlite3_column_int(statement, 3)};
+        const struct table *table = &diff->runs[0][0].analyses[compared.analysis]->tables[compared.table];
+        struct table *result = &compared.result;
+
+        *result = (struct table){.others = table->others, .order = TABLE_AS_FILLED, .is_wanted = true};
+        make_columns(diff, &compared, &table->columns[compared.column], result);
+        result->key = table_text(result, (const char *)sqlite3_column_text(statement, 4));
+        result->heading = table_text(result, (const char *)sqlite3_column_text(statement, 5));
+        diff->results = alloc_more(diff->results, diff->result_count + 1, sizeof(diff->results[0]));
+        diff->results[diff->result_count++] = compared;
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* Tells which tables that the user named cannot be compared. */
+static void complain_of_tables(const struct diff *diff, sqlite3 *sqlite)
+{
+    sqlite3_stmt *statement =
+        diff->by == NULL
+            ? NULL
+            : ask(sqlite, "SELECT group_concat(name || ' (' || reason || ')', ', ') FROM "
+                          "(SELECT * FROM described WHERE reason NOTNULL ORDER BY analysis, table_number)");
+
+    if (statement != NULL && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+        complain("not compared: %s", (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
 }
 
 /* Fills TABLE: each row of the statement, which is freed, is a name and its cells. */
@@ -182,18 +235,6 @@ static bool fill_table(sqlite3 *sqlite, struct table *table, char *sql)
     sqlite3_finalize(statement);
     sqlite3_free(sql);
     return ok;
-}
-
-static int64_t number_of(sqlite3 *sqlite, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t number = 0;
-
-    if (sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return number;
 }
 
 /* The largest changes of CPU time or, without it, of all times that add up. With several runs, only
@@ -248,14 +289,27 @@ static bool fill_results(struct diff *diff, sqlite3 *sqlite)
 bool diff_compare(struct diff *diff, struct fail *fail)
 {
     sqlite3 *sqlite = NULL;
+    bool ok =
+        sqlite3_open(":memory:", &sqlite) == SQLITE_OK &&
+        sqlite3_create_function(sqlite, "chance", 6, SQLITE_UTF8, NULL, add_chance, NULL, NULL) ==
+            SQLITE_OK &&
+        run(sqlite,
+            sqlite3_mprintf("BEGIN; CREATE TABLE setting AS SELECT %.17g AS threshold, %.17g AS least, "
+                            "%d AS is_several, %d AS has_choice, %d AS has_columns, %d AS by_work;"
+                            "CREATE TABLE shown (analysis, table_number, place, name, others, key, heading, "
+                            "is_count, is_time, is_real, is_hex, sum, is_order, is_whole, is_histogram, "
+                            "is_named); CREATE TABLE run (side, run, unit); "
+                            "CREATE TABLE cell (number, side, run, name, value, work)",
+                            diff->threshold, diff->least, diff_has_several(diff),
+                            diff->by != NULL || diff->columns != NULL, diff->columns != NULL,
+                            diff->per == PER_WORK)) &&
+        describe_all(diff, sqlite) && run(sqlite, sqlite3_mprintf("%s", analysis_sql("diff_columns"))) &&
+        begin_results(diff, sqlite);
 
-    for (size_t i = 0; i < diff->result_count; i++)
-        begin_result(diff, &diff->results[i]);
-    bool ok = sqlite3_open(":memory:", &sqlite) == SQLITE_OK &&
-              sqlite3_create_function(sqlite, "chance", 6, SQLITE_UTF8, NULL, add_chance, NULL, NULL) ==
-                  SQLITE_OK &&
-              fill(diff, sqlite) && run(sqlite, sqlite3_mprintf("%s", analysis_sql("diff"))) &&
-              fill_results(diff, sqlite) && fill_largest(diff, sqlite);
+    if (ok)
+        complain_of_tables(diff, sqlite);
+    ok = ok && fill(diff, sqlite) && run(sqlite, sqlite3_mprintf("%s", analysis_sql("diff"))) &&
+         fill_results(diff, sqlite) && fill_largest(diff, sqlite);
     if (!ok)
         fail_set(fail, "SQLite: %s", sqlite3_errmsg(sqlite));
     sqlite3_close(sqlite);

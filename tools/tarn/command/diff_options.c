@@ -36,7 +36,7 @@ static const struct command_option own_options[] = {
           "or its parts, else the column by which the table is sorted. Where rows are the same work done in "
           "different ways, as in `noise.quantum`, it is the mean")},
     {CALL("per", "UNIT", set_per,
-          "what to divide sums by: work (the default, see above); busy: seconds of CPU time in which "
+          "the divisor of sums: work (the default, see above); busy: seconds of CPU time in which "
           "something runs; second: seconds of the trace; the name of an event: its count; nothing")},
     {REAL("threshold", "PERCENT", struct diff, threshold, 0, PERCENT_MAX, "omit smaller changes")},
     {REAL("least", "PERCENT", struct diff, least, 0, PERCENT_MAX,

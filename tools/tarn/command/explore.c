@@ -27,7 +27,8 @@ struct options {
 static const struct command_option known[] = {
     VALUE("seeds", "A..B", "the seeds to run (1..20)"),
     VALUE("kinds", "LIST",
-          "what is perturbed: turns, timers, places, interrupts (the default), allocations (page frames are "
+          "the choices to perturb: turns, timers, places, interrupts (the default), allocations (page frames "
+          "are "
           "sometimes refused to ordinary programs), kills (ordinary programs, single threads of them, and "
           "servers are ended), control (a program changes whatever can be set in the trace, and reads it), "
           "memory (relaxed and acquire loads of the kernel sometimes return an older value, where C11 allows "
