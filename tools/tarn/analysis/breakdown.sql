@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Each tick of a thread's life is in one row of the relation time_use.
---: analysis breakdown: where each thread's time went: own code, calls, faults, servers, waiting
+--: analysis breakdown: time of each thread: own code, calls, faults, servers, waiting
 --: define PARTS ns(sum(dur)), sum(iif(part = 'user', dur, 0)), sum(iif(part = 'posix', dur, 0)), sum(iif(part = 'syscalls', dur, 0)),
 --:  sum(iif(part = 'faults', dur, 0)), sum(iif(part = 'interrupts', dur, 0)), sum(iif(part = 'kernel_work', dur, 0)),
 --:  sum(iif(part = 'idle', dur, 0)), sum(iif(part = 'in_server', dur, 0)), sum(iif(part = 'to_server', dur, 0)),
@@ -11,7 +11,7 @@
 --: define USE_COLUMNS kind:key, times, total_ns:share, percent:real2, mean_ns:one
 --: define USE_TERMS by kind_number, by detail, by whom, keep kind, keep name, sum is_new as times, sum dur
 --: define NAME iif(kind IS NULL, '(others)', coalesce(name, ipc_function(whom, detail)))
--- What a page fault was is known at its end.
+-- The kind of a page fault is known at its end.
 --: define ENDED kind IS NOT 'open page fault'
 --: column calls in served: times that a thread worked on the function
 --: column fault_count: page faults in the calls
@@ -65,12 +65,12 @@ SELECT $NAME, kind, $USE, thread_pid(utid), process_name(thread_pid(utid)) FROM 
 --: columns $USE_COLUMNS, tid:id, pid:id, thread:key
 SELECT $NAME, kind, $USE, thread_tid(utid), thread_pid(utid), thread_name(utid) FROM uses WHERE $ENDED GROUP BY kind, 1, utid ORDER BY min(rowid);
 
---: table call, in POSIX call, calls, by wall_ns: what happened in each POSIX call, with its page faults and IPCs
+--: table call, in POSIX call, calls, by wall_ns: time in each POSIX call, with its page faults and IPCs
 --: columns calls, fault_count, ipc_count, $PARTS_COLUMNS
 SELECT iif(context IS NULL, '(none)', context_name), sum(iif(kind = 'POSIX call', times, 0)), sum(iif(kind = 'page fault', times, 0)),
        sum(iif(kind = 'in server', times, 0)), $PARTS
 FROM calls WHERE kind IS NOT NULL AND $ENDED GROUP BY context;
 
---: table served, served, functions, by total_ns: what server threads did, by the function that they served
+--: table served, served, functions, by total_ns: work of server threads, by the function that they served
 --: columns pid:id, calls, total_ns, ran_ns:part, waited_ns:part, mean_ns:one
 SELECT coalesce(ipc_function(whom, label), '(others)'), whom, calls, ns(ran + waited), ran, waited, ns((ran + waited) / calls) FROM functions;

@@ -10,10 +10,10 @@
 --: define MEANS_COLUMNS ipc:mean3, count0, mean0:mean1, count1, mean1:mean1, count2, mean2:mean1, count3, mean3:mean1
 --: column bits: width of the counter, which counts modulo 2^bits
 --: column calls: calls that were counted from begin to end
---: column count0: what the counter of slot 0 counted; the heading is its name
---: column count1: what the counter of slot 1 counted; the heading is its name
---: column count2: what the counter of slot 2 counted; the heading is its name
---: column count3: what the counter of slot 3 counted; the heading is its name
+--: column count0: count of the counter in slot 0; the heading is its name
+--: column count1: count of the counter in slot 1; the heading is its name
+--: column count2: count of the counter in slot 2; the heading is its name
+--: column count3: count of the counter in slot 3; the heading is its name
 --: column id: number of the interval, which the program chose
 --: column intervals: intervals that were counted
 --: column ipc: instructions per cycle, if both are counted
@@ -25,7 +25,7 @@
 --: column per_second: total divided by the length of the trace or range
 --: column runs: times that the thread was switched away from
 --: column slot: slot that the counter is bound to
---: column total: what it counted on all CPUs, idle ones included
+--: column total: its count on all CPUs, idle ones included
 
 CREATE VIRTUAL TABLE slots USING fold(counter, by slot, keep name, keep bits, keep binding);
 CREATE VIRTUAL TABLE runs USING fold(counted, where kind = run, by binding, by tid, by pid, keep utid, $COUNT_TERMS);

@@ -24,7 +24,7 @@
 --: define FUNCTION coalesce(ipc_function(whom, label_number), '(others)')
 --: define PAIR coalesce(process_name(client_pid) || ' -> ' || ipc_server(whom), '(others)')
 --: define EDGE coalesce(process_name(client_pid) || ' -> ' || ipc_function(whom, label_number), '(others)')
--- What the thread of a step did.
+-- The state of a step's thread, in words.
 --: define DOING CASE WHEN phase = 'deferred' THEN 'replies later' ||
 --:  coalesce(', while it serves ' || serves || coalesce(' of ' || serves_client, ''), '')
 --:  ELSE CASE state WHEN 'running' THEN 'runs' || coalesce(CASE activity WHEN 'libc' THEN ', POSIX call ' WHEN 'syscall' THEN ', system call '
@@ -40,7 +40,7 @@
 --: column client_pid: process ID of the caller
 --: column client_tid: thread ID of the caller
 --: column cut: calls seen only in part
---: column doing: what the thread did: ran, was ready, or what it waited for
+--: column doing: state of the thread: it ran, was ready, or waited, and for which event
 --: column errors: calls that failed in the kernel or that the server refused
 --: column faults_ns: time in which the server waited for a pager or a fault handler
 --: column for: part of the call that the step belongs to
@@ -92,15 +92,15 @@ SELECT $EDGE AS name, $LATENCY FROM edges GROUP BY name HAVING sum(count > cut);
 --: columns $SUMS_COLUMNS
 SELECT $EDGE AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
 
---: table function, function, functions, by total_ns: where the time of each function went
+--: table function, function, functions, by total_ns: parts of the latency of each function
 --: columns $SUMS_COLUMNS
 SELECT $FUNCTION AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
 
---: table server, server, servers, by total_ns, extra: where the time of calls to each server went
+--: table server, server, servers, by total_ns, extra: parts of the latency of calls to each server
 --: columns $SUMS_COLUMNS
 SELECT $SERVER AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
 
---: table client, client, clients, by total_ns, extra: where the time of each client's calls went
+--: table client, client, clients, by total_ns, extra: parts of the latency of each client's calls
 --: columns $SUMS_COLUMNS
 SELECT $CLIENT AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
 

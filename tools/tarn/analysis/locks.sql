@@ -25,7 +25,7 @@
 --: column class: class of the lock or event
 --: column contended_percent: share of acquisitions that had to wait, while the lock class was sampled
 --: column contentions: waits that ended
---: column did: what the holder did meanwhile
+--: column did: state of the holder meanwhile
 --: column free_ns: part of the wait time in which the lock was free and the waiter was woken but not yet running
 --: column held_max_ns: longest hold time
 --: column held_mean_ns: mean hold time
@@ -90,7 +90,7 @@ CREATE VIRTUAL TABLE waiting USING fold(lock_waiting, by utid, keep ts, keep loc
 SELECT lock_class_name(class), class, nullif(watch, 0), $USE, percentile(spread, 99)
 FROM classes LEFT JOIN lock_class ON number = class GROUP BY class;
 
---: table cause, what the holder did, classes, by waited_ns: what the holder did during the waits
+--: table cause, what the holder did, classes, by waited_ns: state of the holder during the waits
 --: columns contentions, waited_ns, $CAUSES_COLUMNS
 SELECT lock_class_name(class), waits, ns(waited), $CAUSES FROM classes WHERE waits > 0 AND NOT ($IS_EVENT AND unknown >= waited);
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
---: analysis noise: what interrupts, faults and other threads cost a computation, cause by cause
+--: analysis noise: cost of interrupts, faults and other threads for a computation, cause by cause
 --: option quantum US: length of the equal parts of work, in microseconds (1000)
 --: define CAUSE CASE kind WHEN 'interrupts' THEN 'irq ' || detail || coalesce(' ' || irq_name(detail), '')
 --:  WHEN 'inter-processor interrupts' THEN 'ipi ' || name WHEN 'faults' THEN 'fault ' || coalesce(name, '(not seen)')
@@ -16,7 +16,7 @@
 --: column kind in cause: group of causes
 --: column preempted_ns: time in which other threads ran in its place
 --: column quanta: equal parts of the work (--quantum)
---: column slowdown_percent: how much longer the parts took than their work alone
+--: column slowdown_percent: additional time of the parts, compared with their work alone
 --: column taken_ns: time that noise took from the work
 --: column taken_percent: time that noise took, as a share of the work
 --: column work_ns: time that the thread ran its program and its system calls
@@ -35,11 +35,11 @@ CREATE VIRTUAL TABLE longest USING fold(interruption, where quantum_us = :quantu
 --: columns threads, work_ns, taken_ns, taken_percent:mean2=% of the work
 SELECT '', count(DISTINCT utid), ns($SUM_OF = 'work')), ns($TAKEN), coalesce(100 * $TAKEN / nullif($ALL_WORK, 0), 0) FROM works;
 
---: table cause, cause, causes, by total_ns: what took time from the work
+--: table cause, cause, causes, by total_ns: time taken from the work, by cause
 --: columns kind:key, taken_percent:real3, times, total_ns, $SPREAD_COLUMNS
 SELECT $CAUSE, kind, coalesce(100.0 * dur / nullif($ALL_WORK, 0), 0), count, ns(dur), $SPREAD FROM causes GROUP BY kind, detail;
 
---: table thread, thread, threads, by taken_ns: what each thread lost
+--: table thread, thread, threads, by taken_ns: time that each thread lost
 --: columns tid:id, pid:id, work_ns, taken_ns, taken_percent:mean2, irq_ns, ipi_ns, fault_ns, exception_ns, preempted_ns, dispatch_ns
 SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), ns($SUM_OF = 'work')), ns($TAKEN),
        coalesce(100 * $TAKEN / nullif($SUM_OF = 'work'), 0), 0), ns($SUM_OF = 'interrupts')),

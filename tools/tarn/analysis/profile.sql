@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Weights are of samples: their time, their number, or what was counted. $NOW has the chosen one and the sum of all.
---: analysis profile: where CPUs spent their time, by sampling: functions, lines, call chains
+--: analysis profile: time of CPUs, by sampling: functions, lines, call chains
 --: option weight WHAT=source|time|samples|instructions|counted: weight of a sample: time, samples, instructions (if the CPUs count them),
 --:  counted (what the hardware counter counted that drove the sampling), or source: counted if a counter drove it, else time (the
 --:  default)\nIt applies to shares, folded stacks and flame graphs
@@ -16,7 +16,7 @@
 --:  iif(all_counted > 0, ($FACT 'sampling_counter'), NULL) AS counter
 --:  FROM (SELECT total(samples) AS all_samples, total(dur) AS time, total(instructions) AS all_instructions, total(counted) AS all_counted
 --:  FROM threads))) AS now
--- Of rows of frames: ENDS says which of them are the function that was sampled, or the end of the chain.
+-- ENDS says which rows of frames are the function that was sampled, or the end of the chain.
 --: define WEIGHTS sum(ends * samples) AS samples, sum(ends * dur) AS dur, sum(ends * instructions) AS instructions,
 --:  sum(ends * counted) AS counted, sum(samples) AS total_samples, sum(dur) AS total_dur, sum(instructions) AS total_instructions,
 --:  sum(counted) AS total_counted
@@ -40,7 +40,7 @@
 --:  SELECT calls.*, depth + 1, path || ';' || $STEP FROM found CROSS JOIN calls ON calls.parent = found.node ORDER BY depth DESC, total DESC, name)
 --: define CALLS SELECT name, total_dur, 100.0 * total / whole, dur, samples, depth, executable, depth FROM found
 --: define CALLS_COLUMNS total_ns:one, total_percent:mean2, self_ns, samples, depth:id, executable:text
---: column counted: what the hardware counter counted that drove the sampling; empty: the clock drove it
+--: column counted: count of the hardware counter that drove the sampling; empty: the clock drove it
 --: column counter: hardware counter that drove the sampling; empty: the clock drove it
 --: column depth: number of functions above it in the tree
 --: column executable: program that contains the code, or the kernel

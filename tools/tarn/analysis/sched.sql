@@ -37,7 +37,7 @@ CREATE VIRTUAL TABLE wakers USING fold(wait, where is_ended = 1, where is_woken 
 --: for longest
 CREATE VIRTUAL TABLE longest USING fold(wait, top 100 dur, keep ts, keep dur, keep utid, keep by_utid, keep by_idle, keep by_dur);
 --: for thread, process
--- What is known of threads, in rows that add up.
+-- Facts about threads, in rows that add up.
 CREATE VIEW parts(utid, switches, migrations, handed, preempted, ran, runs, waited, times, waits) AS
           SELECT utid, count, migrations, handed, 0, 0, NULL, 0, 0, NULL FROM switches
 UNION ALL SELECT utid, 0, 0, 0, preempted, 0, whole, 0, 0, NULL FROM runs
@@ -46,7 +46,7 @@ UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, dur, 0, NULL FROM delays
 UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, 0, count, whole FROM waits
 UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, 0, 0, NULL FROM woken;
 
---: table cpu, CPU, CPUs, by cpu: what each CPU did, and how long threads waited for it
+--: table cpu, CPU, CPUs, by cpu: use of each CPU, and waits of threads for it
 --: columns cpu:id, busy_ns, boot_ns, idle_ns, lost_ns, busy_percent:mean1, switches, arrived, waits, total_ns, $SPREAD_COLUMNS
 WITH w AS MATERIALIZED (SELECT cpu, sum(count) AS count, sum(dur) AS dur, together(whole) AS whole FROM waits GROUP BY cpu),
      s AS MATERIALIZED (SELECT cpu, sum(migrations) AS arrived FROM switches GROUP BY cpu)
@@ -76,7 +76,7 @@ SELECT coalesce(thread_name(waker_utid), iif(utid IS NULL, '(others)', '(timer o
        coalesce(thread_name(utid), '(others)'), thread_tid(utid), count, ns(dur), $SPREAD
 FROM wakers GROUP BY waker_utid, utid;
 
---: table end, why a run ended, reasons, by stretches: why runs ended
+--: table end, why a run ended, reasons, by stretches: reasons for the ends of runs
 --: columns stretches, total_ns, $SPREAD_COLUMNS
 SELECT end_reason, sum(count), ns(sum(dur)), $SPREAD FROM runs WHERE is_cut = 0 GROUP BY end_reason;
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- What several analyses use. Spans are counted by a fold of activity with the terms of $SPAN_TERMS.
+-- Definitions that several analyses use. Spans are counted by a fold of activity with the terms of $SPAN_TERMS.
 --: define SPREAD percentile(whole, 0), mean(whole), percentile(whole, 50), percentile(whole, 90), percentile(whole, 99), percentile(whole, 100)
 --: define SPREAD_COLUMNS min_ns:min, mean_ns:one, p50_ns:one, p90_ns:one, p99_ns:one, max_ns:max
 --: define SPAN_TERMS count, sum dur, sum self_dur, sum child_dur, spread dur as whole unless is_cut
@@ -10,7 +10,7 @@
 -- Each of N events was logged with probability 1/N. Then k logged ones stand for N * k, with variance N * (N - 1) * k, and the true
 -- number is within $ERROR of the estimate in 95 of 100 cases. Each CPU counts to N, so a total of all events of a type is more exact.
 --: define ERROR CAST(ceil(1.96 * sqrt(sum(variance))) AS INTEGER)
--- What columns mean that several analyses have.
+-- Meanings of columns that several analyses have.
 --: column at_ns: start, since the start of the trace
 --: column begin_ns: creation time, since the start of the trace; empty: before the trace
 --: column busy_percent: share of traced time in which the CPU did not sleep

@@ -48,7 +48,7 @@ FROM times t LEFT JOIN thread ON thread.utid = t.utid;
 --: columns stretches, total_ns, percent:real2
 SELECT state, sum(count), ns(sum(dur)), 100.0 * sum(dur) / (SELECT sum(dur) FROM states) FROM states GROUP BY state;
 
---: table wait, waiting thread, threads, by waiting_ns, extra: what threads waited for
+--: table wait, waiting thread, threads, by waiting_ns, extra: causes of the waits of threads
 --: columns tid:id, pid:id, waiting_ns, send_ns, receive_ns, reply_ns, notification_ns, futex_ns, sleep_ns, fault_ns, suspended_ns
 SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), waiting, send, receive, reply, notification, futex, sleep, fault, suspended
 FROM times;

@@ -157,17 +157,17 @@ static const struct relation_column counted_columns[] = {
     MADE_COLUMN("number", UNIT_NUMBER, "system call number, or ID of the interval"),
     MADE_COLUMN("name", UNIT_TEXT, "name of the number"),
     MADE_COLUMN("times", UNIT_NUMBER, "1; 0: a part of a run that goes on"),
-    MADE_COLUMN("count0", UNIT_NUMBER, "what slot 0 counted"),
-    MADE_COLUMN("count1", UNIT_NUMBER, "what slot 1 counted"),
-    MADE_COLUMN("count2", UNIT_NUMBER, "what slot 2 counted"),
-    MADE_COLUMN("count3", UNIT_NUMBER, "what slot 3 counted"),
-    MADE_COLUMN("binding", UNIT_NUMBER, "how often a slot had got another counter before"),
+    MADE_COLUMN("count0", UNIT_NUMBER, "count of slot 0"),
+    MADE_COLUMN("count1", UNIT_NUMBER, "count of slot 1"),
+    MADE_COLUMN("count2", UNIT_NUMBER, "count of slot 2"),
+    MADE_COLUMN("count3", UNIT_NUMBER, "count of slot 3"),
+    MADE_COLUMN("binding", UNIT_NUMBER, "number of times that a slot had got another counter before"),
 };
 static const struct relation_column counter_columns[] = {
     MADE_COLUMN("slot", UNIT_NUMBER, "slot that the counter is bound to at the end"),
     MADE_COLUMN("name", UNIT_TEXT, "name of the counter"),
     MADE_COLUMN("bits", UNIT_NUMBER, "width of the counter"),
-    MADE_COLUMN("binding", UNIT_NUMBER, "how often a slot got another counter"),
+    MADE_COLUMN("binding", UNIT_NUMBER, "number of times that a slot got another counter"),
 };
 /* clang-format on */
 

@@ -251,7 +251,7 @@ static const struct relation_column ipc_columns[] = {
     MADE_COLUMN("received_ts", UNIT_WHEN, "when a server received it"),
     MADE_COLUMN("replied_ts", UNIT_WHEN, "when the server replied"),
     MADE_COLUMN("returned_ts", UNIT_WHEN, "when the client continued"),
-    MADE_COLUMN("result", UNIT_NUMBER, "what the call or the server returned; negative: an error"),
+    MADE_COLUMN("result", UNIT_NUMBER, "result of the call, or of the server; negative: an error"),
     MADE_COLUMN("is_error", UNIT_NUMBER, "1: the result is negative"),
     MADE_COLUMN("is_cut", UNIT_NUMBER, "1: its begin or end was not seen; it has no parts"),
     MADE_COLUMN("to_server_dur", UNIT_SPAN, "until a server received it"),

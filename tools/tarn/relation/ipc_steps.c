@@ -236,7 +236,7 @@ static const struct relation_column request_columns[] = {
     MADE_COLUMN("server_utid", UNIT_NUMBER, "thread that replied"),
     MADE_COLUMN("calls", UNIT_NUMBER, "nested calls on the path"),
     MADE_COLUMN("steps", UNIT_NUMBER, "number of steps"),
-    MADE_COLUMN("result", UNIT_NUMBER, "what the call or the server returned; negative: an error"),
+    MADE_COLUMN("result", UNIT_NUMBER, "result of the call, or of the server; negative: an error"),
     PARAMETERS};
 static const struct relation_column step_columns[] = {
     MADE_COLUMN("number", UNIT_NUMBER, "number of the step, from 0 on"),

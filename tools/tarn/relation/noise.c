@@ -281,11 +281,11 @@ static const struct relation_column interruption_columns[] = {
 static const struct relation_column work_columns[] = {
     MADE_COLUMN("utid", UNIT_NUMBER, "the thread"),
     MADE_COLUMN("kind", UNIT_TEXT, "work, or what took time from it: see interruption"),
-    MADE_COLUMN("dur", UNIT_SPAN, "how much"),
+    MADE_COLUMN("dur", UNIT_SPAN, "its time"),
     QUANTUM};
 static const struct relation_column part_columns[] = {
     MADE_COLUMN("variant", UNIT_TEXT, "as measured, without one kind of interruption, or the work alone"),
-    MADE_COLUMN("dur", UNIT_SPAN, "how long the part took, or would have taken"),
+    MADE_COLUMN("dur", UNIT_SPAN, "duration of the part, measured or without the interruption"),
     MADE_COLUMN("times", UNIT_NUMBER, "number of such parts"),
     QUANTUM};
 static const struct relation_column slice_columns[] = {
@@ -295,8 +295,7 @@ static const struct relation_column slice_columns[] = {
 /* clang-format on */
 
 const struct maker noise_maker = {
-    .relations = {MADE_RELATION("interruption", "what took time from the work of threads",
-                                interruption_columns),
+    .relations = {MADE_RELATION("interruption", "interruptions of the work of threads", interruption_columns),
                   MADE_RELATION("work", "work of each thread, and what was taken from it", work_columns),
                   MADE_RELATION("work_part", "equal parts of work: how long each took", part_columns),
                   MADE_RELATION("work_slice", "equal slices of time without waiting: the work in each",

@@ -111,7 +111,7 @@ struct value value_of_label(const struct relation_row *row, const struct field *
 /* Name, unit, sentence and value of each column. add_event and needs_model go by their order. */
 /* clang-format off */
 #define COLUMNS \
-    COLUMN(TS, "ts", UNIT_WHEN, "time on the trace's clock; of what lasts, its begin", WHEN(row->begin)) \
+    COLUMN(TS, "ts", UNIT_WHEN, "time on the trace's clock; a row with a duration begins then", WHEN(row->begin)) \
     COLUMN(CPU_ID, "cpu_id", UNIT_NUMBER, "CPU that logged the event", CPU_NUMBER) \
     COLUMN(VPID, "vpid", UNIT_NUMBER, "process that ran", IF(RUNNING->is_known, NUMBER(RUNNING->pid))) \
     COLUMN(VTID, "vtid", UNIT_NUMBER, "thread that ran", IF(RUNNING->is_known, NUMBER(RUNNING->tid))) \

@@ -347,8 +347,8 @@ static const struct relation_column sample_columns[] = {
     MADE_COLUMN("ip", UNIT_ADDRESS, "address of the instruction"),
     MADE_COLUMN("chain", UNIT_TEXT, "return addresses, innermost first: those in the kernel, then those in the program"),
     MADE_COLUMN("instructions", UNIT_NUMBER, "instructions that it represents, if the CPU counts them"),
-    MADE_COLUMN("counted", UNIT_NUMBER, "what the hardware counter counted that drove the sampling"),
-    MADE_COLUMN("late_dur", UNIT_SPAN, "how late it was taken"),
+    MADE_COLUMN("counted", UNIT_NUMBER, "count of the hardware counter that drove the sampling"),
+    MADE_COLUMN("late_dur", UNIT_SPAN, "delay until it was taken"),
 };
 static const struct relation_column frame_columns[] = {
     MADE_COLUMN("stack", UNIT_NUMBER, "number of the chain of calls"),
@@ -361,12 +361,12 @@ static const struct relation_column frame_columns[] = {
     MADE_COLUMN("samples", UNIT_NUMBER, "number of samples with this chain"),
     MADE_COLUMN("dur", UNIT_NUMBER, "time that they represent, in nanoseconds"),
     MADE_COLUMN("instructions", UNIT_NUMBER, "instructions that they represent, if the CPUs count them"),
-    MADE_COLUMN("counted", UNIT_NUMBER, "what the hardware counter counted that drove the sampling"),
+    MADE_COLUMN("counted", UNIT_NUMBER, "count of the hardware counter that drove the sampling"),
 };
 /* clang-format on */
 
 const struct maker sample_maker = {
-    .relations = {MADE_RELATION("sample", "what CPUs executed when they were sampled", sample_columns),
+    .relations = {MADE_RELATION("sample", "code that CPUs executed when they were sampled", sample_columns),
                   MADE_RELATION("sample_frame", "functions in the chains of calls that were sampled",
                                 frame_columns)},
     .size = sizeof(struct sampling),

@@ -295,7 +295,7 @@ static const struct relation_column use_columns[] = {
     MADE_COLUMN("utid", UNIT_NUMBER, "the thread"),
     MADE_COLUMN("cpu", UNIT_NUMBER, "where it runs or last ran"),
     MADE_COLUMN("kind_number", UNIT_NUMBER, "number of the kind"),
-    MADE_COLUMN("kind", UNIT_TEXT, "what the thread did: user code, system call, ready, ..."),
+    MADE_COLUMN("kind", UNIT_TEXT, "activity or state of the thread: user code, system call, ready, ..."),
     MADE_COLUMN("part", UNIT_TEXT, "group of kinds: a column of `tarn breakdown`"),
     MADE_COLUMN("detail", UNIT_NUMBER, "number of the call, fault, interrupt or state; of a call to a server, the label"),
     MADE_COLUMN("whom", UNIT_NUMBER, "the server of a call; ipc_function() names it with the label"),
@@ -318,9 +318,10 @@ static const struct relation_column served_columns[] = {
 /* clang-format on */
 
 const struct maker time_use_maker = {
-    .relations = {MADE_RELATION("time_use", "what threads did, with each tick of a thread's life once",
+    .relations = {MADE_RELATION("time_use",
+                                "activities and states of threads, with each tick of a thread's life once",
                                 use_columns),
-                  MADE_RELATION("served", "what servers did while they worked on a call", served_columns)},
+                  MADE_RELATION("served", "time of servers while they worked on a call", served_columns)},
     .size = sizeof(struct time_use),
     .open = open_time_use,
     .finish = finish_time_use,
