@@ -584,6 +584,43 @@ static void test_growth(const char *directory, const char *other, const char *na
     trace_close(&grown);
 }
 
+/* A pull writes the packets of one more CPU, so that the view opens the trace again: a long walk that began
+ * before goes on with the files that it has. */
+static void test_new_file(const char *directory, const char *other)
+{
+    struct view_options options = {.directory = other, .watch = true};
+    struct packet_buffer buffer = {0};
+    struct view view;
+    struct trace shared;
+    struct packet packet;
+    struct fail fail = {""};
+    atomic_uint *users;
+    enum anomaly anomaly;
+    uint64_t generation = 0;
+
+    remove_tree(other);
+    copy_files(directory, other, "metadata cpu[1-9]*");
+    if (!view_open(&view, &options, true, &fail) || !view_start(&view, &fail))
+        bail_out(fail.text);
+    view_read_lock(&view);
+    users = view_share_files(&view, &shared);
+    view_unlock(&view);
+    copy_files(directory, other, "cpu0");
+    for (int i = 0; i < 1000 && generation == 0; i++) {
+        usleep(10000);
+        view_read_lock(&view);
+        generation = view.generation;
+        view_unlock(&view);
+    }
+    anomaly = stream_packet(&shared, &shared.streams[0], 0, &buffer, &packet);
+    check(generation == 1 && *users == 1 && anomaly == ANOMALY_NONE,
+          "files that a walk reads stay open when the trace is opened again");
+    view_return_files(&shared, users);
+    free(buffer.bytes);
+    view_stop(&view);
+    view_close(&view);
+}
+
 /* A pull that keeps only the end has removed the first packets (tests/host/keep). */
 static bool is_for(const struct buffer *bytes, const char *directory, const char *other)
 {
@@ -641,6 +678,7 @@ static void test_trace(const char *directory, const char *name, bool has_losses)
     if (has_losses) {
         test_file(&view, directory, other);
         test_requests(&view);
+        test_new_file(directory, other);
     } else {
         test_sums(&view, name);
         test_patience(&view, name);

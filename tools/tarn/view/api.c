@@ -107,14 +107,9 @@ bool request_is_waiting(const struct request *request)
 
 void api_add_link(const struct view *view, struct json *json)
 {
-    static const char *const states[] = {[VIEW_LINK_NONE] = "",
-                                         [VIEW_LINK_FOLLOWS] = "following",
-                                         [VIEW_LINK_SILENT] = "silent",
-                                         [VIEW_LINK_BROKEN] = "broken",
-                                         [VIEW_LINK_RESTARTED] = "restarted"};
     double silent = now_seconds() - view->heard_at;
 
-    json_add(json, "link:{state:%s silent_ms:%lu boots:%u}", states[view->link],
+    json_add(json, "link:{state:%s silent_ms:%lu boots:%u}", view->link,
              silent > 0 ? (uint64_t)(silent * 1000) : 0, view->boots);
 }
 

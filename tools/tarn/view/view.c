@@ -229,15 +229,15 @@ static bool set_live(struct view *view, bool is_live)
 
 /* How the link is of the pull that writes the trace. Without a pull there is none, but one of this view's own
  * may have ended because the guest was reset, and another waits for its next boot. */
-static enum view_link find_link(const struct view *view, const struct trace_link *link)
+static const char *find_link(const struct view *view, const struct trace_link *link)
 {
     if (!link->is_held && !view->has_source)
-        return VIEW_LINK_NONE;
+        return "";
     if (link->state == TRACE_LINK_RESTARTED)
-        return VIEW_LINK_RESTARTED;
+        return "restarted";
     if (link->state == TRACE_LINK_BROKEN || !link->is_held)
-        return VIEW_LINK_BROKEN;
-    return now_seconds() - link->heard > SILENT_S ? VIEW_LINK_SILENT : VIEW_LINK_FOLLOWS;
+        return "broken";
+    return now_seconds() - link->heard > SILENT_S ? "silent" : "following";
 }
 
 /* A pull of the guest's next boot has begun in another directory. */
@@ -255,14 +255,14 @@ static void change_directory(struct view *view)
 static bool look_at_link(struct view *view)
 {
     struct trace_link link = trace_find_link(view->options.directory);
-    enum view_link state = find_link(view, &link), before = view->link;
+    const char *state = find_link(view, &link), *before = view->link;
 
-    if (state == VIEW_LINK_FOLLOWS) /* earlier, the mark is the previous pull's */
+    if (strcmp(state, "following") == 0) /* earlier, the mark is the previous pull's */
         view->boots = view->pulls;
     view->link = state;
     view->is_pulled = link.is_held;
     view->heard_at = link.heard;
-    return state != before;
+    return strcmp(state, before) != 0;
 }
 
 static bool look(struct view *view)
@@ -308,6 +308,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     memset(view, 0, sizeof(*view));
     view->options = *options;
     view->version = 1;
+    view->link = "";
     if (!open_files(view, fail))
         return false;
     view->index.begin = view->trace.begin;

@@ -27,9 +27,6 @@ struct view_options {
  * GOTO_WANTED until the program has ended. */
 enum view_goto { GOTO_FORBIDDEN, GOTO_FREE, GOTO_CLAIMED, GOTO_WANTED };
 
-/* The link to the guest of the pull that writes the trace, as the mark of the pull says (trace_find_link). */
-enum view_link { VIEW_LINK_NONE, VIEW_LINK_FOLLOWS, VIEW_LINK_SILENT, VIEW_LINK_BROKEN, VIEW_LINK_RESTARTED };
-
 struct view {
     struct view_options options;
     pthread_rwlock_t lock;
@@ -43,7 +40,8 @@ struct view {
     uint64_t judged_count;    /* ... the first of so many */
     uint64_t generation;
     bool is_live; /* it grew recently, or its source will send more */
-    enum view_link link;
+    /* The state of the link to the guest of the pull that writes the trace, in the words of /api/changes. */
+    const char *link;
     double heard_at; /* when something came from the guest: now_seconds() */
     bool is_pulled;  /* a pull writes the trace: it is then live even while nothing arrives */
     unsigned boots;  /* further boots of the guest that were followed: the page goes to the newest */
