@@ -28,14 +28,6 @@ static uint64_t in_us(uint64_t ticks)
     return hz ? ticks / hz * 1000000 + ticks % hz * 1000000 / hz : 0;
 }
 
-static struct routine_table *next_table(struct routine_table *previous, uint32_t *count)
-{
-    struct list *link = previous ? previous->all.next : routine_tables.next;
-    *count = previous ? *count + 1 : 0;
-    return link == &routine_tables || *count > ROUTINES_MAX ? NULL
-                                                            : list_object(link, struct routine_table, all);
-}
-
 static uint32_t rows_of(const struct routine_table *table)
 {
     return table->head.count < ROUTINE_ROWS_MAX ? table->head.count : ROUTINE_ROWS_MAX;
@@ -66,15 +58,6 @@ static void put_table(struct routine_table *table)
                     : "");
 }
 
-static void put_routines(void)
-{
-    uint32_t count;
-    debug_print("  tid  pid name             of       rows  in kernel us       out us now in\n");
-    for (struct routine_table *table = next_table(NULL, &count); table; table = next_table(table, &count))
-        if (table->head.epoch == routines_epoch)
-            put_table(table);
-}
-
 /* ---- One ---- */
 
 /* The row with the most time behind `last`, in descending order; NULL: no more. */
@@ -101,33 +84,29 @@ static void put_rows(struct routine_table *table)
         debug_print("%12lu %10lu %12lu %12lu  %s%s\n", in_us(row->exclusive), row->ended,
                     in_us(row->inclusive), in_us(row->greatest), routine_of(row->key),
                     row->begun == row->ended ? "" : " (is updated)");
-}
-
-static void put_open(const struct thread *thread)
-{
-    for (uint32_t i = 0; thread && i < thread->routines.depth && i < OPEN_ROUTINES_MAX; i++)
-        debug_print("now in %s\n", routine_of(thread->routines.at[i].key));
+    for (uint32_t i = 0; table->thread && i < table->thread->routines.depth && i < OPEN_ROUTINES_MAX; i++)
+        debug_print("now in %s\n", routine_of(table->thread->routines.at[i].key));
 }
 
 void debug_routines(const struct debug_words *words)
 {
-    uint32_t count;
+    const bool is_one = words->count > 1;
+    const uint64_t tid = is_one ? debug_number(words->word[1]) : 0;
+    uint32_t count = 0, shown = 0;
     if (!routines_epoch) {
         debug_print("routines are not counted\n");
         return;
     }
-    if (words->count == 1) {
-        put_routines();
-        return;
+    if (!is_one)
+        debug_print("  tid  pid name             of       rows  in kernel us       out us now in\n");
+    for (struct list *link = routine_tables.next; link != &routine_tables && count++ < ROUTINES_MAX;
+         link = link->next) {
+        struct routine_table *table = list_object(link, struct routine_table, all);
+        if (table->head.epoch != routines_epoch || (is_one && (!tid || table->head.tid != tid)))
+            continue;
+        (is_one ? put_rows : put_table)(table);
+        shown++;
     }
-    const uint64_t tid = debug_number(words->word[1]);
-    struct routine_table *table = next_table(NULL, &count);
-    while (table && (!tid || table->head.tid != tid || table->head.epoch != routines_epoch))
-        table = next_table(table, &count);
-    if (!table) {
+    if (is_one && !shown)
         debug_print("thread %lu has no table\n", tid);
-        return;
-    }
-    put_rows(table);
-    put_open(table->thread);
 }

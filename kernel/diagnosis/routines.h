@@ -49,11 +49,6 @@ struct routine_rows {
     /* Of the program's routines: a kernel address; the program writes there, too. */
     struct trace_program_clock *program;
 };
-/* A table begins with them. */
-static inline struct routine_rows *routine_rows_of(struct routine_table *table)
-{
-    return (struct routine_rows *)table;
-}
 
 /* The switch; the sites follow it. */
 enum routines_level {

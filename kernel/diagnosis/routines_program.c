@@ -103,9 +103,12 @@ void routines_end_open(struct routine_table *table, struct open_routines *open, 
     const struct trace_program_pages pages = routines_program_pages(table);
     trace_routines_add_open(open, table->head.born, now, table->rows.program->context, routines_find_or_add,
                             table);
-    const uint64_t inside = routines_time_in(table, TRACE_ROUTINES_NESTED);
-    trace_program_add_rows(&pages, open, now, table->head.life,
-                           trace_routines_difference(table->head.life, inside), routines_find_or_add, table);
+    if (pages.rows) {
+        const uint64_t inside = routines_time_in(table, TRACE_ROUTINES_NESTED);
+        trace_program_add_rows(&pages, open, now, table->head.life,
+                               trace_routines_difference(table->head.life, inside), routines_find_or_add,
+                               table);
+    }
     open->depth = 0;
     if (!program)
         return;

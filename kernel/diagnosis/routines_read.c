@@ -46,20 +46,18 @@ static uint64_t load(const uint64_t *word)
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* False: an update came in between. */
-static bool copy_row(struct trace_routine_row *to, const struct trace_routine_row *from)
+static void copy_row(struct trace_routine_row *to, const struct trace_routine_row *from)
 {
     const uint64_t *source = (const uint64_t *)from;
     uint64_t *target = (uint64_t *)to;
     const uint64_t ended = __atomic_load_n(&from->ended, __ATOMIC_ACQUIRE); /* pairs with routine_end() */
     for (unsigned i = 0; i < sizeof *from / 8; i++)
         target[i] = load(&source[i]);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the same */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the same; for is_unchanged() */
     to->ended = ended;
-    return load(&from->begun) == ended;
 }
 
-/* Whether no row has changed since it was copied. */
+/* Whether no update of a row has begun since before it was copied. */
 static bool is_unchanged(struct routine_table *table, const struct copy *copy)
 {
     if (__atomic_load_n(&table->head.count, __ATOMIC_RELAXED) != copy->counted)
@@ -84,7 +82,7 @@ static bool try_copy(struct copy *copy, struct routine_table *table)
 {
     struct thread *thread = table->thread;
     struct open_routines open = {0};
-    bool whole = true;
+    bool is_open_whole = true;
     /* acquire: the row of the last number counted is there; pairs with the release in find_or_add() */
     copy->counted = __atomic_load_n(&table->head.count, __ATOMIC_ACQUIRE);
     const struct trace_program_pages pages = routines_program_pages(table);
@@ -95,7 +93,7 @@ static bool try_copy(struct copy *copy, struct routine_table *table)
     copy->to.head->rows = copy->counted;
     const uint64_t program_moved = routines_program_moved(table);
     for (uint32_t i = 0; i < copy->counted; i++)
-        whole &= copy_row(&copy->to.rows[i], routine_row(table, i));
+        copy_row(&copy->to.rows[i], routine_row(table, i));
     copy->to.now = arch_clock();
     copy->to.head->life = load(&table->head.life);
     copy->to.head->ran = load(&table->head.ran);
@@ -108,11 +106,11 @@ static bool try_copy(struct copy *copy, struct routine_table *table)
         copy->is_off = copy->to.now < reads;
         copy->to.head->ran = ran_until(thread, copy->to.now) - table->ran_before;
         copy->to.head->life = copy->to.now - table->head.born;
-        whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
+        is_open_whole = __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
         trace_routines_add_living(&copy->to, table->head.born, &open, load(&table->rows.program->context),
                                   &pages);
     }
-    return is_unchanged(table, copy) && routines_program_moved(table) == program_moved && whole;
+    return is_unchanged(table, copy) && routines_program_moved(table) == program_moved && is_open_whole;
 }
 
 static const char no_name[16];

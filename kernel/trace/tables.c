@@ -6,7 +6,7 @@
  * Each CPU recycles rows of its own tables only: the kernel is not updating any of them, and owners of rows
  * ran on this CPU before, so they are in the lists that are read now. (A process newer than its list may have
  * a row already, from another CPU: such rows stay.) It does so when a thread ends and few rows are left: rows
- * of the longest ended go first, an eighth of the table, so that the others can be read as long as possible.
+ * of the longest ended go first, so that the others can be read as long as possible.
  * If too few can go, it tries again when half of the rest is used, and, while no row is left, a few times a
  * second.
  *
@@ -31,11 +31,11 @@ static uint64_t processes[ID_BITS / 64], threads[ID_BITS / 64];
 static uint32_t newest_process;
 static const struct lock_class *lock_classes[LOCK_CLASSES_MAX];
 
-/* Of rows that have ended, the numbers of their processes or threads, which grow; under tables_lock. */
-#define ENDED_MAX 512u
+/* Of rows of processes and threads that have ended; under tables_lock. Their numbers grow, so those up to the
+ * mean ended first. Locks have none, and go at once. */
 static struct {
-    uint32_t count, number[ENDED_MAX], largest;
-    uint32_t last; /* the largest number to go */
+    uint64_t sum;        /* of the numbers */
+    uint32_t rows, last; /* last: the largest number to go */
 } ended;
 
 /* Of each CPU: its moves so far, and how many used rows of each table are too many. Its own. */
@@ -126,9 +126,9 @@ static bool note_ended(const struct trace_table_info *table, const uint64_t *key
 {
     uint32_t number;
     (void)unused;
-    if (has_ended(table, keys, &number) && ended.count < ENDED_MAX) {
-        ended.number[ended.count++] = number;
-        ended.largest = number > ended.largest ? number : ended.largest;
+    if (has_ended(table, keys, &number) && number) {
+        ended.sum += number;
+        ended.rows++;
     }
     return false;
 }
@@ -138,23 +138,6 @@ static bool is_to_go(const struct trace_table_info *table, const uint64_t *keys,
     uint32_t number;
     (void)unused;
     return has_ended(table, keys, &number) && number <= ended.last;
-}
-
-/* The `wanted`th smallest of the noted numbers, or the largest if there are fewer. */
-static uint32_t find_last(uint32_t wanted)
-{
-    uint32_t low = 0, high = ended.largest;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        uint32_t below = 0;
-        for (uint32_t i = 0; i < ended.count; i++)
-            below += ended.number[i] <= middle;
-        if (below >= wanted)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
 }
 
 /* ---- a CPU's tables -------------------------------------------------------------------------------- */
@@ -188,11 +171,11 @@ static void reclaim(const struct trace_table_info *table, char *ring)
     const uint32_t cpu = this_cpu()->index;
     struct trace_table_mover mover = {
         .ring = ring, .into = table_that_adds(table), .has_ended = note_ended, .moves = known[cpu].moves};
-    ended.count = ended.largest = 0;
+    ended.sum = ended.rows = 0;
     trace_table_move(&mover, table);
-    ended.last = find_last(table->rows / 8);
+    ended.last = ended.rows ? (uint32_t)(ended.sum / ended.rows) : 0;
     mover.has_ended = is_to_go;
-    if (ended.count > 0 && trace_table_move(&mover, table))
+    if (trace_table_move(&mover, table))
         forget_lock_places(this_lock_watch());
     known[cpu].moves = mover.moves;
     known[cpu].too_many[table->number] = choose_too_many(table, rows_used(table, ring));

@@ -393,45 +393,6 @@ static void test_end_while_off(void)
     switch_routines(1);
 }
 
-/* ---- routines of all programs ----------------------------------------------------------------------------
- */
-
-static uint64_t mallocs(void)
-{
-    free(malloc(100));
-    return read_own(TRACE_ROUTINES_THREAD) ? row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended : 0;
-}
-
-static void test_calls(void)
-{
-    check(!switch_routines(2) && mallocs() > 0, "with routines of all programs, allocation is counted");
-    FILE *file = fopen("/test/routines_program", "r");
-    const int c = file ? getc(file) : EOF;
-    if (file)
-        fclose(file);
-    check(read_own(TRACE_ROUTINES_THREAD) && c != EOF &&
-              row_of(TRACE_ROUTINE_PROGRAM, 0, 3).inclusive == time_in(3, true) && time_in(3, false) > 0,
-          "POSIX calls are counted, and merged with the kernel's routines");
-    check(!switch_routines(1) && mallocs() == 0, "switched back, allocation is not counted");
-}
-
-/* Of all threads that live, while they run. */
-static void test_all_add_up(void)
-{
-    bool right = true;
-    unsigned count = 0;
-    switch_routines(2);
-    for (unsigned i = 0; i < CALLS; i++) {
-        table.serial = 0;
-        run_child("call");
-        while (tarnprof_next(&table, SLOT_TRACE) > 0) {
-            right = adds_up() && right;
-            count++;
-        }
-    }
-    check(right && count > 5 * CALLS, "the rows of all tables add up");
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1) {
@@ -452,8 +413,6 @@ int main(int argc, char **argv)
     test_read_under_load();
     test_switch();
     test_end_while_off();
-    test_calls();
-    test_all_add_up();
     tarnprof_free(&table);
     return finish_tests();
 }

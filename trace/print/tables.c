@@ -155,28 +155,16 @@ static void put_spaces(const struct trace_table_print *print, unsigned count)
         print->put(" ");
 }
 
-/* Makes the columns wide enough for the cells of a row. Cells that are 0 or unknown need no width. */
-static void measure_row(struct trace_table_print *print, const uint64_t *row)
+/* Makes the columns wide enough for the cells of a row, then of the headings (`row` NULL). Cells that are 0
+ * or unknown need no width, and columns without width, but for keys, no heading. */
+static void measure_line(struct trace_table_print *print, const uint64_t *row)
 {
     char text[CELL_BYTES];
     struct cell cell;
     for (unsigned place = 0; cell_at(print, place, &cell); place++) {
-        const uint64_t value = cell_value(print, &cell, row);
+        const uint64_t value = row ? cell_value(print, &cell, row) : print->widths[place];
         make_cell(text, print, &cell, row);
         if ((is_key(&cell) || (value != 0 && value != TRACE_NO_VALUE)) &&
-            print->widths[place] < (unsigned)__builtin_strlen(text))
-            print->widths[place] = (uint8_t)__builtin_strlen(text);
-    }
-}
-
-/* Columns without width are left out, but not keys. */
-static void measure_headings(struct trace_table_print *print)
-{
-    char text[CELL_BYTES];
-    struct cell cell;
-    for (unsigned place = 0; cell_at(print, place, &cell); place++) {
-        make_cell(text, print, &cell, NULL);
-        if ((is_key(&cell) || print->widths[place]) &&
             print->widths[place] < (unsigned)__builtin_strlen(text))
             print->widths[place] = (uint8_t)__builtin_strlen(text);
     }
@@ -286,8 +274,8 @@ bool trace_table_print(struct trace_table_print *print, const struct trace_table
         keep_row(print, &order);
     }
     for (uint32_t i = 0; i < print->count; i++)
-        measure_row(print, kept_row(print, i));
-    measure_headings(print);
+        measure_line(print, kept_row(print, i));
+    measure_line(print, NULL);
     print_line(print, NULL);
     for (uint32_t i = 0; i < print->count; i++)
         print_line(print, kept_row(print, i));
