@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tests/unit/tarn/synthetic_parts.h>
+#include <tools/tarn/read/tsdl.h>
 #include <trace/format/metadata.h>
 
 /* How often an event occurs on a busy system, of about a thousand. */
@@ -71,7 +72,7 @@ void synthetic_packet(const struct schema *schema, uint8_t *packet, uint64_t use
 
     synthetic_store(schema, packet, TRACE_CTF_MAGIC, 4);
     synthetic_store(schema, packet + 4, TRACE_STREAM_ID, 4);
-    memcpy(packet + 8, schema->tsdl.uuid, 16);
+    memcpy(packet + 8, schema->uuid, 16);
     for (int i = 0; i < 8; i++)
         synthetic_store(schema, packet + 24 + 8 * i, words[i], 8);
     synthetic_store(schema, packet + offsetof(struct trace_packet, cpu_id), about->cpu, 4);
@@ -97,11 +98,11 @@ static uint64_t some_number(struct generator *gen, const struct field *field)
 {
     if (field->kind == FIELD_ENUM && field->labels != NULL && generator_draw(gen, 50) != 0) {
         unsigned skip = (unsigned)generator_draw(gen, 8);
-        const struct tsdl_label *label = field->labels;
+        const struct label *label = field->labels;
 
         while (skip-- > 0 && label->next != NULL)
             label = label->next;
-        return label->low;
+        return label->value;
     }
     if (field->width == 8 && field->base == 16)
         return generator_draw(gen, 4) ? 0xffff800000000000ull + generator_draw(gen, 1ull << 40)

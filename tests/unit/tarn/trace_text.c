@@ -94,9 +94,9 @@ static bool parse_number(const struct field *field, const char *text, uint64_t *
 {
     char *end;
 
-    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
+    for (const struct label *label = field->labels; label != NULL; label = label->next)
         if (strcmp(label->name, text) == 0) {
-            *value = label->low;
+            *value = label->value;
             return true;
         }
     *value = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);

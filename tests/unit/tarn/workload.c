@@ -316,11 +316,7 @@ static uint64_t label_of(const struct generator *gen, const char *event, const c
 {
     const struct field *found = schema_find_field(schema_find_event(&gen->schema, event), field);
 
-    for (const struct tsdl_label *label = found != NULL ? found->labels : NULL; label != NULL;
-         label = label->next)
-        if (strcmp(label->name, name) == 0)
-            return label->low;
-    return 0;
+    return field_label_value(found, name, 0);
 }
 
 static void find_numbers(struct work *work)

@@ -561,9 +561,10 @@ const struct event_type *analysis_fields(const struct analysis *analysis, const 
 
 const char *label_of(const struct field *field, uint64_t value, char text[ANALYSIS_NAME_BYTES])
 {
-    for (const struct tsdl_label *label = field ? field->labels : NULL; label != NULL; label = label->next)
-        if (value >= label->low && value <= label->high)
-            return label->name;
+    const char *label = field_label(field, value);
+
+    if (label != NULL)
+        return label;
     snprintf(text, ANALYSIS_NAME_BYTES, "%" PRIu64, value);
     return text;
 }

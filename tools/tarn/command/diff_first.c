@@ -294,8 +294,8 @@ static void print_environment(const struct diff_first *first, bool as_json)
 {
     unsigned number = 0;
 
-    for (const struct tsdl_env *a = first->runs[0]->trace.schema.tsdl.env; a != NULL; a = a->next)
-        for (const struct tsdl_env *b = first->runs[1]->trace.schema.tsdl.env; b != NULL; b = b->next)
+    for (const struct env_entry *a = first->runs[0]->trace.schema.env; a != NULL; a = a->next)
+        for (const struct env_entry *b = first->runs[1]->trace.schema.env; b != NULL; b = b->next)
             if (strcmp(a->name, b->name) != 0 || strcmp(a->text, b->text) == 0)
                 continue;
             else if (as_json)

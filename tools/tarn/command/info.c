@@ -158,7 +158,7 @@ static void print_clock(const struct trace *trace)
     const struct schema *schema = &trace->schema;
     struct clock_trust trust;
 
-    printf("clock       %s, %" PRIu64 " Hz", schema->tsdl.clock_name, schema->clock_freq);
+    printf("clock       %s, %" PRIu64 " Hz", schema->clock_name, schema->clock_freq);
     if (schema_clock_trust(schema, &trust))
         printf(", %s %" PRIu64 " ppm (%s)", trust.is_certain ? "within" : "UNCERTAIN by", trust.error_ppm,
                trust.sources);
@@ -240,7 +240,7 @@ static void print_text(const struct info *info)
         bytes += trace->streams[i].size;
         events += estimate_events(&info->surveys[i]);
     }
-    format_uuid(schema->tsdl.uuid, uuid);
+    format_uuid(schema->uuid, uuid);
     gmtime_r(&seconds, &tm);
     strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
     printf("trace       %s\n", trace->directory);
@@ -270,7 +270,7 @@ static void print_text(const struct info *info)
         printf("checked     headers of packets only; tarn check verifies the events\n");
     print_recipe(trace);
     read_saved(trace, print_saved);
-    for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
+    for (const struct env_entry *env = schema->env; env != NULL; env = env->next)
         printf("env         %s = %s\n", env->name, env->text);
     printf("\n%-10s %4s %10s %14s %12s %12s %14s %14s\n", "file", "cpu", "packets", "bytes", "~events",
            "lost events", "begin, s", "end, s");
@@ -320,7 +320,7 @@ static void print_json(const struct info *info)
     unsigned count;
     const struct process_name **processes = sort_processes(&info->names, &count);
 
-    format_uuid(schema->tsdl.uuid, uuid);
+    format_uuid(schema->uuid, uuid);
     printf("{\"trace\":");
     print_json_string(stdout, trace->directory);
     printf(",\"uuid\":\"%s\",\"byte_order\":\"%s\",\"clock_hz\":%" PRIu64 ",\"begin_ns\":%" PRId64

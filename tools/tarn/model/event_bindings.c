@@ -168,8 +168,8 @@ static void add_lack(struct lacks *lacks, const char *event, const char *field)
 /* Whether the labels have the model's state names under the same numbers. */
 static bool has_states(const struct field *field)
 {
-    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {
-        uint64_t state = MODEL_STATE_OF((uint64_t)label->low);
+    for (const struct label *label = field->labels; label != NULL; label = label->next) {
+        uint64_t state = MODEL_STATE_OF(label->value);
 
         if (state > MODEL_DEAD || strcmp(label->name, model_state_names[state]) != 0)
             return false;

@@ -15,9 +15,9 @@ static void compile_labels(struct printer *printer, struct print_op *op)
     struct print_text *small = arena_alloc(&printer->arena, SMALL_LABELS * sizeof(*small));
     uint64_t limit = 0;
 
-    for (const struct tsdl_label *label = op->field->labels; label != NULL; label = label->next)
-        if (label->high < SMALL_LABELS && label->high >= limit)
-            limit = label->high + 1;
+    for (const struct label *label = op->field->labels; label != NULL; label = label->next)
+        if (label->value < SMALL_LABELS && label->value >= limit)
+            limit = label->value + 1;
     for (uint64_t value = 0; value < limit; value++) {
         char *end = put_enum(scratch, value, op->field, printer->style);
 
@@ -32,7 +32,7 @@ static void compile_labels(struct printer *printer, struct print_op *op)
 static void compile_value(struct printer *printer, struct print_op *op, const struct field *field)
 {
     const struct schema *schema = &printer->trace->schema;
-    bool big = schema->big_endian != (schema->swap != field->swap && field->width > 1);
+    bool big = schema->big_endian;
     unsigned place = field->offset % 8, bits = field->width * 8u;
 
     op->field = field;
@@ -136,8 +136,8 @@ static bool compile_event(struct printer *printer, const struct event_type *type
         suffix = "\"\n";
         break;
     case PRINT_BABELTRACE:
-        snprintf(prefix, sizeof(prefix), type->has_fields ? ", event.fields = {" : "");
-        suffix = type->has_fields ? " }\n" : "\n";
+        snprintf(prefix, sizeof(prefix), ", event.fields = {");
+        suffix = " }\n";
         break;
     }
     return compile_program(printer, &printer->programs[type->index], prefix, type->fields, type->field_count,
@@ -194,8 +194,8 @@ bool printer_open(struct printer *printer, const struct trace *trace, struct out
     }
     if (style == PRINT_BABELTRACE) {
         compile_environment(printer);
-        if (!compile_program(printer, &printer->context, "{", schema->context_fields,
-                             schema->context_field_count, " }", fail)) {
+        if (!compile_program(printer, &printer->context, "{", schema->context_fields, CONTEXT_FIELDS, " }",
+                             fail)) {
             printer_close(printer);
             return false;
         }

@@ -119,12 +119,6 @@ char *put_safe_number(char *at, uint64_t value, bool is_signed)
     return at;
 }
 
-static bool has_value(const struct tsdl_label *label, uint64_t value, bool is_signed)
-{
-    return is_signed ? (int64_t)value >= (int64_t)label->low && (int64_t)value <= (int64_t)label->high
-                     : value >= label->low && value <= label->high;
-}
-
 /* babeltrace2 style: ( "label", "label" : container = 1 ); others: the first label, or the number. */
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style)
 {
@@ -132,8 +126,8 @@ char *put_enum(char *at, uint64_t value, const struct field *field, enum print_s
 
     if (style == PRINT_BABELTRACE)
         at = put_string(at, "( ");
-    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {
-        if (!has_value(label, value, field->is_signed))
+    for (const struct label *label = field->labels; label != NULL; label = label->next) {
+        if (label->value != value)
             continue;
         if (style == PRINT_TEXT || style == PRINT_CSV)
             return put_string(at, label->name);
@@ -189,7 +183,7 @@ static size_t scalar_capacity(const struct field *field)
 {
     size_t capacity = 64; /* an unknown value of an enumeration is the longest: its number and words */
 
-    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
+    for (const struct label *label = field->labels; label != NULL; label = label->next)
         capacity += 6 * strlen(label->name) + 8;
     return capacity;
 }

@@ -100,7 +100,7 @@ static bool refuse_schema(const struct trace *trace, struct fail *fail)
 
     stream_header(trace, &trace->streams[0], 0, &header);
     format_uuid(header.uuid, theirs);
-    format_uuid(trace->schema.tsdl.uuid, ours);
+    format_uuid(trace->schema.uuid, ours);
     return fail_set(fail, "%s: its packets have schema %s, but the metadata has schema %s", trace->directory,
                     theirs, ours);
 }

@@ -159,7 +159,7 @@ static void warn_as_babeltrace(const struct losses *losses, const struct report 
 
     format_wall(losses->trace, report->begin, begin);
     format_wall(losses->trace, report->end, end);
-    format_uuid(losses->trace->schema.tsdl.uuid, uuid);
+    format_uuid(losses->trace->schema.uuid, uuid);
     if (report->count == UINT64_MAX)
         snprintf(count, sizeof(count), "may have discarded %ss", what);
     else

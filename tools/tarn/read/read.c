@@ -30,7 +30,7 @@ static enum anomaly judge_header(const struct trace *trace, const struct stream 
 {
     if (header->magic != TRACE_CTF_MAGIC)
         return ANOMALY_MAGIC;
-    if (memcmp(header->uuid, trace->schema.tsdl.uuid, sizeof(header->uuid)) != 0)
+    if (memcmp(header->uuid, trace->schema.uuid, sizeof(header->uuid)) != 0)
         return ANOMALY_UUID;
     if (header->stream_id != TRACE_STREAM_ID)
         return ANOMALY_STREAM_ID;
@@ -100,7 +100,7 @@ uint64_t stream_resync(const struct trace *trace, const struct stream *stream, u
             break;
         for (i = 0; i + 24 <= size; i += 8)
             if (memcmp(chunk + i, &magic, sizeof(magic)) == 0 &&
-                memcmp(chunk + i + 8, trace->schema.tsdl.uuid, 16) == 0)
+                memcmp(chunk + i + 8, trace->schema.uuid, 16) == 0)
                 return at + i;
         at += i;
     }

@@ -8,47 +8,9 @@
 #include <string.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/output.h>
-#include <tools/tarn/read/schema_layout.h>
+#include <tools/tarn/read/tsdl.h>
 #include <trace/format/metadata.h>
 #include <unistd.h>
-
-#define HEADER_BITS 64u
-#define FIELDS_MAX  4096u
-
-static bool build_event(struct schema *schema, const struct tsdl_event *from, unsigned index,
-                        struct fail *fail)
-{
-    struct arena *arena = &schema->tsdl.arena;
-    struct event_type *type = arena_alloc(arena, sizeof(*type));
-    uint64_t bits = HEADER_BITS;
-
-    if (from->id >= TRACE_ID(TRACE_CLASS_COUNT, 0))
-        return fail_set(fail, "metadata: event %s: id %llu does not fit the header", from->name,
-                        (unsigned long long)from->id);
-    type->name = from->name;
-    type->id = (uint32_t)from->id;
-    type->index = index;
-    type->has_fields = from->fields != NULL;
-    type->field_count = schema_count_fields(from->fields);
-    if (type->field_count > FIELDS_MAX)
-        return fail_set(fail, "metadata: event %s has too many fields", from->name);
-    if (type->has_fields) {
-        struct field *fields = arena_alloc(arena, (type->field_count + 1) * sizeof(*fields));
-
-        if (from->fields->kind != TSDL_STRUCT || from->fields->align > 64)
-            return fail_set(fail, "metadata: event %s: its fields are not a struct", from->name);
-        bits = schema_lay_out(schema, from->fields, bits, fields, from->name, fail);
-        if (bits == 0)
-            return false;
-        type->fields = fields;
-        if (type->field_count > 0 && field_is_variable(&fields[type->field_count - 1]))
-            type->tail = &fields[type->field_count - 1];
-    }
-    type->words = (uint32_t)((bits + 63) / 64);
-    type->fixed_words = type->tail == NULL ? type->words : UINT32_MAX;
-    schema->events[index] = type;
-    return true;
-}
 
 static bool index_event(struct schema *schema, const struct event_type *type, struct fail *fail)
 {
@@ -71,7 +33,7 @@ static bool index_event(struct schema *schema, const struct event_type *type, st
 
 const char *schema_env(const struct schema *schema, const char *name, bool is_text)
 {
-    for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
+    for (const struct env_entry *env = schema->env; env != NULL; env = env->next)
         if (env->is_text == is_text && strcmp(env->name, name) == 0)
             return env->text;
     return NULL;
@@ -135,7 +97,7 @@ static void name_class(struct schema *schema, unsigned number)
     /* With only one event, or a common prefix inside a word like "sched_mig", the first word is the class. */
     if (strchr(first, '_') != NULL && (common == 0 || first[common] != '_' || strlen(first) == common))
         common = (size_t)(strchr(first, '_') - first);
-    class->name = arena_string(&schema->tsdl.arena, first, common ? common : strlen(first));
+    class->name = arena_string(&schema->arena, first, common ? common : strlen(first));
 }
 
 const struct field *schema_find_field(const struct event_type *type, const char *name)
@@ -202,19 +164,16 @@ static void find_known_events(struct schema *schema)
 
 static bool set_clock(struct schema *schema, struct fail *fail)
 {
-    uint64_t freq = schema->tsdl.clock_freq, offset = schema->tsdl.clock_offset;
-    int64_t seconds = schema->tsdl.clock_offset_s;
+    uint64_t freq = schema->clock_freq, offset = schema->clock_offset;
+    int64_t seconds = schema->clock_offset_s;
 
-    if (schema->tsdl.clock_name == NULL || freq == 0)
-        return fail_set(fail, "metadata: no clock with a frequency");
-    if (freq > CLOCK_HZ_MAX)
+    if (freq == 0 || freq > CLOCK_HZ_MAX)
         return fail_set(fail, "metadata: a clock of %" PRIu64 " Hz is impossible: the maximum is %llu", freq,
                         (unsigned long long)CLOCK_HZ_MAX);
     seconds += (int64_t)(offset / freq); /* as babeltrace2 normalizes it */
     offset %= freq;
     if (seconds < -4000000000 || seconds > 8000000000)
         return fail_set(fail, "metadata: the clock's offset is out of range");
-    schema->clock_freq = freq;
     schema->century = (double)freq * CENTURY < 0x1p64 ? (uint64_t)((double)freq * CENTURY) : UINT64_MAX;
     schema->clock_base_ns = seconds * 1000000000;
     schema->clock_base_ns +=
@@ -222,42 +181,20 @@ static bool set_clock(struct schema *schema, struct fail *fail)
     return true;
 }
 
-/* Finds the packet context fields that CTF readers print: fields without a meaning in CTF itself. */
-static bool build_context(struct schema *schema, struct fail *fail)
+/* Sets the packet context fields that CTF readers print: those without a meaning in CTF itself. */
+static void set_context(struct schema *schema)
 {
-    static const char *const special[] = {"timestamp_begin", "timestamp_end",    "content_size",
-                                          "packet_size",     "events_discarded", "packet_seq_num"};
-    const struct tsdl_type *type = schema->tsdl.packet_context;
-    struct field *fields =
-        arena_alloc(&schema->tsdl.arena, (schema_count_fields(type) + 1) * sizeof(*fields));
-    unsigned kept = 0, count = schema_count_fields(type);
+    static const struct field context[CONTEXT_FIELDS] = {
+        {"committed", .width = 8, .base = 10, .offset = offsetof(struct trace_packet, committed)},
+        {"events_before", .width = 8, .base = 10, .offset = offsetof(struct trace_packet, events_before)},
+        {"cpu_id", .width = 4, .base = 10, .offset = offsetof(struct trace_packet, cpu_id)},
+        {"flags", .width = 4, .base = 16, .offset = offsetof(struct trace_packet, flags)},
+    };
 
-    if (schema_lay_out(schema, type, 192, fields, "packet.context", fail) == 0)
-        return false;
-    for (unsigned i = 0; i < count; i++) {
-        bool skip = false;
-
-        for (size_t s = 0; s < sizeof(special) / sizeof(special[0]); s++)
-            skip |= strcmp(fields[i].name, special[s]) == 0;
-        if (!skip)
-            fields[kept++] = fields[i];
+    for (unsigned i = 0; i < CONTEXT_FIELDS; i++) {
+        schema->context_fields[i] = context[i];
+        schema->context_fields[i].swap = schema->swap;
     }
-    schema->context_fields = fields;
-    schema->context_field_count = kept;
-    return true;
-}
-
-static bool check_envelope(struct schema *schema, struct fail *fail)
-{
-    const struct tsdl *tsdl = &schema->tsdl;
-
-    if (tsdl->uuid_text == NULL || (tsdl->order != TSDL_LITTLE && tsdl->order != TSDL_BIG))
-        return fail_set(fail, "metadata: the trace block lacks its uuid or its byte order");
-    if (tsdl->stream_id != TRACE_STREAM_ID)
-        return fail_set(fail, "metadata: stream class %u is missing", TRACE_STREAM_ID);
-    schema->big_endian = tsdl->order == TSDL_BIG;
-    schema->swap = schema->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    return schema_check_envelope(tsdl, fail) && set_clock(schema, fail) && build_context(schema, fail);
 }
 
 /* ---- costs of logging ------------------------------------------------------------------------------ */
@@ -322,17 +259,13 @@ static void read_costs(struct schema *schema, const char *text, size_t length)
 
 bool schema_build(struct schema *schema, const char *text, size_t length, struct fail *fail)
 {
-    unsigned index = 0;
-
     memset(schema, 0, sizeof(*schema));
-    if (!tsdl_parse(&schema->tsdl, text, length, fail) || !check_envelope(schema, fail))
+    if (!tsdl_parse(schema, text, length, fail) || !set_clock(schema, fail))
         return false;
-    for (const struct tsdl_event *event = schema->tsdl.events; event != NULL; event = event->next)
-        schema->event_count++;
-    schema->events = arena_alloc(&schema->tsdl.arena, (schema->event_count + 1) * sizeof(schema->events[0]));
-    for (const struct tsdl_event *event = schema->tsdl.events; event != NULL; event = event->next, index++)
-        if (!build_event(schema, event, index, fail) || !index_event(schema, schema->events[index], fail))
+    for (unsigned i = 0; i < schema->event_count; i++)
+        if (!index_event(schema, schema->events[i], fail))
             return false;
+    set_context(schema);
     for (unsigned class = 0; class < TRACE_CLASS_COUNT; class ++)
         name_class(schema, class);
     find_known_events(schema);
@@ -349,11 +282,26 @@ uint64_t schema_cpu_count(const struct schema *schema)
 
 uint64_t field_label_value(const struct field *field, const char *name, uint64_t none)
 {
-    for (const struct tsdl_label *label = field != NULL ? field->labels : NULL; label != NULL;
-         label = label->next)
+    for (const struct label *label = field != NULL ? field->labels : NULL; label != NULL; label = label->next)
         if (strcmp(label->name, name) == 0)
-            return label->low;
+            return label->value;
     return none;
+}
+
+const char *field_label(const struct field *field, uint64_t value)
+{
+    for (const struct label *label = field != NULL ? field->labels : NULL; label != NULL; label = label->next)
+        if (label->value == value)
+            return label->name;
+    return NULL;
+}
+
+void format_uuid(const uint8_t uuid[16], char text[37])
+{
+    char *at = text;
+
+    for (int i = 0; i < 16; i++)
+        at += sprintf(at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
 }
 
 static bool refuse(const char *directory, int error, struct fail *fail)
@@ -397,7 +345,8 @@ void schema_free(struct schema *schema)
 {
     for (unsigned class = 0; class < TRACE_CLASS_COUNT; class ++)
         free(schema->classes[class].by_minor);
-    tsdl_free(&schema->tsdl);
+    free(schema->events);
+    arena_free(&schema->arena);
     memset(schema, 0, sizeof(*schema));
 }
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * schema.h - second stage of metadata: declared types to event layouts.
+ * schema.h - the events of a trace, as its metadata defines them (tsdl.h).
  *
- * The metadata of a trace defines its events. This stage checks that it declares Tarn's layout
- * (trace/format/format.h), and flattens each event into fields with fixed byte offsets. Only the last field
- * may vary in size (a string, or a sequence whose count is an earlier field). Anything else is refused.
+ * Packets have Tarn's layout (trace/format/format.h). An event consists of fields with fixed byte offsets;
+ * only the last one may vary in size (a string, or a sequence whose count is an earlier field).
  */
 #ifndef TARN_SCHEMA_H
 #define TARN_SCHEMA_H
 
 #include <endian.h>
 #include <string.h>
-#include <tools/tarn/read/tsdl.h>
 #include <tools/tarn/tarn.h>
 #include <trace/format/format.h>
 
@@ -24,17 +22,24 @@ enum field_kind {
     FIELD_SEQUENCE, /* integers, counted by an earlier field; the last field */
 };
 
+/* A value of an enumeration; signed values are sign-extended. */
+struct label {
+    const char *name;
+    uint64_t value;
+    const struct label *next;
+};
+
 struct field {
     const char *name;
     enum field_kind kind;
     uint8_t width; /* bytes of the integer or of one element */
     uint8_t base;
     bool is_signed;
-    bool swap;                       /* not in host byte order */
-    uint32_t offset;                 /* bytes from the event's header */
-    uint32_t count;                  /* of an array */
-    const struct field *counter;     /* of a sequence: the field with its count */
-    const struct tsdl_label *labels; /* of an enumeration, or of the elements of an array */
+    bool swap;                   /* not in host byte order */
+    uint32_t offset;             /* bytes from the event's header */
+    uint32_t count;              /* of an array */
+    const struct field *counter; /* of a sequence: the field with its count */
+    const struct label *labels;  /* of an enumeration, or of the elements of an array */
 };
 
 /* CHANGE: other events are logged from here on, perhaps switches. CONTEXT, SWITCH: say which thread runs. */
@@ -49,8 +54,7 @@ struct event_type {
     const struct field *tail; /* the field that varies in size, or NULL */
     const struct field *fields;
     unsigned field_count;
-    bool has_fields; /* declares a struct, which may be empty */
-    unsigned index;  /* 0, 1, ... in metadata order */
+    unsigned index; /* 0, 1, ... in metadata order */
     /* The cost of logging one, in thousandths; the least and the median. 0: not measured, or not counted. */
     uint32_t cost_ticks[2], cost_instructions[2];
 };
@@ -65,27 +69,40 @@ struct known_events {
     const struct field *renamed_tid, *renamed_name;
 };
 
+#define CONTEXT_FIELDS 4u
+
 struct class_table {
     const struct event_type **by_minor;
     uint32_t count; /* length of `by_minor` */
     const char *name;
 };
 
+struct env_entry {
+    const char *name;
+    const char *text; /* numbers as text too */
+    bool is_text;
+    struct env_entry *next;
+};
+
 struct schema {
-    struct tsdl tsdl;
+    struct arena arena;
+    uint8_t uuid[16];
     bool swap;
     bool big_endian;
+    struct env_entry *env;
+    const char *clock_name;
     uint64_t clock_freq;
+    int64_t clock_offset_s;
+    uint64_t clock_offset; /* ticks, besides the seconds */
     int64_t clock_base_ns;
     uint64_t century; /* ticks: longer than any system runs */
     struct class_table classes[TRACE_CLASS_COUNT];
     const struct event_type **events; /* by index */
     unsigned event_count;
     struct known_events known;
-    const struct field *context_fields; /* fields of the packet context that CTF gives no meaning */
-    unsigned context_field_count;
-    uint64_t text_hash;  /* of the file */
-    unsigned cost_count; /* event types whose cost was measured */
+    struct field context_fields[CONTEXT_FIELDS]; /* of the packet context, that CTF gives no meaning */
+    uint64_t text_hash;                          /* of the file */
+    unsigned cost_count;                         /* event types whose cost was measured */
 };
 
 /* Reads DIR/metadata. */
@@ -94,6 +111,10 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
 void schema_free(struct schema *schema);
 const struct field *schema_find_field(const struct event_type *type, const char *name);
 const struct event_type *schema_find_event(const struct schema *schema, const char *name);
+
+/* Returns the label of a value; NULL: the enumeration has none. FIELD may be NULL. */
+const char *field_label(const struct field *field, uint64_t value);
+void format_uuid(const uint8_t uuid[16], char text[37]);
 
 /* Returns an environment entry; NULL: none of this name and type. */
 const char *schema_env(const struct schema *schema, const char *name, bool is_text);

@@ -1,440 +1,474 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tsdl.c - parser for TSDL by recursive descent; tsdl.h lists the supported part of the language. Tokens are
- * in tsdl_tokens.c. Tables of keys list the allowed contents of blocks and integers.
+ * tsdl.c - reads metadata token by token; see tsdl.h.
+ *
+ * The first error is sticky: after it parse_next only returns the end, so every loop ends and callers need no
+ * checks.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/read/tsdl_tokens.h>
+#include <tools/tarn/read/tsdl.h>
+#include <trace/events.h>
 
-#define NESTING_MAX     16
-#define NAMED_TYPES_MAX 4096
+#define NAME_BYTES_MAX   255u /* bounds every printed line */
+#define STRING_BYTES_MAX 1024u
+#define FIELDS_MAX       4096u
 
-struct named_type {
-    const char *name;
-    const struct tsdl_type *type;
-    struct named_type *next;
+/* TOKEN_PLACE: @NAME@, in frames. A TOKEN_SIGN is := or one letter. */
+enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_PLACE, TOKEN_SIGN };
+
+struct token {
+    enum token_kind kind;
+    const char *text; /* in the metadata; of a string, without the quotes */
+    size_t length;
 };
 
-/* A word and its value. The list ends with a NULL word. */
-struct choice {
-    const char *word;
-    unsigned value;
+struct parser {
+    const char *text, *at, *end; /* `at`: behind the current token */
+    struct token token;          /* the current one */
+    struct schema *schema;
+    struct fail *fail;
+    bool failed; /* sticky; `token` is then TOKEN_END */
+    size_t event_capacity;
+    /* of the current event */
+    struct field *fields;
+    unsigned field_count;
+    uint64_t bytes; /* from the header to the end of the last field */
 };
 
-enum key_kind {
-    KEY_IGNORED,
-    KEY_TYPE,   /* key := TYPE; a const struct tsdl_type * */
-    KEY_TEXT,   /* a const char * */
-    KEY_NUMBER, /* a uint64_t */
-    KEY_SIGNED, /* an int64_t */
-    KEY_BITS,   /* a uint64_t, from 1 to 64 */
-    KEY_CHOICE, /* an unsigned: the value of one of `choices` */
-};
+/* ---- tokens ---------------------------------------------------------------------------------------- */
 
-/* A list ends with a NULL name. */
-struct key {
-    const char *name;
-    enum key_kind kind;
-    size_t place; /* offset in the context */
-    const struct choice *choices;
-};
-
-static const struct choice orders[] = {
-    {"native", TSDL_NATIVE}, {"le", TSDL_LITTLE}, {"be", TSDL_BIG}, {"network", TSDL_BIG}, {NULL, 0}};
-static const struct choice truths[] = {{"false", 0}, {"FALSE", 0}, {"0", 0}, {"true", 1},
-                                       {"TRUE", 1},  {"1", 1},     {NULL, 0}};
-static const struct choice bases[] = {{"decimal", 10}, {"hex", 16}, {NULL, 0}};
-static const struct choice encodings[] = {{"none", 0}, {"UTF8", 1}, {"ASCII", 1}, {NULL, 0}};
-/* of CTF 1.8 */
-static const struct choice major[] = {{"1", 1}, {NULL, 0}}, minor[] = {{"8", 8}, {NULL, 0}};
-
-static const struct key integer_keys[] = {
-    {"size", KEY_BITS, offsetof(struct tsdl_type, bits), NULL},
-    {"align", KEY_BITS, offsetof(struct tsdl_type, align), NULL},
-    {"signed", KEY_CHOICE, offsetof(struct tsdl_type, is_signed), truths},
-    {"base", KEY_CHOICE, offsetof(struct tsdl_type, base), bases},
-    {"encoding", KEY_CHOICE, offsetof(struct tsdl_type, is_text), encodings},
-    {"byte_order", KEY_CHOICE, offsetof(struct tsdl_type, order), orders},
-    {"map", KEY_IGNORED, 0, NULL},
-    {NULL, KEY_IGNORED, 0, NULL}};
-static const struct key string_keys[] = {{"encoding", KEY_IGNORED, 0, NULL}, {NULL, KEY_IGNORED, 0, NULL}};
-static const struct key trace_keys[] = {
-    {"major", KEY_CHOICE, offsetof(struct tsdl, version[0]), major},
-    {"minor", KEY_CHOICE, offsetof(struct tsdl, version[1]), minor},
-    {"uuid", KEY_TEXT, offsetof(struct tsdl, uuid_text), NULL},
-    {"byte_order", KEY_CHOICE, offsetof(struct tsdl, order), orders},
-    {"packet.header", KEY_TYPE, offsetof(struct tsdl, packet_header), NULL},
-    {NULL, KEY_IGNORED, 0, NULL}};
-static const struct key clock_keys[] = {{"name", KEY_TEXT, offsetof(struct tsdl, clock_name), NULL},
-                                        {"freq", KEY_NUMBER, offsetof(struct tsdl, clock_freq), NULL},
-                                        {"offset_s", KEY_SIGNED, offsetof(struct tsdl, clock_offset_s), NULL},
-                                        {"offset", KEY_NUMBER, offsetof(struct tsdl, clock_offset), NULL},
-                                        {"uuid", KEY_IGNORED, 0, NULL},
-                                        {"description", KEY_IGNORED, 0, NULL},
-                                        {"precision", KEY_IGNORED, 0, NULL},
-                                        {"absolute", KEY_IGNORED, 0, NULL},
-                                        {NULL, KEY_IGNORED, 0, NULL}};
-static const struct key stream_keys[] = {
-    {"id", KEY_NUMBER, offsetof(struct tsdl, stream_id), NULL},
-    {"packet.context", KEY_TYPE, offsetof(struct tsdl, packet_context), NULL},
-    {"event.header", KEY_TYPE, offsetof(struct tsdl, event_header), NULL},
-    {NULL, KEY_IGNORED, 0, NULL}};
-static const struct key event_keys[] = {
-    {"name", KEY_TEXT, offsetof(struct tsdl_event, name), NULL},
-    {"id", KEY_NUMBER, offsetof(struct tsdl_event, id), NULL},
-    {"stream_id", KEY_NUMBER, offsetof(struct tsdl_event, stream_id), NULL},
-    {"fields", KEY_TYPE, offsetof(struct tsdl_event, fields), NULL},
-    {NULL, KEY_IGNORED, 0, NULL}};
-
-/* Blocks that occur once. */
-static const struct {
-    const char *name;
-    const struct key *keys;
-} blocks[] = {{"trace", trace_keys}, {"clock", clock_keys}, {"stream", stream_keys}};
-
-static bool parse_uuid(const char *text, uint8_t uuid[16])
+static void parse_error(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void parse_error(struct parser *parser, const char *format, ...)
 {
-    for (int i = 0; i < 16; i++, text += 2) {
-        text += *text == '-';
-        if (!isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]) ||
-            sscanf(text, "%2hhx", &uuid[i]) != 1)
-            return false;
-    }
-    return *text == '\0';
+    unsigned line = 1;
+    char text[400];
+    va_list args;
+
+    if (parser->failed)
+        return;
+    for (const char *at = parser->text; at < parser->token.text; at++)
+        line += *at == '\n';
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    fail_set(parser->fail, "metadata, line %u: %s", line, text);
+    parser->failed = true;
+    parser->at = parser->end;
+    parser->token = (struct token){TOKEN_END, parser->end, 0};
 }
 
-void format_uuid(const uint8_t uuid[16], char text[37])
+static void skip_blank(struct parser *parser)
 {
-    char *at = text;
+    while (parser->at < parser->end) {
+        const size_t left = (size_t)(parser->end - parser->at);
+        const char *close;
 
-    for (int i = 0; i < 16; i++)
-        at += sprintf(at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
-}
-
-/* ---- keys and values ------------------------------------------------------------------------------- */
-
-static const struct tsdl_type *parse_type(struct parser *parser);
-
-static void set_choice(struct parser *parser, const struct key *key, unsigned *place)
-{
-    const char *value = expect_value(parser);
-    const struct choice *choice = key->choices;
-
-    while (choice->word != NULL && strcmp(choice->word, value) != 0)
-        choice++;
-    *place = choice->value;
-    if (choice->word == NULL)
-        parse_error(parser, "%s = %s is not part of a Tarn trace", key->name, value);
-}
-
-/* PLACE is in the context, and aligned for its type. */
-static void set_key(struct parser *parser, const struct key *key, void *place)
-{
-    expect_punct(parser, key->kind == KEY_TYPE ? ":=" : "=");
-    switch (key->kind) {
-    case KEY_IGNORED:
-        expect_value(parser);
-        break;
-    case KEY_TYPE:
-        *(const struct tsdl_type **)place = parse_type(parser);
-        break;
-    case KEY_TEXT:
-        *(const char **)place = expect_value(parser);
-        break;
-    case KEY_CHOICE:
-        set_choice(parser, key, place);
-        break;
-    case KEY_NUMBER:
-    case KEY_SIGNED:
-    case KEY_BITS:
-        *(uint64_t *)place = expect_number(parser, key->kind == KEY_SIGNED);
-        if (key->kind == KEY_BITS && *(uint64_t *)place - 1 >= 64)
-            parse_error(parser, "%s is out of range", key->name);
+        if (isspace((unsigned char)*parser->at)) {
+            parser->at++;
+            continue;
+        }
+        if (left < 2 || memcmp(parser->at, "/*", 2) != 0)
+            return;
+        close = memmem(parser->at + 2, left - 2, "*/", 2);
+        if (close == NULL) {
+            parse_error(parser, "comment not closed");
+            return;
+        }
+        parser->at = close + 2;
     }
 }
 
-/* { KEY = VALUE; ... } */
-static void parse_body(struct parser *parser, const char *block, const struct key *keys, void *context)
+static bool is_in_word(char letter)
 {
-    expect_punct(parser, "{");
-    while (!parser->failed && !accept_punct(parser, "}")) {
-        const char *name = expect_value(parser);
-        const struct key *key = keys;
+    return isalnum((unsigned char)letter) || letter == '_' || letter == '.';
+}
 
-        while (key->name != NULL && strcmp(key->name, name) != 0)
-            key++;
-        if (key->name != NULL)
-            set_key(parser, key, (char *)context + key->place);
-        else
-            parse_error(parser, "'%s' in '%s' is not part of a Tarn trace", name, block);
-        expect_punct(parser, ";");
+/* Returns the length of a token that begins and ends with QUOTE. */
+static size_t quoted_length(struct parser *parser, char quote)
+{
+    const char *at = parser->at + 1;
+
+    while (at < parser->end && *at != quote)
+        at += *at == '\\' ? 2 : 1;
+    if (at < parser->end)
+        return (size_t)(at - parser->at) + 1;
+    parse_error(parser, "string not closed");
+    return 0;
+}
+
+static void parse_next(struct parser *parser)
+{
+    const char *at;
+    size_t length = 1;
+
+    parser->token = (struct token){TOKEN_END, parser->at, 0};
+    skip_blank(parser);
+    at = parser->token.text = parser->at;
+    if (at == parser->end)
+        return;
+    if (*at == '"' || *at == '@') {
+        length = quoted_length(parser, *at);
+        if (length == 0)
+            return;
+        parser->token = (struct token){*at == '"' ? TOKEN_STRING : TOKEN_PLACE, at + 1, length - 2};
+    } else {
+        enum token_kind kind = isdigit((unsigned char)*at) || *at == '-' ? TOKEN_NUMBER
+                               : is_in_word(*at)                         ? TOKEN_WORD
+                                                                         : TOKEN_SIGN;
+
+        while (kind != TOKEN_SIGN && at + length < parser->end && is_in_word(at[length]))
+            length++;
+        if (*at == ':' && at + 1 < parser->end && at[1] == '=')
+            length = 2;
+        parser->token = (struct token){kind, at, length};
     }
+    parser->at += length;
+    if (parser->token.length > (parser->token.kind == TOKEN_STRING ? STRING_BYTES_MAX : NAME_BYTES_MAX))
+        parse_error(parser, "name or string too long");
 }
 
-/* ---- types ----------------------------------------------------------------------------------------- */
-
-static struct tsdl_type *new_type(struct parser *parser, enum tsdl_kind kind)
+static bool is_token(const struct parser *parser, const char *text)
 {
-    struct tsdl_type *type = arena_alloc(&parser->tsdl->arena, sizeof(*type));
+    const struct token *token = &parser->token;
 
-    type->kind = kind;
-    type->align = 8;
-    return type;
+    return (token->kind == TOKEN_WORD || token->kind == TOKEN_SIGN || token->kind == TOKEN_NUMBER) &&
+           token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
-/* So that callers can continue after an error. */
-static const struct tsdl_type *any_type(struct parser *parser)
+static bool accept(struct parser *parser, const char *text)
 {
-    return new_type(parser, TSDL_STRING);
+    if (!is_token(parser, text))
+        return false;
+    parse_next(parser);
+    return true;
 }
 
-static const struct tsdl_type *parse_integer(struct parser *parser)
+/* Takes a word, a number or a string. */
+static struct token take_value(struct parser *parser, const char *what)
 {
-    struct tsdl_type *type = new_type(parser, TSDL_INTEGER);
+    const struct token token = parser->token;
 
-    type->align = 0;
-    type->base = 10;
-    parse_body(parser, "integer", integer_keys, type);
-    if (type->bits == 0)
-        parse_error(parser, "an integer needs a size");
-    if (type->align == 0)
-        type->align = type->bits % 8 == 0 ? 8 : 1;
-    if ((type->align & (type->align - 1)) != 0)
-        parse_error(parser, "an alignment must be a power of two");
-    return type;
-}
-
-static const struct tsdl_type *parse_string(struct parser *parser)
-{
-    struct tsdl_type *type = new_type(parser, TSDL_STRING);
-
-    if (at_punct(parser, "{"))
-        parse_body(parser, "string", string_keys, type);
-    return type;
-}
-
-static const struct tsdl_label *parse_labels(struct parser *parser, bool is_signed)
-{
-    struct tsdl_label *first = NULL, **end = &first;
-    uint64_t next = 0;
-
-    expect_punct(parser, "{");
-    while (!parser->failed && !accept_punct(parser, "}")) {
-        struct tsdl_label *label = arena_alloc(&parser->tsdl->arena, sizeof(*label));
-
-        if (parser->token.kind != TOKEN_WORD && parser->token.kind != TOKEN_STRING)
-            parse_error(parser, "expected a label");
-        label->name = parser->token.text ? parser->token.text : "";
+    if (token.kind == TOKEN_WORD || token.kind == TOKEN_NUMBER || token.kind == TOKEN_STRING)
         parse_next(parser);
-        if (accept_punct(parser, "="))
-            next = expect_number(parser, true);
-        label->low = label->high = next;
-        if (accept_punct(parser, "..."))
-            label->high = expect_number(parser, true);
-        if (is_signed ? (int64_t)label->low > (int64_t)label->high : label->low > label->high)
-            parse_error(parser, "the range of label '%s' is empty", label->name);
-        next = label->high + 1;
+    else
+        parse_error(parser, "expected %s", what);
+    return token;
+}
+
+/* Takes the tokens of FRAME up to the word STOP or the frame's end. VALUES gets what stands in the place of
+ * the frame's placeholders and strings. */
+static void expect_frame(struct parser *parser, struct parser *frame, const char *stop, struct token *values)
+{
+    for (; frame->token.kind != TOKEN_END && !is_token(frame, stop); parse_next(frame)) {
+        const struct token want = frame->token, *token = &parser->token;
+
+        if (want.kind == TOKEN_PLACE || want.kind == TOKEN_STRING)
+            *values++ = take_value(parser, "a value");
+        else if (token->kind == want.kind && token->length == want.length &&
+                 memcmp(token->text, want.text, want.length) == 0)
+            parse_next(parser);
+        else
+            parse_error(parser, "expected '%.*s'", (int)want.length, want.text);
+    }
+}
+
+static void expect(struct parser *parser, const char *text, struct token *values)
+{
+    struct parser frame = {.text = text, .at = text, .end = text + strlen(text)};
+
+    parse_next(&frame);
+    expect_frame(parser, &frame, "", values);
+}
+
+/* ---- values ---------------------------------------------------------------------------------------- */
+
+/* Only backslashes and quotes have one before them. */
+static const char *copy_text(struct parser *parser, struct token token)
+{
+    char *text = arena_string(&parser->schema->arena, token.text, token.length), *to = text;
+
+    for (const char *from = text; *from != '\0'; from++) {
+        from += from[0] == '\\' && from[1] != '\0';
+        *to++ = *from;
+    }
+    *to = '\0';
+    return text;
+}
+
+static uint64_t number_of(struct parser *parser, struct token token)
+{
+    char text[24] = "", *end;
+    uint64_t number;
+
+    if (token.kind == TOKEN_NUMBER && token.length < sizeof(text))
+        memcpy(text, token.text, token.length);
+    errno = 0;
+    number = text[0] == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0)
+        parse_error(parser, "malformed number, or one that is too large");
+    return number;
+}
+
+static void set_uuid(struct parser *parser, struct token token)
+{
+    const char *text = copy_text(parser, token);
+    bool is_good = token.length == 36;
+
+    for (int i = 0; i < 16 && is_good; i++, text += 2) {
+        text += *text == '-';
+        is_good = isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]) &&
+                  sscanf(text, "%2hhx", &parser->schema->uuid[i]) == 1;
+    }
+    if (!is_good)
+        parse_error(parser, "malformed uuid");
+}
+
+static void set_byte_order(struct parser *parser, struct token token)
+{
+    struct schema *schema = parser->schema;
+
+    schema->big_endian = token.length == 2 && memcmp(token.text, "be", 2) == 0;
+    schema->swap = schema->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    if (!schema->big_endian && (token.length != 2 || memcmp(token.text, "le", 2) != 0))
+        parse_error(parser, "the byte order is neither le nor be");
+}
+
+/* ---- fields ---------------------------------------------------------------------------------------- */
+
+static const struct label *parse_labels(struct parser *parser)
+{
+    const struct label *first = NULL, **end = &first;
+    struct token values[2];
+
+    do {
+        struct label *label = arena_alloc(&parser->schema->arena, sizeof(*label));
+
+        expect(parser, "@LABEL@ = @VALUE@", values);
+        label->name = copy_text(parser, values[0]);
+        label->value = number_of(parser, values[1]);
         *end = label;
         end = &label->next;
-        if (!accept_punct(parser, ",") && !at_punct(parser, "}"))
-            parse_error(parser, "expected ',' or '}'");
-    }
+    } while (accept(parser, ","));
     return first;
 }
 
-static const struct tsdl_type *parse_enum(struct parser *parser)
-{
-    struct tsdl_type *type = new_type(parser, TSDL_ENUM);
-
-    expect_punct(parser, ":");
-    *type = *parse_type(parser);
-    if (type->kind != TSDL_INTEGER) {
-        parse_error(parser, "an enumeration needs an integer type");
-        return any_type(parser);
-    }
-    type->kind = TSDL_ENUM;
-    type->labels = parse_labels(parser, type->is_signed);
-    return type;
-}
-
-/* NAME, then any number of [COUNT] or [FIELD]. */
-static const struct tsdl_type *parse_dimensions(struct parser *parser, const struct tsdl_type *type)
-{
-    while (accept_punct(parser, "[")) {
-        struct tsdl_type *array = new_type(parser, TSDL_ARRAY);
-
-        array->element = type;
-        array->align = type->align;
-        if (parser->token.kind == TOKEN_NUMBER) {
-            array->count = expect_number(parser, false);
-        } else {
-            array->kind = TSDL_SEQUENCE;
-            array->count_field = expect_value(parser);
-        }
-        expect_punct(parser, "]");
-        if (type->kind == TSDL_ARRAY || type->kind == TSDL_SEQUENCE)
-            parse_error(parser, "arrays of arrays are not part of a Tarn trace");
-        type = array;
-    }
-    return type;
-}
-
-static const struct tsdl_type *parse_struct(struct parser *parser)
-{
-    struct tsdl_type *type = new_type(parser, TSDL_STRUCT);
-    struct tsdl_field **end = (struct tsdl_field **)&type->fields;
-    uint64_t align = 1;
-
-    expect_punct(parser, "{");
-    while (!parser->failed && !accept_punct(parser, "}")) {
-        struct tsdl_field *field = arena_alloc(&parser->tsdl->arena, sizeof(*field));
-        const struct tsdl_type *base = parse_type(parser);
-
-        field->name = expect_word(parser, "the name of a field");
-        field->type = parse_dimensions(parser, base);
-        align = align < field->type->align ? field->type->align : align;
-        expect_punct(parser, ";");
-        *end = field;
-        end = &field->next;
-    }
-    type->align = align;
-    if (parser->token.kind == TOKEN_WORD && strcmp(parser->token.text, "align") == 0) {
-        parse_next(parser);
-        expect_punct(parser, "(");
-        align = expect_number(parser, false);
-        expect_punct(parser, ")");
-        if (align == 0 || align > 64 || (align & (align - 1)) != 0)
-            parse_error(parser, "align() is not supported with this number");
-        type->align = type->align < align ? align : type->align;
-    }
-    return type;
-}
-
-static const struct tsdl_type *find_type(const struct parser *parser, const char *name)
-{
-    const struct named_type *named = parser->aliases;
-
-    while (named != NULL && strcmp(named->name, name) != 0)
-        named = named->next;
-    return named != NULL ? named->type : NULL;
-}
-
-/* Never NULL. */
-static const struct tsdl_type *parse_type(struct parser *parser)
+/* IS_TEXT: an array of it is text. */
+static struct field parse_integer(struct parser *parser, bool *is_text)
 {
     static const struct {
         const char *name;
-        const struct tsdl_type *(*parse)(struct parser *parser);
-    } kinds[] = {
-        {"integer", parse_integer}, {"string", parse_string}, {"enum", parse_enum}, {"struct", parse_struct}};
-    const char *name = expect_word(parser, "a type");
-    const struct tsdl_type *type = find_type(parser, name);
+        uint8_t width, base;
+        bool is_signed, is_text;
+    } types[] = {
+        {"uint8_t", 1, 10, false, false},  {"uint16_t", 2, 10, false, false},
+        {"uint32_t", 4, 10, false, false}, {"uint64_t", 8, 10, false, false},
+        {"int8_t", 1, 10, true, false},    {"int16_t", 2, 10, true, false},
+        {"int32_t", 4, 10, true, false},   {"int64_t", 8, 10, true, false},
+        {"xint8_t", 1, 16, false, false},  {"xint16_t", 2, 16, false, false},
+        {"xint32_t", 4, 16, false, false}, {"xint64_t", 8, 16, false, false},
+        {"text8_t", 1, 10, false, true},
+    };
 
-    if (++parser->nesting > NESTING_MAX)
-        parse_error(parser, "types are nested too deeply");
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !parser->failed; i++)
-        if (strcmp(kinds[i].name, name) == 0)
-            type = kinds[i].parse(parser);
-    parser->nesting--;
-    if (type == NULL)
-        parse_error(parser, "unknown type '%s'", name);
-    return type != NULL ? type : any_type(parser);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (accept(parser, types[i].name)) {
+            *is_text = types[i].is_text;
+            return (struct field){.kind = FIELD_INTEGER,
+                                  .width = types[i].width,
+                                  .base = types[i].base,
+                                  .is_signed = types[i].is_signed,
+                                  .swap = parser->schema->swap && types[i].width > 1};
+        }
+    parse_error(parser, "unknown type '%.*s'", (int)parser->token.length, parser->token.text);
+    return (struct field){.width = 1};
+}
+
+static struct field parse_type(struct parser *parser, bool *is_text)
+{
+    struct field field = {.kind = FIELD_STRING, .width = 1};
+
+    *is_text = false;
+    if (is_token(parser, "string")) {
+        expect(parser, "string { encoding = UTF8; }", NULL);
+        return field;
+    }
+    if (!accept(parser, "enum"))
+        return parse_integer(parser, is_text);
+    expect(parser, ":", NULL);
+    field = parse_integer(parser, is_text);
+    field.kind = FIELD_ENUM;
+    expect(parser, "{", NULL);
+    field.labels = parse_labels(parser);
+    expect(parser, "}", NULL);
+    return field;
+}
+
+static const struct field *find_counter(const struct parser *parser, struct token name)
+{
+    for (unsigned i = 0; i < parser->field_count; i++) {
+        const struct field *field = &parser->fields[i];
+
+        if (strlen(field->name) == name.length && memcmp(field->name, name.text, name.length) == 0 &&
+            field->kind == FIELD_INTEGER && !field->is_signed)
+            return field;
+    }
+    return NULL;
+}
+
+/* [COUNT] or [FIELD]. */
+static void parse_dimension(struct parser *parser, struct field *field, bool is_text)
+{
+    struct token dimension;
+    bool is_right;
+
+    expect(parser, "[ @COUNT@ ]", &dimension);
+    if (dimension.kind == TOKEN_NUMBER) {
+        const uint64_t count = number_of(parser, dimension);
+
+        is_right = count <= TRACE_LENGTH_MAX * 8u;
+        field->kind = is_text ? FIELD_TEXT : FIELD_ARRAY;
+        field->count = (uint32_t)count;
+    } else {
+        field->counter = find_counter(parser, dimension);
+        field->kind = FIELD_SEQUENCE;
+        is_right = field->counter != NULL && !is_text;
+    }
+    if (!is_right)
+        parse_error(parser, "the array %s is not part of a Tarn trace", field->name);
+}
+
+static bool is_variable(const struct field *field)
+{
+    return field->kind == FIELD_STRING || field->kind == FIELD_SEQUENCE;
+}
+
+static void parse_field(struct parser *parser)
+{
+    struct field *field = &parser->fields[parser->field_count];
+    bool is_text;
+
+    if (parser->field_count == FIELDS_MAX) {
+        parse_error(parser, "an event has too many fields");
+        return;
+    }
+    *field = parse_type(parser, &is_text);
+    field->name = copy_text(parser, take_value(parser, "the name of a field"));
+    if (parser->field_count > 0 && is_variable(&field[-1]))
+        parse_error(parser, "field %s follows one of variable size", field->name);
+    if (is_token(parser, "["))
+        parse_dimension(parser, field, is_text);
+    expect(parser, ";", NULL);
+    parser->bytes = (parser->bytes + field->width - 1) / field->width * field->width;
+    field->offset = (uint32_t)parser->bytes;
+    if (field->kind == FIELD_ARRAY || field->kind == FIELD_TEXT)
+        parser->bytes += (uint64_t)field->width * field->count;
+    else
+        parser->bytes += field->kind == FIELD_SEQUENCE ? 0 : field->width;
+    if (parser->bytes > TRACE_LENGTH_MAX * 8u)
+        parse_error(parser, "with field %s, the event is larger than one can be", field->name);
+    parser->field_count++;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------------- */
 
-/* typealias TYPE := NAME; */
-static void parse_typealias(struct parser *parser)
+/* Copies the fields into the arena. */
+static void take_fields(struct parser *parser, struct event_type *type)
 {
-    struct named_type *named = arena_alloc(&parser->tsdl->arena, sizeof(*named));
+    struct field *fields = arena_alloc(&parser->schema->arena, (parser->field_count + 1) * sizeof(fields[0]));
+    struct field *last = &fields[parser->field_count - (parser->field_count > 0)];
 
-    named->type = parse_type(parser);
-    expect_punct(parser, ":=");
-    named->name = expect_word(parser, "a name");
-    if (find_type(parser, named->name) != NULL)
-        parse_error(parser, "type '%s' is declared twice", named->name);
-    if (++parser->alias_count > NAMED_TYPES_MAX)
-        parse_error(parser, "too many named types");
-    named->next = parser->aliases;
-    parser->aliases = named;
+    memcpy(fields, parser->fields, parser->field_count * sizeof(fields[0]));
+    if (last->counter != NULL)
+        last->counter = fields + (last->counter - parser->fields);
+    type->fields = fields;
+    type->field_count = parser->field_count;
+    if (parser->field_count > 0 && is_variable(last))
+        type->tail = last;
+    type->words = (uint32_t)((parser->bytes + 7) / 8);
+    type->fixed_words = type->tail == NULL ? type->words : UINT32_MAX;
 }
 
 static void parse_event(struct parser *parser)
 {
-    struct tsdl_event *event = arena_alloc(&parser->tsdl->arena, sizeof(*event));
+    struct schema *schema = parser->schema;
+    struct event_type *type = arena_alloc(&schema->arena, sizeof(*type));
+    struct token values[2];
+    uint64_t id;
 
-    event->id = UINT64_MAX;
-    event->stream_id = parser->tsdl->stream_id;
-    parse_body(parser, "event", event_keys, event);
-    if (event->name == NULL || event->id == UINT64_MAX)
-        parse_error(parser, "an event needs a name and an id");
-    else if (strlen(event->name) > 255)
+    expect(parser, "event { name = @NAME@; id = @ID@; stream_id = 0; fields := struct {", values);
+    type->name = copy_text(parser, values[0]);
+    id = number_of(parser, values[1]);
+    if (values[0].length > NAME_BYTES_MAX)
         parse_error(parser, "the name of an event is too long");
-    if (event->stream_id != parser->tsdl->stream_id)
-        parse_error(parser, "an event of another stream class");
-    *parser->last_event = event;
-    parser->last_event = &event->next;
+    if (id >= TRACE_ID(TRACE_CLASS_COUNT, 0))
+        parse_error(parser, "the id of event %s does not fit the header", type->name);
+    type->id = (uint32_t)id;
+    type->index = schema->event_count;
+    parser->field_count = 0;
+    parser->bytes = sizeof(struct trace_header);
+    while (!parser->failed && !is_token(parser, "}"))
+        parse_field(parser);
+    expect(parser, "}; };", NULL);
+    take_fields(parser, type);
+    schema->events =
+        array_grow(schema->events, schema->event_count, &parser->event_capacity, sizeof(schema->events[0]));
+    schema->events[schema->event_count++] = type;
 }
 
-/* env { name = "text"; name = number; }; the values are not interpreted here. */
+/* NAME = VALUE; ... with values that are not interpreted here. */
 static void parse_env(struct parser *parser)
 {
-    expect_punct(parser, "{");
-    while (!parser->failed && !accept_punct(parser, "}")) {
-        struct tsdl_env *env = arena_alloc(&parser->tsdl->arena, sizeof(*env));
+    struct env_entry **last = &parser->schema->env;
+    struct token values[2];
 
-        env->name = expect_word(parser, "a name");
-        expect_punct(parser, "=");
-        env->is_text = parser->token.kind == TOKEN_STRING;
-        env->text = expect_value(parser);
-        expect_punct(parser, ";");
-        *parser->last_env = env;
-        parser->last_env = &env->next;
+    expect(parser, "env {", NULL);
+    while (!parser->failed && !accept(parser, "}")) {
+        struct env_entry *entry = arena_alloc(&parser->schema->arena, sizeof(*entry));
+
+        expect(parser, "@NAME@ = @VALUE@;", values);
+        entry->name = copy_text(parser, values[0]);
+        entry->text = copy_text(parser, values[1]);
+        entry->is_text = values[1].kind == TOKEN_STRING;
+        *last = entry;
+        last = &entry->next;
     }
+    expect(parser, ";", NULL);
 }
 
-static void parse_block(struct parser *parser)
+/* Everything but the events. */
+static void parse_frame(struct parser *parser)
 {
-    const char *name = expect_word(parser, "a declaration");
-    unsigned i = 0;
+    struct parser frame = {.text = trace_metadata_template,
+                           .at = trace_metadata_template,
+                           .end = trace_metadata_template + trace_metadata_template_size};
+    struct token trace[2], clock[5];
 
-    while (i < sizeof(blocks) / sizeof(blocks[0]) && strcmp(blocks[i].name, name) != 0)
-        i++;
-    if (i < sizeof(blocks) / sizeof(blocks[0])) {
-        if (parser->seen & 1u << i)
-            parse_error(parser, "a second %s is not part of a Tarn trace", name);
-        parser->seen |= 1u << i;
-        parse_body(parser, name, blocks[i].keys, parser->tsdl);
-    } else if (strcmp(name, "typealias") == 0) {
-        parse_typealias(parser);
-    } else if (strcmp(name, "env") == 0) {
-        parse_env(parser);
-    } else if (strcmp(name, "event") == 0) {
-        parse_event(parser);
-    } else {
-        parse_error(parser, "'%s' is not part of a Tarn trace", name);
-    }
-    expect_punct(parser, ";");
+    parse_next(&frame);
+    expect_frame(parser, &frame, "env", trace);
+    set_uuid(parser, trace[0]);
+    set_byte_order(parser, trace[1]);
+    parse_env(parser);
+    while (!is_token(&frame, "clock"))
+        parse_next(&frame);
+    expect_frame(parser, &frame, "event", clock);
+    parser->schema->clock_name = copy_text(parser, clock[0]);
+    parser->schema->clock_freq = number_of(parser, clock[2]);
+    parser->schema->clock_offset_s = (int64_t)number_of(parser, clock[3]);
+    parser->schema->clock_offset = number_of(parser, clock[4]);
 }
 
-bool tsdl_parse(struct tsdl *tsdl, const char *text, size_t length, struct fail *fail)
+bool tsdl_parse(struct schema *schema, const char *text, size_t length, struct fail *fail)
 {
-    struct parser parser = {.tsdl = tsdl, .fail = fail, .at = text, .end = text + length, .line = 1};
+    struct parser parser = {.schema = schema, .fail = fail, .text = text, .at = text, .end = text + length};
 
-    *tsdl = (struct tsdl){.stream_id = UINT64_MAX};
-    parser.last_event = &tsdl->events;
-    parser.last_env = &tsdl->env;
+    parser.fields = alloc_zero(FIELDS_MAX + 1, sizeof(parser.fields[0]));
     parse_next(&parser);
+    parse_frame(&parser);
     while (!parser.failed && parser.token.kind != TOKEN_END)
-        parse_block(&parser);
-    if (tsdl->uuid_text != NULL && !parse_uuid(tsdl->uuid_text, tsdl->uuid))
-        parse_error(&parser, "malformed uuid");
+        parse_event(&parser);
+    free(parser.fields);
     return !parser.failed;
-}
-
-void tsdl_free(struct tsdl *tsdl)
-{
-    arena_free(&tsdl->arena);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <tools/tarn/read/tsdl.h>
+#include <tools/tarn/read/schema.h>
 #include <tools/tarn/source/guest_source.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>

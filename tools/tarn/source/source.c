@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <tools/tarn/read/tsdl.h>
+#include <tools/tarn/read/schema.h>
 #include <tools/tarn/source/source.h>
 #include <trace/print/words.h>
 #include <unistd.h>

@@ -42,7 +42,7 @@ static bool learn_trace(struct key_names *names, const struct wire_hello *hello,
 {
     if (!trace_open(&names->trace, directory, fail))
         return false;
-    if (memcmp(names->trace.schema.tsdl.uuid, hello->uuid, sizeof(hello->uuid)) != 0) {
+    if (memcmp(names->trace.schema.uuid, hello->uuid, sizeof(hello->uuid)) != 0) {
         trace_close(&names->trace);
         return fail_set(fail, "%s is the trace of another system: its UUID differs", directory);
     }

@@ -16,7 +16,7 @@
 
 static const char *environment(const struct view *view, const char *name)
 {
-    for (const struct tsdl_env *env = view->trace.schema.tsdl.env; env != NULL; env = env->next)
+    for (const struct env_entry *env = view->trace.schema.env; env != NULL; env = env->next)
         if (strcmp(env->name, name) == 0)
             return env->text;
     return "";

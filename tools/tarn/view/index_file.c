@@ -51,7 +51,7 @@ static struct identity identity_of(const struct trace *trace)
         identity.built_s = program.st_mtim.tv_sec;
         identity.built_ns = program.st_mtim.tv_nsec;
     }
-    memcpy(identity.uuid, trace->schema.tsdl.uuid, sizeof(identity.uuid));
+    memcpy(identity.uuid, trace->schema.uuid, sizeof(identity.uuid));
     return identity;
 }
 

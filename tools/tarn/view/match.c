@@ -54,7 +54,7 @@ bool has_part(const char *text, size_t length, const char *part)
 
 static bool label_has_text(const struct field *field, const char *text)
 {
-    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
+    for (const struct label *label = field->labels; label != NULL; label = label->next)
         if (has_part(label->name, strlen(label->name), text))
             return true;
     return false;
@@ -123,10 +123,9 @@ void match_close(struct match *match)
 
 static bool label_has_part(const struct field *field, uint64_t value, const char *part)
 {
-    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
-        if (value >= label->low && value <= label->high)
-            return has_part(label->name, strlen(label->name), part);
-    return false;
+    const char *label = field_label(field, value);
+
+    return label != NULL && has_part(label, strlen(label), part);
 }
 
 static bool field_has_text(const struct match *match, const struct field *field, const struct event *event)

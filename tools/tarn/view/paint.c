@@ -104,11 +104,7 @@ static const char *detail_name(const struct view *view, uint32_t kind, uint32_t 
     for (uint32_t i = 0; kind == ACTIVITY_IRQ && i < model->irq_count; i++)
         if (model->irqs[i].number == detail)
             return model->irqs[i].name;
-    for (const struct tsdl_label *label = field != NULL ? field->labels : NULL; label != NULL;
-         label = label->next)
-        if (label->low == detail)
-            return label->name;
-    return NULL;
+    return field_label(field, detail);
 }
 
 /* "system call read". BRIEF is its end that suffices in a narrow box: a number alone would not. */
