@@ -6,17 +6,13 @@
  * guests: tests/host/from_outside. Prints TAP.
  */
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <tests/unit/scratch.h>
 #include <tests/unit/trace/ring_harness.h>
-#include <tools/tarn/command/commands.h>
 #include <tools/tarn/source/guest.h>
-#include <tools/tarn/source/source.h>
 #include <trace/format/store.h>
 #include <trace/user.h>
 #include <unistd.h>
@@ -31,7 +27,7 @@
 #define FILE_BYTES   (4u << 20)
 #define EXTENTS      (1 + RING_BYTES / 4096) /* of each processor: a ring in pages, as a reader's pieces are */
 
-static char ram_path[96], output[96];
+static char ram_path[96];
 static char *ram;
 static int ram_fd;
 
@@ -258,39 +254,12 @@ static void test_opening(void)
     stop_guest();
 }
 
-/* A file that is cut off while it is read must not end the program. */
-static void *cut_file(void *unused)
-{
-    usleep(300000);
-    if (truncate(ram_path, 8192) != 0)
-        perror("truncate");
-    return NULL;
-}
-
-static void test_cut(void)
-{
-    char name[128];
-    char *argv[] = {"pull", name, "-o", output, "-q", "--force", "--duration=60", "--slow=0", NULL};
-    pthread_t cutter;
-
-    snprintf(name, sizeof(name), "ram:%s", ram_path);
-    start_guest();
-    pthread_create(&cutter, NULL, cut_file, NULL);
-    int status = command_run(8, argv);
-    pthread_join(cutter, NULL);
-    check(status == 0 || status == 1, "a truncated file ends the pull");
-    munmap(ram, FILE_BYTES);
-    close(ram_fd);
-}
-
 int main(void)
 {
     make_scratch();
     snprintf(ram_path, sizeof(ram_path), "%s/ram", scratch);
-    snprintf(output, sizeof(output), "%s/out", scratch);
     alarm(120);
     test_every_window();
     test_opening();
-    test_cut();
     return finish_tests();
 }

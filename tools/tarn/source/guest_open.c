@@ -3,14 +3,10 @@
  * guest_open.c - opens the trace in guest memory as a source, of the running system or the previous boot:
  * its HELLO, rings, and metadata.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <tools/tarn/read/schema.h>
 #include <tools/tarn/source/guest_source.h>
-#include <trace/events.h>
-#include <trace/format/metadata.h>
 
 static void fill_hello(struct guest_source *guest)
 {
@@ -21,62 +17,14 @@ static void fill_hello(struct guest_source *guest)
     hello->mask = guest_info64(&guest->guest, offsetof(struct trace_info, mask));
 }
 
-/* Copies the machine's name, which goes into the metadata in quotes. */
-static void copy_machine(char to[17], const char from[16])
-{
-    size_t length = 0;
-
-    while (length < 16 && from[length] && strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", from[length]))
-        length++;
-    snprintf(to, 17, "%.*s", (int)length, from);
-}
-
-/* Makes the metadata from the schema of this program, if the guest was built with the same. */
-static bool make_metadata(struct guest_source *guest, struct fail *fail)
-{
-    static const uint8_t ours[16] = TRACE_SCHEMA_UUID_BYTES;
-    const struct wire_hello *hello = &guest->source.hello;
-    char machine[17], our_text[37], its_text[37];
-
-    if (memcmp(hello->uuid, ours, sizeof(ours)) != 0) {
-        format_uuid(ours, our_text);
-        format_uuid(hello->uuid, its_text);
-        return fail_set(fail,
-                        "the guest's memory has no metadata; its schema is %s, and this program has only %s",
-                        its_text, our_text);
-    }
-    copy_machine(machine, hello->machine);
-    const struct trace_metadata_values values = {
-        .byte_order = hello->byte_order == 1 ? "le" : "be",
-        .hostname = "tarn",
-        .architecture = machine,
-        .cpu_count = hello->cpu_count,
-        .clock_hz = hello->clock_hz,
-        .clock_offset_ns = hello->clock_offset_ns,
-    };
-    uint64_t size =
-        trace_metadata_expand(NULL, 0, trace_metadata_template, trace_metadata_template_size, &values);
-    guest->metadata = alloc_zero(1, size);
-    guest->metadata_size = trace_metadata_expand(guest->metadata, size, trace_metadata_template,
-                                                 trace_metadata_template_size, &values);
-    return true;
-}
-
-/* Reads the guest's own metadata, if it has any. */
 bool guest_read_metadata(struct guest_source *guest, struct fail *fail)
 {
-    size_t size;
-    char *text = guest_metadata(&guest->guest, &size);
-
     guest->metadata_sent = false;
     free(guest->metadata);
-    guest->metadata = NULL;
-    if (text && check_metadata(&guest->source.hello, text, size, fail)) {
-        guest->metadata = text, guest->metadata_size = size;
-        return true;
-    }
-    free(text);
-    return make_metadata(guest, fail);
+    guest->metadata = guest_metadata(&guest->guest, &guest->metadata_size);
+    return guest->metadata != NULL
+               ? check_metadata(&guest->source.hello, guest->metadata, guest->metadata_size, fail)
+               : fail_set(fail, "the guest's memory has no metadata");
 }
 
 bool guest_open_rings(struct guest_source *guest, struct fail *fail)
