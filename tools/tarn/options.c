@@ -17,7 +17,7 @@ struct parser {
     void *contexts[COMMAND_OPTIONS];
     bool is_given[COMMAND_OPTIONS];
     struct option known[COMMAND_OPTIONS + 2]; /* for getopt_long, with --help */
-    char letters[2 * COMMAND_OPTIONS + 3];
+    char letters[2 * COMMAND_OPTIONS + 2];
 };
 
 static void add_letter(char *letters, char letter, bool has_argument)
@@ -31,7 +31,7 @@ static void add_letter(char *letters, char letter, bool has_argument)
 
 static void know_options(struct parser *parser, void *const contexts[])
 {
-    strcpy(parser->letters, ":h");
+    strcpy(parser->letters, "h");
     for (unsigned g = 0; g < COMMAND_GROUPS; g++) {
         const struct command_option *option = parser->command->groups[g].options;
 
@@ -48,56 +48,6 @@ static void know_options(struct parser *parser, void *const contexts[])
         }
     }
     parser->known[parser->count] = (struct option){"help", no_argument, NULL, 'h'};
-}
-
-/* Lists the options that begin with the LENGTH bytes at TEXT. */
-static unsigned list_options(const struct option *known, const char *text, size_t length, char *list,
-                             size_t size)
-{
-    unsigned count = 0;
-    size_t used = 0;
-
-    list[0] = '\0';
-    for (; known->name != NULL; known++)
-        if (strncmp(known->name, text, length) == 0) {
-            if (used < size)
-                used += (size_t)snprintf(list + used, size - used, count ? ", --%s" : "--%s", known->name);
-            count++;
-        }
-    return count;
-}
-
-static bool is_option(const struct option *known, const char *text, size_t length)
-{
-    for (; known->name != NULL; known++)
-        if (strlen(known->name) == length && memcmp(known->name, text, length) == 0)
-            return true;
-    return false;
-}
-
-/* Reports WORD, which getopt_long refused. */
-static void complain_of_option(const struct parser *parser, const char *word, int what)
-{
-    const char *name = parser->command->name;
-    char list[400];
-    size_t length = strcspn(word, "=");
-    unsigned count;
-
-    if (strncmp(word, "--", 2) != 0) {
-        complain(what == ':' ? "%s: -%c requires a value; see `tarn %s --help`"
-                             : "%s: no option -%c; see `tarn %s --help`",
-                 name, optopt, name);
-        return;
-    }
-    count = list_options(parser->known, word + 2, length - 2, list, sizeof(list));
-    if (count == 0)
-        complain("%s: no option %.*s; see `tarn %s --help`", name, (int)length, word, name);
-    else if (what == ':')
-        complain("%s: %s requires a value; see `tarn %s --help`", name, count == 1 ? list : word, name);
-    else if (count == 1 || is_option(parser->known, word + 2, length - 2))
-        complain("%s: %s takes no value", name, count == 1 ? list : word);
-    else
-        complain("%s: %.*s is ambiguous: %s", name, (int)length, word, list);
 }
 
 int complain_of_words(const struct command *command, const char *what)
@@ -271,18 +221,20 @@ int command_parse(const struct command *command, void *const contexts[], int arg
 {
     struct parser parser = {.command = command};
     struct fail fail;
+    static char title[80];
     int option;
 
     know_options(&parser, contexts);
-    opterr = 0;
+    snprintf(title, sizeof(title), "tarn: %s", command->name);
+    argv[0] = title; /* for the complaints of getopt_long */
     optind = 0;
     while ((option = getopt_long(argc, argv, parser.letters, parser.known, NULL)) != -1) {
         if (option == 'h') {
             help_print(stdout, command);
             return EXIT_OK;
         }
-        if (option == '?' || option == ':') {
-            complain_of_option(&parser, argv[optind - 1], option);
+        if (option == '?') {
+            fprintf(stderr, "See `tarn %s --help`.\n", command->name);
             return EXIT_USAGE;
         }
         unsigned place = place_of(&parser, option);
