@@ -68,7 +68,7 @@ static void add_pairs(struct diff_first *first)
         const struct run *run = first->runs[side];
 
         for (unsigned i = 0; i < run->trace.stream_count; i++)
-            if ((run->filter.streams == NULL || run->filter.streams[i]) && run->trace.streams[i].cpu != ~0u &&
+            if ((run->filter.streams == NULL || run->filter.streams[i]) &&
                 find_pair(first, run->trace.streams[i].cpu) == NULL)
                 add_pair(first, run->trace.streams[i].cpu);
     }

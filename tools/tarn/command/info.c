@@ -228,7 +228,7 @@ static void print_text(const struct info *info)
     const struct schema *schema = &trace->schema;
     int64_t start = schema_ns(schema, trace->begin);
     time_t seconds = (time_t)(start / 1000000000);
-    char uuid[37], date[64], shown[64];
+    char uuid[37], date[64];
     uint64_t packets = 0, bytes = 0, before = 0;
     double events = 0;
     struct tm tm;
@@ -277,9 +277,8 @@ static void print_text(const struct info *info)
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct survey *survey = &info->surveys[i];
 
-        snprintf(shown, sizeof(shown), trace->streams[i].cpu == ~0u ? "?" : "%u", trace->streams[i].cpu);
-        printf("%-10s %4s %10" PRIu64 " %14" PRIu64 " %12.0f %12" PRIu64 " %14.6f %14.6f\n",
-               trace->streams[i].name, shown, survey->packets, trace->streams[i].size,
+        printf("%-10s %4u %10" PRIu64 " %14" PRIu64 " %12.0f %12" PRIu64 " %14.6f %14.6f\n",
+               trace->streams[i].name, trace->streams[i].cpu, survey->packets, trace->streams[i].size,
                estimate_events(survey), survey->losses.lost_events,
                survey->packets ? seconds_between(trace, trace->begin, survey->begin) : 0,
                survey->packets ? seconds_between(trace, trace->begin, survey->end) : 0);
@@ -345,13 +344,12 @@ static void print_json(const struct info *info)
 
         printf("%s{\"file\":", i ? "," : "");
         print_json_string(stdout, trace->streams[i].name);
-        printf(",\"cpu\":%" PRId64 ",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"events_estimate\":%.0f"
+        printf(",\"cpu\":%" PRIu32 ",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"events_estimate\":%.0f"
                ",\"discarded_before\":%" PRIu64 ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64
                ",\"missing_events\":%" PRIu64 ",\"missing_is_least\":%s}",
-               trace->streams[i].cpu == ~0u ? -1 : (int64_t)trace->streams[i].cpu, survey->packets,
-               trace->streams[i].size, estimate_events(survey), trace->streams[i].discarded_before,
-               survey->losses.lost_events, survey->losses.lost_packets, survey->losses.missing.events,
-               survey->losses.missing.is_least ? "true" : "false");
+               trace->streams[i].cpu, survey->packets, trace->streams[i].size, estimate_events(survey),
+               trace->streams[i].discarded_before, survey->losses.lost_events, survey->losses.lost_packets,
+               survey->losses.missing.events, survey->losses.missing.is_least ? "true" : "false");
     }
     printf("],\"processes\":[");
     for (unsigned i = 0; i < count; i++) {

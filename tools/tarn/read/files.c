@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,12 +78,10 @@ static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
     struct trace_packet header;
     enum anomaly anomaly;
 
-    stream->cpu = ~0u;
     stream->last_packet = stream->pulled_last = ~0ull;
     anomaly = stream_header(trace, stream, 0, &header);
     if (anomaly_is_fatal(anomaly))
         return anomaly;
-    stream->cpu = header.cpu_id;
     stream->begin = header.timestamp_begin;
     stream->first_packet_bytes = header.packet_size / 8;
     if (anomaly != ANOMALY_PACKET_TIME && header.timestamp_begin < trace->begin)
@@ -110,9 +109,14 @@ static int compare_streams(const void *left, const void *right)
     return strcmp(((const struct stream *)left)->name, ((const struct stream *)right)->name);
 }
 
-static bool is_stream_name(const char *name)
+/* Whether a file is named after a CPU. */
+static bool is_stream_name(const char *name, uint32_t *cpu)
 {
-    return name[0] != '.' && strcmp(name, "metadata") != 0;
+    char again[16] = "";
+
+    if (sscanf(name, "cpu%" SCNu32, cpu) == 1 && *cpu < STREAMS_MAX)
+        snprintf(again, sizeof(again), "cpu%" PRIu32, *cpu);
+    return strcmp(name, again) == 0;
 }
 
 /* Classifies NAME; if it is a stream, opens it as *STREAM. */
@@ -120,16 +124,18 @@ static enum anomaly open_stream(struct trace *trace, const char *name, struct st
 {
     size_t length = strlen(trace->directory) + strlen(name) + 2;
     struct stat status;
+    bool is_stream;
 
     *error = 0;
     stream->path = alloc_zero(1, length);
     snprintf(stream->path, length, "%s/%s", trace->directory, name);
     stream->name = stream->path + strlen(trace->directory) + 1;
+    is_stream = is_stream_name(name, &stream->cpu);
     if (stat(stream->path, &status) != 0) /* a dangling or circular link */
         return ANOMALY_FILE;
     if (S_ISDIR(status.st_mode))
         return ANOMALY_NONE;
-    if (!S_ISREG(status.st_mode))
+    if (!S_ISREG(status.st_mode) || !is_stream)
         return ANOMALY_FILE;
     stream->fd = open(stream->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     *error = stream->fd < 0 ? errno : 0;
@@ -156,21 +162,18 @@ static bool take_entry(struct trace *trace, const char *name, struct fail *fail)
 
     if (error != 0)
         fail_set(fail, "%s: %s", stream.path, strerror(error));
-    else if (stream.size != 0 && trace->stream_count == STREAMS_MAX)
-        error = !fail_set(fail, "%s: more than %u stream files", trace->directory, STREAMS_MAX);
     else if (anomaly != ANOMALY_NONE)
         add_oddity(trace, anomaly, name, 0);
     if (error != 0 || stream.size == 0) {
         close_stream(&stream);
         return error == 0;
     }
-    trace->file_count++;
     trace->streams = alloc_more(trace->streams, trace->stream_count + 1, sizeof(stream));
     trace->streams[trace->stream_count++] = stream;
     return true;
 }
 
-/* As for other CTF readers, every file but the metadata and hidden files is a stream. */
+/* Every file but the metadata and hidden files should be a stream. */
 static bool open_streams(struct trace *trace, struct fail *fail)
 {
     DIR *directory = opendir(trace->directory);
@@ -180,10 +183,13 @@ static bool open_streams(struct trace *trace, struct fail *fail)
     if (directory == NULL)
         return fail_set(fail, "%s: %s", trace->directory, strerror(errno));
     while (ok && (entry = readdir(directory)) != NULL)
-        ok = !is_stream_name(entry->d_name) || take_entry(trace, entry->d_name, fail);
+        ok = entry->d_name[0] == '.' || strcmp(entry->d_name, "metadata") == 0 ||
+             take_entry(trace, entry->d_name, fail);
     closedir(directory);
     if (trace->stream_count > 0)
         qsort(trace->streams, trace->stream_count, sizeof(trace->streams[0]), compare_streams);
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        trace->streams[i].rank = i;
     return ok;
 }
 
@@ -194,51 +200,6 @@ unsigned trace_find_cpu(const struct trace *trace, uint64_t cpu)
     while (rank < trace->stream_count && trace->streams[rank].cpu != cpu)
         rank++;
     return rank;
-}
-
-/* ---- one file for each CPU ------------------------------------------------------------------------- */
-
-static bool is_named_after_processor(const struct stream *stream)
-{
-    char name[16];
-
-    snprintf(name, sizeof(name), "cpu%u", stream->cpu);
-    return strcmp(stream->name, name) == 0;
-}
-
-/* Returns the file to use for a CPU that has several: the one named after it, or else the first. */
-static unsigned find_owner(const struct trace *trace, unsigned place)
-{
-    unsigned owner = place;
-
-    for (unsigned i = 0; i < trace->stream_count; i++)
-        if (trace->streams[i].cpu == trace->streams[place].cpu &&
-            (is_named_after_processor(&trace->streams[i]) ||
-             (i < owner && !is_named_after_processor(&trace->streams[owner]))))
-            owner = i;
-    return owner;
-}
-
-/* Keeps one file per CPU, so that events do not count twice. */
-static void leave_out_copies(struct trace *trace)
-{
-    bool *is_copy = alloc_zero(trace->stream_count, sizeof(is_copy[0]));
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < trace->stream_count; i++)
-        is_copy[i] = trace->streams[i].cpu != ~0u && find_owner(trace, i) != i;
-    for (unsigned i = 0; i < trace->stream_count; i++) {
-        if (is_copy[i]) {
-            add_oddity(trace, ANOMALY_COPY, trace->streams[i].name, trace->streams[i].cpu);
-            close_stream(&trace->streams[i]);
-        } else {
-            trace->streams[kept] = trace->streams[i];
-            trace->streams[kept].rank = kept;
-            kept++;
-        }
-    }
-    trace->stream_count = kept;
-    free(is_copy);
 }
 
 /* Notes missing streams. The metadata has the number of CPUs, and each logs from its start. A pull that has
@@ -261,7 +222,7 @@ static void look_for_missing(struct trace *trace, bool is_written)
         add_oddity(trace, ANOMALY_MISSING, names, missing);
     trace->missing_count = (uint32_t)missing;
     for (unsigned i = 0; i < trace->stream_count; i++) {
-        if (trace->streams[i].cpu != ~0u && trace->streams[i].cpu >= count) {
+        if (trace->streams[i].cpu >= count) {
             add_oddity(trace, ANOMALY_CPU_COUNT, "metadata", 0);
             break;
         }
@@ -406,7 +367,6 @@ static bool open_files(struct trace *trace, struct fail *fail)
         return refuse_schema(trace, fail);
     if (is_written) /* a packet may be half written at this moment */
         trace_cut_partial(trace);
-    leave_out_copies(trace);
     look_for_missing(trace, is_written);
     read_records(trace, mark == MARK_NONE);
     if (trace->begin > trace->end)
@@ -447,12 +407,14 @@ static unsigned count_stream_files(const struct trace *trace)
     struct dirent *entry;
     struct stat status;
     unsigned count = 0;
+    uint32_t cpu;
 
     if (directory == NULL)
         return 0;
     while ((entry = readdir(directory)) != NULL)
-        count += is_stream_name(entry->d_name) && fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 &&
-                 S_ISREG(status.st_mode) && status.st_size != 0;
+        count += is_stream_name(entry->d_name, &cpu) &&
+                 fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISREG(status.st_mode) &&
+                 status.st_size != 0;
     closedir(directory);
     return count;
 }
@@ -497,7 +459,7 @@ unsigned trace_count_partial(const struct trace *trace)
 
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from)
 {
-    enum trace_news news = count_stream_files(trace) == trace->file_count && !has_other_metadata(trace)
+    enum trace_news news = count_stream_files(trace) == trace->stream_count && !has_other_metadata(trace)
                                ? TRACE_SAME
                                : TRACE_CHANGED;
 

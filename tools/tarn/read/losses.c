@@ -55,8 +55,6 @@ static void add_oddity(struct text *text, const struct oddity *oddity, const cha
         return;
     }
     add(text, "file %s", oddity->file);
-    if (oddity->anomaly == ANOMALY_COPY)
-        add(text, " cpu %" PRIu64, oddity->count);
     add(text, ": %s", meaning);
     if (oddity->anomaly == ANOMALY_TAIL)
         add(text, ": %" PRIu64 " packets are missing", oddity->count);
@@ -103,9 +101,7 @@ static void add_place(struct text *text, const struct trace *trace, const struct
     const struct event_type *type = schema_event(&trace->schema, report->event_id);
     const enum anomaly anomaly = report->anomaly;
 
-    add(text, "file %s", report->stream->name);
-    if (report->stream->cpu != ~0u)
-        add(text, " cpu %u", report->stream->cpu);
+    add(text, "file %s cpu %u", report->stream->name, report->stream->cpu);
     if (anomaly != ANOMALY_TRUNCATED && anomaly != ANOMALY_MAGIC)
         add(text, " packet %" PRIu64, report->packet_seq);
     if (anomaly == ANOMALY_LOST_EVENTS || anomaly == ANOMALY_LOST_PACKETS) {

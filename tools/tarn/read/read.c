@@ -46,7 +46,7 @@ static enum anomaly judge_header(const struct trace *trace, const struct stream 
         return ANOMALY_TRUNCATED;
     if (header->timestamp_end < header->timestamp_begin || header->timestamp_begin > trace->schema.century)
         return ANOMALY_PACKET_TIME;
-    if (stream->cpu != ~0u && header->cpu_id != stream->cpu)
+    if (header->cpu_id != stream->cpu)
         return ANOMALY_CPU;
     if (!(header->flags & TRACE_PACKET_CUT) && header->committed != header->packet_size / 64)
         return ANOMALY_COMMITTED;

@@ -2,8 +2,8 @@
 /*
  * read.h - stage "read": the files of a trace to packets.
  *
- * A stream is one file: the packets of one CPU, back to back. Packets are read one at a time with pread into
- * the caller's buffer, so memory is bounded, and a file may grow or shrink meanwhile. There is no index:
+ * A stream is one file, cpuN: the packets of CPU N, back to back. Packets are read one at a time with pread
+ * into the caller's buffer, so memory is bounded, and a file may grow or shrink meanwhile. There is no index:
  * stream_seek finds a time by binary search over the packet headers, or from header to header if packets vary
  * in size or are damaged.
  *
@@ -23,7 +23,7 @@ struct stream {
     int fd;
     uint64_t size;  /* bytes in the file when it was opened */
     unsigned rank;  /* position among the streams sorted by name; breaks ties of time */
-    uint32_t cpu;   /* of the first packet; ~0: no packet */
+    uint32_t cpu;   /* as its name says */
     uint64_t begin; /* ticks: start of the first packet */
     uint64_t first_packet_bytes;
     uint64_t last_packet;      /* its number; ~0: unknown */
@@ -45,7 +45,6 @@ struct trace {
     struct oddity *oddities;
     unsigned oddity_count;
     uint32_t missing_count; /* CPUs without a stream: ANOMALY_MISSING */
-    unsigned file_count;    /* stream files, including ignored ones */
 };
 
 enum anomaly {
@@ -65,7 +64,7 @@ extern const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT];
 struct oddity {
     enum anomaly anomaly;
     char file[200]; /* its name; ANOMALY_MISSING: the names of the missing files */
-    uint64_t count; /* ANOMALY_COPY: the CPU; ANOMALY_MISSING, ANOMALY_TAIL: how many */
+    uint64_t count; /* ANOMALY_MISSING, ANOMALY_TAIL: how many */
 };
 
 struct packet {
