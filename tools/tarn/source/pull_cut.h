@@ -17,8 +17,6 @@ struct packet_events {
     uint64_t time;        /* of the last good event */
     enum anomaly anomaly; /* of the first bad event; NONE: all of it decodes */
     uint32_t id;          /* of the bad event */
-    uint64_t lost;        /* the bad event and those after it */
-    bool lost_is_least;   /* `lost` is a minimum, because some lengths are wrong */
 };
 
 /* Walks the events of PACKET, whose header is valid and whose content has CONTENT bytes. */

@@ -278,8 +278,8 @@ struct outgoing {
     size_t body_bytes;
     uint64_t tail[2]; /* after the body, if the packet was cut here: the end event, a filler's header */
     size_t tail_bytes;
-    uint64_t events, lost; /* lost: events cut off here */
-    bool lost_is_least;
+    uint64_t events;
+    bool is_cut_here;
 };
 
 /* Returns the guest's count, plus events cut off earlier packets, less those before the first packet. */
@@ -328,21 +328,22 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
 }
 
 /* Counts the events cut off the last packet, which the one with this header tells. If packets are missing in
- * between, readers find them among those packets' events. */
+ * between, readers find them among those packets' events. If nothing tells, at least the event is lost at
+ * which the packet was cut here. */
 static void settle_cut(struct trace_writer *writer, struct stream_writer *stream,
                        const struct trace_packet *header)
 {
     const uint64_t before = header->events_before;
     const bool is_known = before != TRACE_EVENTS_UNKNOWN && before >= stream->events &&
                           before - stream->events <= TRACE_BUFFER_BYTES_MAX / 8;
-    uint64_t lost = stream->cut_guess;
+    uint64_t lost = stream->is_cut_here;
 
     if (!stream->is_cut)
         return;
     if (is_known)
         lost = header->packet_seq_num == stream->next ? before - stream->events : 0;
     else
-        writer->cut_off_is_least |= stream->cut_guess_is_low;
+        writer->cut_off_is_least = true;
     stream->cut_off += lost;
     writer->cut_off += lost;
     stream->is_cut = false;
@@ -377,8 +378,7 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     stream->discarded_last = discarded;
     stream->events = header->events_before + packet->events - (packet->events > 0);
     stream->is_cut = (header->flags & TRACE_PACKET_CUT) != 0;
-    stream->cut_guess = packet->lost;
-    stream->cut_guess_is_low = packet->lost_is_least || packet->lost == 0;
+    stream->is_cut_here = packet->is_cut_here;
     writer->packets++;
     writer->events += packet->events;
     writer->bytes += header->content_size / 8;
@@ -407,13 +407,10 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
         packet->tail[1] = writer_64(writer, trace_filler_word(is_little, rest, found->time));
     packet->tail_bytes = rest != 0 ? 16 : 8;
     packet->events++;
-    packet->lost = found->lost;
-    packet->lost_is_least = found->lost_is_least;
+    packet->is_cut_here = true;
     writer->undecoded++;
-    fail_set(fail, "packet %llu of CPU %u is cut at the event of class %u, minor %u: %s; %s%llu events lost",
-             number, cpu, TRACE_ID_CLASS(found->id), TRACE_ID_MINOR(found->id),
-             anomaly_kinds[found->anomaly].meaning, found->lost_is_least ? "at least " : "",
-             (unsigned long long)found->lost);
+    fail_set(fail, "packet %llu of CPU %u is cut at the event of class %u, minor %u: %s", number, cpu,
+             TRACE_ID_CLASS(found->id), TRACE_ID_MINOR(found->id), anomaly_kinds[found->anomaly].meaning);
     return true;
 }
 

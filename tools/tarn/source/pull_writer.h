@@ -31,9 +31,8 @@ struct stream_writer {
     uint64_t events;         /* logged up to the end of the last packet's written part: as `events_before` */
     uint64_t cut_off;        /* events so far; of the last packet when the next one tells */
     /* of the last packet: */
-    bool is_cut;        /* in the guest or here */
-    uint64_t cut_guess; /* events cut off, as far as its bytes tell */
-    bool cut_guess_is_low;
+    bool is_cut; /* in the guest or here */
+    bool is_cut_here;
 };
 
 struct trace_writer {
