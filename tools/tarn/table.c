@@ -244,15 +244,6 @@ union table_cell table_unknown(const struct table_column *column)
     return cell;
 }
 
-void table_clear_cells(const struct table *table, struct table_row *row)
-{
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (table->columns[i].sum == SUM_ADDED)
-            row->cells[i].count = 0;
-        else
-            row->cells[i] = table_unknown(&table->columns[i]);
-}
-
 void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row)
 {
     for (unsigned i = 0; i < table->column_count; i++) {

@@ -168,8 +168,6 @@ const char *column_heading(const struct table_column *column, char text[HEADING_
 /* Finds a column by its key or its heading in text, with or without a time's unit: "waited_ns", "waited ms",
  * "waited". Returns TABLE_BY_NAME for "name" and for the heading of the names, or TABLE_NO_COLUMN. */
 int table_find_column(const struct table *table, const char *called);
-/* Sets ROW to the sum of no rows: zeros, or unknown in columns that do not add up. */
-void table_clear_cells(const struct table *table, struct table_row *row);
 /* Adds ROW to SUM, which has the same columns but need not be in the table. */
 void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row);
 union table_cell table_unknown(const struct table_column *column);

@@ -39,14 +39,10 @@ static void renew_names(struct follower *follower)
     struct names old = follower->names;
 
     names_open(&follower->names, &follower->trace.schema);
-    for (size_t i = 0; follower->has_names && i < old.table.count; i++) {
-        const struct process_name *known = map_value(&old.table, i);
-
-        if (known->name[0] != '\0')
-            names_set(&follower->names, known->pid, known->name, strlen(known->name));
-    }
-    if (follower->has_names)
+    if (follower->has_names) {
+        names_copy(&follower->names, &old);
         names_close(&old);
+    }
     follower->has_names = true;
 }
 

@@ -104,6 +104,16 @@ static void learn_from_source(struct names *names, const struct name_source *sou
         names_set(names, pid, name, length);
 }
 
+void names_copy(struct names *to, const struct names *from)
+{
+    for (size_t i = 0; i < from->table.count; i++) {
+        const struct process_name *known = map_value(&from->table, i);
+
+        if (known->name[0] != '\0')
+            names_set(to, known->pid, known->name, strlen(known->name));
+    }
+}
+
 void names_learn_from(struct names *names, const struct event *event)
 {
     for (unsigned told_by = names->told_by[event->type->index]; told_by != 0; told_by &= told_by - 1)

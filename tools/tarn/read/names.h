@@ -38,6 +38,7 @@ void names_open(struct names *names, const struct schema *schema);
 void names_close(struct names *names);
 const char *names_find(const struct names *names, uint32_t pid); /* NULL: unknown */
 void names_set(struct names *names, uint32_t pid, const char *name, size_t length);
+void names_copy(struct names *to, const struct names *from);
 void names_learn_from(struct names *names, const struct event *event);
 /* Returns the name that SOURCE's event contains (of a path, the last component), not NUL-terminated, and its
  * process. NULL: none. */

@@ -19,17 +19,6 @@ void intervals_close(struct intervals *intervals)
     free(intervals->model.bytes);
 }
 
-/* The saved model does not contain names. */
-static void copy_names(struct names *to, const struct names *from)
-{
-    for (size_t i = 0; i < from->table.count; i++) {
-        const struct process_name *known = map_value(&from->table, i);
-
-        if (known->name[0] != '\0')
-            names_set(to, known->pid, known->name, strlen(known->name));
-    }
-}
-
 static void go_on(struct intervals *intervals, struct model *model, struct merge *merge,
                   struct reporter *reporter)
 {
@@ -38,7 +27,7 @@ static void go_on(struct intervals *intervals, struct model *model, struct merge
         return;
     }
     merge_open_at(merge, intervals->trace, intervals->positions, reporter);
-    copy_names(&model->names, &intervals->names);
+    names_copy(&model->names, &intervals->names); /* the saved model has none */
     model_restore(model, intervals->model.bytes, intervals->model.used);
 }
 
@@ -47,7 +36,7 @@ static void keep(struct intervals *intervals, const struct model *model, const s
     intervals->model.used = 0;
     model_save(model, &intervals->model);
     merge_save(merge, intervals->positions);
-    copy_names(&intervals->names, &model->names);
+    names_copy(&intervals->names, &model->names);
     intervals->has_begun = true;
 }
 
