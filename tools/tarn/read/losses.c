@@ -19,121 +19,105 @@ static void format_seconds(const struct trace *trace, uint64_t ticks, char text[
     snprintf(text, 40, "%s%" PRIu64 ".%09" PRIu64, at < start ? "-" : "", ns / 1000000000, ns % 1000000000);
 }
 
-/* A text that is put together from parts. */
-struct text {
-    char *at;
-    size_t left;
-};
-
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct text *text, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    size_t length = (size_t)vsnprintf(text->at, text->left, format, args);
-    va_end(args);
-    length = length < text->left ? length : text->left - 1;
-    text->at += length;
-    text->left -= length;
-}
-
-static void add_count(struct text *text, uint64_t count, const char *what)
+static void add_count(FILE *to, uint64_t count, const char *what)
 {
     if (count == UINT64_MAX)
-        add(text, "an unknown number of %ss", what);
+        fprintf(to, "an unknown number of %ss", what);
     else
-        add(text, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+        fprintf(to, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
 }
 
-static void add_oddity(struct text *text, const struct oddity *oddity, const char *meaning)
+static void add_oddity(FILE *to, const struct oddity *oddity, const char *meaning)
 {
     if (oddity->anomaly == ANOMALY_MISSING) {
-        add(text, "no file has the packets of ");
-        add_count(text, oddity->count, "CPU");
-        add(text, ": %s", oddity->file);
+        fprintf(to, "no file has the packets of ");
+        add_count(to, oddity->count, "CPU");
+        fprintf(to, ": %s", oddity->file);
         return;
     }
-    add(text, "file %s", oddity->file);
-    add(text, ": %s", meaning);
+    fprintf(to, "file %s: %s", oddity->file, meaning);
     if (oddity->anomaly == ANOMALY_TAIL)
-        add(text, ": %" PRIu64 " packets are missing", oddity->count);
+        fprintf(to, ": %" PRIu64 " packets are missing", oddity->count);
 }
 
-static void add_clock(struct text *text, const struct trace *trace, const struct report *report,
-                      const char *begin, const char *end)
+static void add_clock(FILE *to, const struct trace *trace, const struct report *report, const char *begin,
+                      const char *end)
 {
     const double seconds = (double)report->count / (double)trace->schema.clock_freq;
 
     if (report->is_either)
-        add(text,
+        fprintf(
+            to,
             "the clocks of cpu %u and cpu %u are at least %.9f s apart: a thread leaves the first at [%s] "
             "and "
             "runs on the second from [%s] on",
             report->stream->cpu, report->other->cpu, seconds, begin, end);
     else
-        add(text,
+        fprintf(
+            to,
             "the clock of cpu %u is at least %.9f s ahead of cpu %u's: %s [%s] comes before its cause [%s]",
             report->stream->cpu, seconds, report->other->cpu,
             schema_event(&trace->schema, report->event_id)->name, end, begin);
 }
 
-static void add_losses(struct text *text, const struct report *report, const char *begin, const char *end)
+static void add_losses(FILE *to, const struct report *report, const char *begin, const char *end)
 {
     const bool has_end = report->begin < report->end || report->anomaly == ANOMALY_LOST_PACKETS;
 
-    add(text, ": lost ");
-    add_count(text, report->count, report->anomaly == ANOMALY_LOST_PACKETS ? "packet" : "event");
+    fprintf(to, ": lost ");
+    add_count(to, report->count, report->anomaly == ANOMALY_LOST_PACKETS ? "packet" : "event");
     if (report->anomaly == ANOMALY_LOST_PACKETS) {
-        add(text, " with ");
-        add_count(text, report->events, "event");
+        fprintf(to, " with ");
+        add_count(to, report->events, "event");
     }
     if (has_end)
-        add(text, " between [%s] and [%s]", begin, end);
+        fprintf(to, " between [%s] and [%s]", begin, end);
     else
-        add(text, " after [%s], up to an unknown time", begin);
+        fprintf(to, " after [%s], up to an unknown time", begin);
 }
 
 /* Adds the place and kind of a defect. */
-static void add_place(struct text *text, const struct trace *trace, const struct report *report,
-                      const char *begin, const char *end)
+static void add_place(FILE *to, const struct trace *trace, const struct report *report, const char *begin,
+                      const char *end)
 {
     const struct event_type *type = schema_event(&trace->schema, report->event_id);
     const enum anomaly anomaly = report->anomaly;
 
-    add(text, "file %s cpu %u", report->stream->name, report->stream->cpu);
+    fprintf(to, "file %s cpu %u", report->stream->name, report->stream->cpu);
     if (anomaly != ANOMALY_TRUNCATED && anomaly != ANOMALY_MAGIC)
-        add(text, " packet %" PRIu64, report->packet_seq);
+        fprintf(to, " packet %" PRIu64, report->packet_seq);
     if (anomaly == ANOMALY_LOST_EVENTS || anomaly == ANOMALY_LOST_PACKETS) {
-        add_losses(text, report, begin, end);
+        add_losses(to, report, begin, end);
         return;
     }
-    add(text, " offset %" PRIu64, report->offset);
+    fprintf(to, " offset %" PRIu64, report->offset);
     if (anomaly >= ANOMALY_EVENT_LENGTH && anomaly <= ANOMALY_EVENT_TIME)
-        add(text, ": event %u.%u%s%s", TRACE_ID_CLASS(report->event_id), TRACE_ID_MINOR(report->event_id),
-            type ? " " : "", type ? type->name : "");
-    add(text, ": %s", anomaly_kinds[anomaly].meaning);
+        fprintf(to, ": event %u.%u%s%s", TRACE_ID_CLASS(report->event_id), TRACE_ID_MINOR(report->event_id),
+                type ? " " : "", type ? type->name : "");
+    fprintf(to, ": %s", anomaly_kinds[anomaly].meaning);
     if (anomaly == ANOMALY_EVENT_COUNT)
-        add(text, ": %" PRIu64 ", not %" PRIu64, report->count, report->events);
+        fprintf(to, ": %" PRIu64 ", not %" PRIu64, report->count, report->events);
 }
 
 void format_report(const struct trace *trace, const struct report *report, char *text, size_t size)
 {
     const struct anomaly_kind *kind = &anomaly_kinds[report->anomaly];
-    struct text to = {text, size};
+    FILE *to = fmemopen(text, size - 1, "w");
     char begin[40], end[40];
 
+    text[size - 1] = '\0'; /* also if there is no space for all */
     format_seconds(trace, report->begin, begin);
     format_seconds(trace, report->end, end);
-    add(&to, "%s: ", kind->name);
+    fprintf(to, "%s: ", kind->name);
     if (report->oddity != NULL)
-        add_oddity(&to, report->oddity, kind->meaning);
+        add_oddity(to, report->oddity, kind->meaning);
     else if (report->anomaly == ANOMALY_UNFINISHED)
-        add(&to, "the pull of %s ended early: losses after [%s] are unknown", trace->directory, begin);
+        fprintf(to, "the pull of %s ended early: losses after [%s] are unknown", trace->directory, begin);
     else if (report->anomaly == ANOMALY_CLOCK)
-        add_clock(&to, trace, report, begin, end);
+        add_clock(to, trace, report, begin, end);
     else
-        add_place(&to, trace, report, begin, end);
+        add_place(to, trace, report, begin, end);
+    fclose(to);
 }
 
 static void format_wall(const struct trace *trace, uint64_t ticks, char text[64])
