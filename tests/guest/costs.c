@@ -57,7 +57,7 @@ static void log_own(void)
     const uint64_t words[8] = {0};
 
     for (int i = 0; i < TIMES; i++) {
-        log_numbers(1, 2, 3, 4, "fifteen letters", words);
+        log_numbers(1, ~1ull, 3, ~4ull, "fifteen letters", words);
         log_named(1, 2, 3, 4, "fifteen letters", words);
         log_list(1, 2, 3, 4, "fifteen letters", words);
         for (volatile int work = 0; work < 20; work++)

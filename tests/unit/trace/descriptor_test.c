@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/descriptor_test.c - tests descriptors of applications' events: what evgen --app writes is
- * accepted, TSDL made of it is what babeltrace2 reads, and events print as they were logged. Damaged
- * descriptors are refused, or describe something else that babeltrace2 can read, and never lead out of
- * memory.
+ * accepted, and TSDL made of it is what babeltrace2 reads. Names and printed events: trace_command.cases.
+ * Damaged descriptors are refused, or describe something else that babeltrace2 can read, and never lead out
+ * of memory.
  */
 #define TRACE_DEFINE_SAMPLE
 #include "ring_harness.h"
@@ -103,64 +103,6 @@ static void load_all(void)
     add_entry(trace_schema_sample.descriptor, SAMPLE);
     add_entry(&bare.head, OTHER);
     trace_load_app_schemas(&schemas, entries.bytes, entries_size, tables, sizeof(tables));
-}
-
-struct lines {
-    uint32_t count;
-    char line[8][120];
-};
-
-static void print_line(const struct trace_header *event, uint64_t time, void *context)
-{
-    struct lines *lines = context;
-    struct trace_moment moment = {.event = event, .words = event->length, .time = 7, .cpu = 1};
-    if (TRACE_ID_CLASS(event->id) >= TRACE_CLASS_APP_FIRST)
-        trace_print_moment(lines->line[lines->count++ % 8], sizeof(lines->line[0]), &moment, 0,
-                           trace_find_event(&schemas, event->id));
-}
-
-static void test_lines(void)
-{
-    static const char *const expected[] = {
-        "7 cpu 1 sample_numbers: a = 255, b = -128, c = 0xbeef, d = -5, e = 1, f = 0xffffffffffffffff",
-        "7 cpu 1 sample_named: who = fifteen letters, color = blue, reserved = 0, text = a text",
-        "7 cpu 1 sample_named: who = one, color = 3, reserved = 0, text = ",
-        "7 cpu 1 sample_list: count = 3, words = 0x1 0x2 0xffffffffffffffff",
-    };
-    struct lines lines = {0};
-    setup_rings(TRACE_BUFFER_BYTES_MIN, 4, TRACE_MODE_FLIGHT);
-    log_samples();
-    read_all(print_line, &lines, NULL);
-    for (unsigned i = 0; i < sizeof(expected) / sizeof(*expected); i++)
-        check(!strcmp(lines.line[i], expected[i]), "printed as logged: %s", lines.line[i]);
-    check(lines.count == sizeof(expected) / sizeof(*expected), "no other event is printed");
-}
-
-static void test_names(void)
-{
-    const struct trace_event_info *bare = trace_find_event(&schemas, TRACE_ID(OTHER, 0));
-    check(!strcmp(trace_find_class_name(&schemas, SAMPLE), "sample") &&
-              !strcmp(trace_find_class_name(&schemas, OTHER), "samples") &&
-              !strcmp(trace_find_class_name(&schemas, TRACE_CLASS_USER), "user"),
-          "classes have their names, including the system's");
-    check(!trace_find_class_name(&schemas, OTHER + 1) && !trace_find_class_name(&schemas, TRACE_CLASS_COUNT),
-          "other classes have no name");
-    check(trace_find_any_class(&schemas, "sample,more", 6) == SAMPLE &&
-              trace_find_any_class(&schemas, "samples", 7) == OTHER &&
-              trace_find_any_class(&schemas, "user", 4) == TRACE_CLASS_USER,
-          "classes are found by name");
-    check(trace_find_any_class(&schemas, "sampl", 5) < 0 && trace_find_any_class(&schemas, "", 0) < 0,
-          "classes are not found by a part of the name");
-    check(bare && bare->field_count == 0 && !strcmp(bare->full_name, "samples_bare") &&
-              !strcmp(bare->name, "bare"),
-          "an event without fields");
-    check(trace_find_event(&schemas, TRACE_ID(TRACE_CLASS_USER, 3)) ==
-              trace_event_find(TRACE_ID(TRACE_CLASS_USER, 3)),
-          "the system's events are the generated table's");
-    check(!trace_find_event(&schemas, TRACE_ID(SAMPLE, 3)) &&
-              !trace_find_event(&schemas, TRACE_ID(SAMPLE, 64)) &&
-              !trace_find_event(&schemas, TRACE_ID(TRACE_CLASS_COUNT, 1)),
-          "an undeclared class is not found");
 }
 
 /* ---- limits --------------------------------------------------------------------------------------- */
@@ -333,8 +275,6 @@ int main(void)
     srand(1);
     test_registered();
     load_all();
-    test_lines();
-    test_names();
     test_limits();
     test_bad_limits();
     test_memory();
