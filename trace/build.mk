@@ -20,18 +20,7 @@ $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN_FILES) $(EVENT_ENUMS)
 	@touch $@
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 
-# The logging path: in the kernel, and in a library that every program links. TRACE_DISCIPLINE: trace/ring/README.md.
-TRACE_DISCIPLINE ?= restart
-ifeq ($(TRACE_DISCIPLINE),restart)
-TRACE_WRITER := ring/tail.c
-TRACE_KERNEL_WRITER := trace/ring/restart.c
-else ifeq ($(TRACE_DISCIPLINE),cas)
-TRACE_WRITER := ring/cas.c
-KERNEL_CFLAGS += -DTRACE_CAS
-USER_CFLAGS += -DTRACE_CAS
-else
-$(error TRACE_DISCIPLINE is "$(TRACE_DISCIPLINE)"; there are restart and cas)
-endif
+# The logging path: in the kernel, and in a library that every program links.
 # sites: trace points are switched in place; tested: they read the mask (trace/ring/ring.h)
 TRACE_SWITCH ?= sites
 ifeq ($(TRACE_SWITCH),tested)
@@ -40,9 +29,9 @@ USER_CFLAGS += -DTRACE_TESTED
 else ifneq ($(TRACE_SWITCH),sites)
 $(error TRACE_SWITCH is "$(TRACE_SWITCH)"; there are sites and tested)
 endif
-TRACE_COMMON := $(addprefix trace/,$(TRACE_WRITER) ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/commands.c print/settings.c print/study.c print/tables.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
+TRACE_COMMON := $(addprefix trace/,ring/tail.c ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/commands.c print/settings.c print/study.c print/tables.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
                 $(GEN)/trace/events.c
-KERNEL_SOURCES += $(TRACE_COMMON) $(TRACE_KERNEL_WRITER) trace/ring/resize.c trace/format/metadata.c
+KERNEL_SOURCES += $(TRACE_COMMON) trace/ring/restart.c trace/ring/resize.c trace/format/metadata.c
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/ring/scratch.c trace/event/bench.c trace/event/register.c trace/event/previous.c trace/event/schemas.c))
 USER_LIBS += $(BA)/lib/libtrace.a
 

@@ -191,7 +191,6 @@ aside_\function:
         ASIDE   spin_note_tried
         ASIDE   spin_note_released
 
-#ifndef TRACE_CAS
 /* A block of the kernel asks for space (port/trace_block.h), by a call: it goes on where trace_asked() says. Only
  * the flags are lost. */
         .global trace_ask
@@ -203,7 +202,6 @@ trace_ask:
         movq    %rax, 9 * 8(%rsp)
         POP_VOLATILE
         ret
-#endif
 
 /* ---- exceptions and interrupts -------------------------------------------------------------------- */
 

@@ -54,7 +54,6 @@ void handle_timer(void)
     queue->programmed = TIMER_NEVER;
     if (now >= queue->periodic)
         run_periodic(queue, now);
-    trace_check_mark_now_and_then();
     if (explore_timer(now) || now >= queue->slice_end)
         sched_slice_end();
     struct timer *timer;

@@ -8,8 +8,7 @@
  * of an event costs nothing more.
  *
  * Code that logs may hold any lock, or be an NMI. So it only interrupts its own CPU (IPI_RESCHEDULE), which
- * signals when it takes the interrupt: when it leaves the kernel or sleeps. With TRACE_CAS programs begin
- * packets without the kernel; then the timer interrupt checks instead.
+ * signals when it takes the interrupt: when it leaves the kernel or sleeps.
  *
  * There is at most one drain. The kernel has a reference to its notification, and gives it back at the next
  * heartbeat after all others have done so: when the program has ended.

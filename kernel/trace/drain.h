@@ -25,15 +25,4 @@ void trace_wake_drain(void);
 /* From a heartbeat: releases the notification of a drain that has ended. */
 void trace_forget_drain(void);
 
-#ifdef TRACE_CAS
-static inline void trace_check_mark_now_and_then(void) /* from the timer interrupt */
-{
-    trace_check_mark();
-}
-#else
-static inline void trace_check_mark_now_and_then(void)
-{
-}
-#endif
-
 #endif

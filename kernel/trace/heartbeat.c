@@ -8,7 +8,7 @@
  *
  * - the index never decreases, and grows no faster than a CPU can log;
  * - the index of a closed ring is a packet's last word;
- * - the newest packet has its header within TRACE_PATIENCE_SECONDS;
+ * - the newest packet has its header;
  * - counters only grow;
  * - only the kernel changes the table of eras.
  *
@@ -44,9 +44,6 @@ static struct shadow {
     uint64_t index; /* without TRACE_INDEX_CLOSED */
     uint64_t time;
     uint64_t discarded, torn;
-    uint64_t bad_header;               /* packet whose header was wrong last time, plus one */
-    uint64_t bad_geometry;             /* as the rings were then */
-    uint64_t bad_since;                /* when it was first found wrong */
     struct trace_era eras[TRACE_ERAS]; /* changed under trace_lock, while the ring's CPU logs nothing */
 } shadows[TRACE_CPUS_MAX];
 
@@ -135,34 +132,21 @@ static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage
     struct trace_control *control = trace_control_of(trace_ring(cpu));
     trace_ring_open(trace_ring(cpu), find_fresh_start(cpu, shadow, now));
     trace_expect_index(cpu, load(&control->index));
-    shadow->bad_header = 0;
     if (TRACE_ON_TRACE())
         trace_trace_corrupt(cpu, damage, found, load(&control->index));
 }
 
-/* The opener writes a packet's header; it may be a thread that was stopped just before. Until the
- * clock's rate is known there are no threads, but the time must not be 0. */
-static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index, uint64_t now)
+/* Whether a program has written over the header of the newest packet. */
+static bool header_is_wrong(uint32_t cpu, uint64_t index)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
     const uint64_t newest = trace_eras_newest(&reader.eras, index);
-    /* A packet with a wrong header is watched even if the next one has begun: with compare-and-swap, a fast
-     * clock's time limit ends a packet before our patience does. */
-    const bool is_watched = shadow->bad_header && shadow->bad_geometry == reader.geometry &&
-                            newest - (shadow->bad_header - 1) < trace_geometry_buffers(reader.geometry);
-    const uint64_t number = is_watched ? shadow->bad_header - 1 : newest;
-    const struct trace_packet *packet = trace_packet_at(&reader, number);
-    if (number < trace_eras_first(&reader.eras))
+    const struct trace_packet *packet = trace_packet_at(&reader, newest);
+    if (newest < trace_eras_first(&reader.eras))
         return false; /* nothing was logged since the rings were cleared */
-    bool sound = __atomic_load_n(&packet->magic, __ATOMIC_RELAXED) == TRACE_CTF_MAGIC &&
-                 __atomic_load_n(&packet->cpu_id, __ATOMIC_RELAXED) == cpu &&
-                 load(&packet->packet_seq_num) == number; /* another CPU may restart the ring meanwhile */
-    if (!sound && shadow->bad_header != number + 1)
-        shadow->bad_since = now;
-    shadow->bad_header = sound ? 0 : number + 1;
-    shadow->bad_geometry = reader.geometry;
-    return !sound && now - shadow->bad_since >= patience;
+    return __atomic_load_n(&packet->magic, __ATOMIC_RELAXED) != TRACE_CTF_MAGIC ||
+           __atomic_load_n(&packet->cpu_id, __ATOMIC_RELAXED) != cpu ||
+           load(&packet->packet_seq_num) != newest;
 }
 
 static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
@@ -173,7 +157,7 @@ static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
         repair_index(cpu, shadow,
                      trace_index_words(index) < trace_index_words(known) ? INDEX_BEHIND : INDEX_AHEAD, index,
                      now);
-    else if (header_stays_wrong(cpu, shadow, index, now))
+    else if (header_is_wrong(cpu, index))
         repair_index(cpu, shadow, PACKET_HEADER, index, now);
     else
         trace_expect_index(cpu, index);

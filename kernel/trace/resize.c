@@ -14,9 +14,6 @@
  * A system call is not long, because the kernel runs with interrupts off; so its caller repeats it. If the
  * caller ends between 2 and 5, the heartbeat goes on in its place.
  *
- * With TRACE_CAS a writer that was stopped in the middle of an event across a change writes to the event's
- * old place: its packet stays incomplete, if it was moved.
- *
  * Locking: trace_lock. Nothing else changes sizes, mode or `consumed` while the word is odd.
  */
 #include <arch/mmu.h>
@@ -31,12 +28,6 @@
 
 #define STEP_BYTES (1ull << 20)
 #define LEFT_HZ    10 /* a caller that does not come back for so long has ended */
-
-#ifdef TRACE_CAS
-#define WRITERS_RUN true /* a program on another CPU may log, and has not been told to stop */
-#else
-#define WRITERS_RUN false
-#endif
 
 static struct change {
     bool is_on;
@@ -140,8 +131,7 @@ static bool plan_all(void)
         /* a program may have changed it since the stop */
         const uint64_t index = trace_trusted_index(cpu) | (trace_info_page.buffer_mask << TRACE_INDEX_SHIFT) |
                                TRACE_INDEX_CLOSED;
-        fits = trace_resize_plan(&change.ring[cpu], &eras, index, first_unread(cpu, &eras), new_geometry(),
-                                 WRITERS_RUN);
+        fits = trace_resize_plan(&change.ring[cpu], &eras, index, first_unread(cpu, &eras), new_geometry());
     }
     return fits;
 }
@@ -184,8 +174,6 @@ static void finish(void)
         trace_set_eras(cpu, &resize->eras);
         __atomic_store_n(&trace_control_of(trace_ring(cpu))->index, resize->index, __ATOMIC_RELEASE);
     }
-    /* A writer with the new masks and an old index could find space where there is none. */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
     trace_set_masks(info, change.buffer_bytes, change.buffer_count);
     go_on_all();
     change.is_on = false;

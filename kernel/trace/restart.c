@@ -4,8 +4,6 @@
 #include <kernel/trace/restart.h>
 #include <trace/ring/ring.h>
 
-#ifndef TRACE_CAS
-
 static uint64_t exit_of(uint64_t ip)
 {
     return (ip | (TRACE_CELL_BYTES - 1)) + 1 - ARCH_TRACE_EXIT_BYTES;
@@ -25,5 +23,3 @@ uint64_t trace_asked(uint64_t ip)
     trace_check_mark(); /* a packet may have been begun */
     return ip & ~(uint64_t)(TRACE_CELL_BYTES - 1);
 }
-
-#endif

@@ -3,36 +3,13 @@
  * kernel/trace/restart.h - how the kernel makes blocks of restartable logging atomic (trace/ring/restart.h).
  *
  * A port calls trace_restart() at each entry of the kernel from a place that may be in a block, before
- * anything is logged, and trace_asked() for the trap by which a block asks for space. With TRACE_CAS there
- * are no blocks.
+ * anything is logged, and trace_asked() for the trap by which a block asks for space.
  */
 #ifndef KERNEL_TRACE_RESTART_H
 #define KERNEL_TRACE_RESTART_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#ifdef TRACE_CAS
-static inline bool trace_is_in_block(uint64_t ip)
-{
-    return false;
-}
-
-static inline uint64_t trace_restart(uint64_t ip)
-{
-    return ip;
-}
-
-static inline uint64_t trace_asked(uint64_t ip)
-{
-    return ip;
-}
-
-static inline bool trace_is_changing_packets(void)
-{
-    return false;
-}
-#else
 #include <tarn/abi.h>
 #include <trace/ring/ring.h>
 
@@ -58,6 +35,5 @@ uint64_t trace_restart(uint64_t ip);
 /* The block at `ip` asks for space. Returns where it continues: at its start, or at its end without its
  * event. */
 uint64_t trace_asked(uint64_t ip);
-#endif
 
 #endif

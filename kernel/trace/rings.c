@@ -4,17 +4,15 @@
  * sizes.
  *
  * A page once mapped in a ring stays there: a smaller ring leaves its surplus mapped and unused, and a
- * later larger one uses it again. So no TLB shootdown is ever needed, and with TRACE_CAS a program that was
- * stopped while it logged and continues with old masks still writes into memory of the trace. The price is
- * that trace memory only grows.
+ * later larger one uses it again. So no TLB shootdown is ever needed. The price is that trace memory only
+ * grows.
  *
  * The tables of counters (trace/format/table.h) are mapped and zeroed once, at boot. They count from then on:
  * nothing clears them. Before that, or if there is no memory for them, trace_info.table_bytes is 0, and
  * updates do nothing.
  *
  * When the rings start over each CPU stops and opens its own: nobody else may write its index. The indices
- * continue beyond the old ones. With TRACE_CAS a swap that a writer prepared before fails. Words
- * reserved before are written somewhere in the ring, and the count of the packet that they hit shows it.
+ * continue beyond the old ones.
  */
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
@@ -239,7 +237,7 @@ void trace_init(void)
     trace_previous_increment_age();
 }
 
-/* Invalidates the packets in a ring's buffers and writes off uncommitted words (TRACE_UNCOMMITTED_MARK). */
+/* Invalidates the packets in a ring's buffers. */
 static void forget_packets(uint32_t cpu)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
@@ -284,9 +282,6 @@ static void start_over(void)
     const uint32_t changes = trace_geometry_changes(info->geometry) + 1; /* odd */
     assert(spin_held(&trace_lock));
     uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL);
-#ifdef TRACE_CAS
-    trace_sites_agree();
-#endif
     trace_on_every_cpu(trace_stop_own_ring);
     uint64_t trusted[TRACE_CPUS_MAX] = {0};
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
@@ -299,7 +294,6 @@ static void start_over(void)
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         struct trace_eras eras;
         trace_trusted_eras(cpu, info->geometry, &eras);
-        /* one more than + 1, for a writer that is changing buffers now (TRACE_CAS) */
         const uint64_t number = trace_eras_newest(&eras, trusted[cpu]) + 2;
         fresh_start[cpu] = trace_eras_start(&eras, number);
         forget_packets(cpu);

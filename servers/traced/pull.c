@@ -39,8 +39,6 @@
 #define FLUSH_SMALL_NS 1000000000ull /* and one with few events after this */
 #define STATUS_NS      500000000ull
 #define TAKE_OVER_NS   3000000000ull /* time that the previous pull gets to end */
-/* after this time an incomplete packet is cut */
-#define TORN_NS        (TRACE_PATIENCE_SECONDS * 1000000000ull)
 #define GOODBYE_NS     1000000000ull /* a host that receives nothing for so long does not delay the end */
 
 /* bits of the pull's notification */
@@ -48,18 +46,15 @@
 #define WAKE_LOW_WATER 2u
 
 struct ring_state {
-    uint64_t next;          /* next packet to send */
-    uint64_t sent_end;      /* one after the last packet sent */
-    uint64_t count_from;    /* before any was sent: the packet that the host wants; TRACE_NO_PACKET: any */
-    uint64_t target;        /* while finishing: send packets before this one */
-    uint64_t head;          /* as last read; at the end, the status of the pull's packets */
-    uint64_t discarded;     /* events, as last read */
-    uint64_t lost, cut;     /* packets */
-    uint64_t consumed;      /* last value told to the kernel */
-    uint64_t sent_at;       /* time of the last packet or flush */
-    uint64_t waiting_since; /* start of the wait for an incomplete packet; 0: none */
-    uint64_t waiting_for;   /* packets before this one were closed at that time */
-    uint64_t given_up;      /* incomplete packets before this one are cut */
+    uint64_t next;       /* next packet to send */
+    uint64_t sent_end;   /* one after the last packet sent */
+    uint64_t count_from; /* before any was sent: the packet that the host wants; TRACE_NO_PACKET: any */
+    uint64_t target;     /* while finishing: send packets before this one */
+    uint64_t head;       /* as last read; at the end, the status of the pull's packets */
+    uint64_t discarded;  /* events, as last read */
+    uint64_t lost, cut;  /* packets */
+    uint64_t consumed;   /* last value told to the kernel */
+    uint64_t sent_at;    /* time of the last packet or flush */
 };
 
 struct pull {
@@ -199,32 +194,27 @@ static bool send_final_status(struct pull *pull)
 struct packet_job {
     const struct trace_reader *reader;
     uint64_t number;
-    bool is_open; /* the ring's open packet: send it as far as it is written */
-    bool may_cut;
-    enum trace_packet_state state;
+    enum trace_packet_state state; /* OPEN: the ring's open packet is sent as far as it is written */
     uint32_t flags;
     size_t bytes; /* of the frame's payload */
 };
 
+/* The kernel restarts writers, so a closed packet is incomplete only if a program has written over it. */
 static enum trace_packet_state copy_closed(const struct packet_job *job, struct trace_packet *packet)
 {
     enum trace_packet_state state = trace_packet_copy(job->reader, job->number, packet);
 
-    if (state != TRACE_PACKET_INCOMPLETE || !job->may_cut)
+    if (state != TRACE_PACKET_INCOMPLETE)
         return state;
     return trace_packet_cut(job->reader, job->number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
 }
 
-/* INCOMPLETE: it is being written, or was closed meanwhile and will be read as a closed packet next time. */
+/* OPEN: it was closed meanwhile and will be read as a closed packet next time. */
 static enum trace_packet_state copy_open(const struct packet_job *job, struct trace_packet *packet)
 {
-    bool is_good = trace_packet_snapshot(job->reader, packet) && packet->packet_seq_num == job->number;
-
-    if (is_good && (job->may_cut || !(packet->flags & TRACE_PACKET_CUT)))
+    if (trace_packet_snapshot(job->reader, packet) && packet->packet_seq_num == job->number)
         return TRACE_PACKET_WHOLE;
-    if (job->may_cut && trace_reader_head(job->reader) == job->number)
-        return TRACE_PACKET_GONE;
-    return TRACE_PACKET_INCOMPLETE;
+    return trace_reader_head(job->reader) == job->number ? TRACE_PACKET_GONE : TRACE_PACKET_OPEN;
 }
 
 /* Copies the packet to where it is sent from. */
@@ -233,7 +223,7 @@ static size_t fill_packet(void *context, uint8_t *payload)
     struct packet_job *job = context;
     struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
 
-    job->state = job->is_open ? copy_open(job, packet) : copy_closed(job, packet);
+    job->state = job->state == TRACE_PACKET_OPEN ? copy_open(job, packet) : copy_closed(job, packet);
     if (job->state != TRACE_PACKET_WHOLE)
         return 0;
     job->flags = packet->flags;
@@ -277,7 +267,6 @@ static void follow_repair(struct ring_state *ring, const struct trace_reader *re
 
     if (head >= ring->next || !trace_reader_is_current(reader))
         return;
-    ring->waiting_since = ring->given_up = 0;
     ring->next = ring->sent_end > oldest && ring->sent_end <= head ? ring->sent_end : oldest;
     if (ring->target > head)
         ring->target = head;
@@ -294,22 +283,6 @@ static void count_sent(struct ring_state *ring, uint64_t number)
     }
     ring->next = ring->sent_end = number + 1;
     atomic_fetch_add_explicit(&packets_sent, 1, memory_order_relaxed);
-}
-
-/* Whether the wait for the incomplete packet `next` is over. One wait serves all packets that were closed
- * when it began. */
-static bool has_waited(struct ring_state *ring, const struct trace_reader *reader, uint64_t now)
-{
-    if (ring->next < ring->given_up)
-        return true;
-    if (ring->waiting_since == 0) {
-        ring->waiting_since = now;
-        ring->waiting_for = trace_reader_head(reader);
-    }
-    if (now - ring->waiting_since <= TORN_NS)
-        return false;
-    ring->given_up = ring->waiting_for;
-    return true;
 }
 
 /* The host decodes packets on arrival, so it needs the metadata with the
@@ -332,18 +305,9 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
 
     follow_repair(ring, &reader);
     job.number = ring->next;
-    job.may_cut = ring->next < ring->given_up;
     job.state = trace_packet_state(&reader, ring->next);
     if (job.state == TRACE_PACKET_OPEN && (pull->reason == 0 || ring->next >= ring->target))
         return false;
-    job.is_open = job.state == TRACE_PACKET_OPEN;
-    if (job.is_open)
-        job.may_cut = ring->waiting_since != 0 && has_waited(ring, &reader, now);
-    if (job.state == TRACE_PACKET_INCOMPLETE) {
-        job.may_cut = has_waited(ring, &reader, now);
-        if (!job.may_cut)
-            return false;
-    }
     if (job.state != TRACE_PACKET_GONE)
         drain_begin(&pull->drain, cpu);
     if (job.state != TRACE_PACKET_GONE &&
@@ -353,9 +317,8 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
         return false;
     if (job.state != TRACE_PACKET_WHOLE && is_changed(pull))
         return false; /* it may have moved */
-    if (job.state == TRACE_PACKET_INCOMPLETE)
-        return has_waited(ring, &reader, now); /* its header is damaged: try again later, then cut it */
-    ring->waiting_since = 0;
+    if (job.state == TRACE_PACKET_OPEN)
+        return true;
     if (job.state == TRACE_PACKET_GONE) {
         uint64_t oldest = trace_reader_oldest(&reader);
         ring->next = oldest > ring->next ? oldest : ring->next + 1;
@@ -527,15 +490,10 @@ static bool drain_rings(struct pull *pull)
     return any;
 }
 
-/* In mode flight no mark is reached, and packets that are not sent soon are overwritten. An incomplete packet
- * becomes complete, or is to be cut, without a new one. */
+/* In mode flight no mark is reached, and packets that are not sent soon are overwritten. */
 static bool must_poll(const struct pull *pull)
 {
-    bool must = !pull->is_woken || pull->reason || trace_info()->mode == TRACE_MODE_FLIGHT;
-
-    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
-        must |= pull->ring[cpu].waiting_since != 0;
-    return must;
+    return !pull->is_woken || pull->reason || trace_info()->mode == TRACE_MODE_FLIGHT;
 }
 
 static void wait_for_packets(struct pull *pull, uint64_t now)

@@ -96,7 +96,7 @@ static void make_small_rings(void)
 /* ---- the low-water mark ---------------------------------------------------------------------------- */
 
 #define STEP    100u        /* events: far fewer than a buffer holds */
-#define STEP_NS 30000000ull /* more than a time slice: with TRACE_CAS the timer looks */
+#define STEP_NS 30000000ull /* more than a time slice */
 #define BITS    4u
 
 static bool is_signalled(cap_t notification, uint64_t ns)
@@ -112,7 +112,7 @@ static void wait_until_quiet(cap_t notification)
 }
 
 /* How many packets of an empty ring were begun and closed when the drain was woken, and one step before. A
- * wake-up may come a step late: with TRACE_CAS from the interrupt that also ends the wait. */
+ * wake-up may come a step late. */
 struct wake_up {
     int64_t before, at; /* NEVER: the ring filled up */
 };

@@ -3,8 +3,7 @@
  * trace/ring/cas.h - the discipline of writers that nobody restarts: compare-and-swap reserve, counted
  * commit.
  *
- * From K42 (Wisniewski and Rosenburg, SC'03, 3.1). For other kernels, for hosts, and with `make
- * TRACE_DISCIPLINE=cas` for Tarn; the default is restart.h.
+ * From K42 (Wisniewski and Rosenburg, SC'03, 3.1). For other kernels and for hosts; Tarn has restart.h.
  *
  * Reserve. Ring address, index, clock, ring address again, compare-and-swap:
  *   - Index before clock: if the swap succeeds, no writer reserved since the index was read, so every earlier

@@ -31,22 +31,13 @@ static bool begin_era(struct trace_eras *eras, struct trace_era era)
     return true;
 }
 
-/* The next packet's first word. If old writers run on, it is behind `end`, so that the index changes, and the
- * index below it is the end of a buffer by the sizes before and after: whichever of them a writer sees, it
- * finds no space. */
-static uint64_t next_start(uint64_t end, uint64_t old, uint64_t words, bool writers_run)
-{
-    const uint64_t align = writers_run && old > words ? old : words;
-    return (end + align - !writers_run) & ~(align - 1);
-}
-
 bool trace_resize_plan(struct trace_resize *resize, const struct trace_eras *eras, uint64_t index,
-                       uint64_t unread, uint64_t geometry, bool writers_run)
+                       uint64_t unread, uint64_t geometry)
 {
     const uint64_t words = trace_geometry_words(geometry), old = eras->era[0].words;
     const uint64_t ring_words = words * trace_geometry_buffers(geometry);
     const uint64_t head = trace_eras_head(eras, index), end = trace_index_head_start(index, old);
-    const uint64_t start = next_start(end, old, words, writers_run);
+    const uint64_t start = (end + words - 1) & ~(words - 1); /* of the next packet */
     const uint64_t fits = start > ring_words ? start - ring_words : 0, there = trace_eras_low(eras, index);
     const uint64_t low = least(fits > there ? fits : there, end);
     const uint64_t first = trace_eras_number(eras, low);

@@ -25,11 +25,9 @@ struct trace_resize {
 };
 
 /* Plans a change of a closed ring, whose index is `index`, to the sizes of `geometry`. Words before `unread`
- * may get lost. `writers_run`: writers of the old sizes may be anywhere in their code (cas.h). Then the
- * caller stores `index` before the new sizes. False: words that must stay do not fit, or packets of too many
- * sizes are in the ring. */
+ * may get lost. False: words that must stay do not fit, or packets of too many sizes are in the ring. */
 bool trace_resize_plan(struct trace_resize *resize, const struct trace_eras *eras, uint64_t index,
-                       uint64_t unread, uint64_t geometry, bool writers_run);
+                       uint64_t unread, uint64_t geometry);
 /* Moves words, and counts what is copied down from `most`; `buffers`: the ring's first. True: all are in
  * their places. */
 bool trace_resize_move(struct trace_resize *resize, char *buffers, uint64_t *most);

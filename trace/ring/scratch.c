@@ -2,8 +2,4 @@
 /* trace/ring/scratch.c - the functions of the logging path once more, for a program that measures its events'
  * cost in a ring that nobody reads (trace/event/bench.c). */
 #define TRACE_SCRATCH
-#ifdef TRACE_CAS
-#include "cas.c"
-#else
 #include "tail.c"
-#endif

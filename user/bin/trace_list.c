@@ -22,8 +22,7 @@
 static void print_findings(const struct ring_findings *findings)
 {
     if (findings->cut)
-        printf("%" PRIu64 " packets were damaged or incomplete: only their beginnings are included\n",
-               findings->cut);
+        printf("%" PRIu64 " packets were damaged: only their beginnings are included\n", findings->cut);
     if (findings->lost)
         printf("%" PRIu64 " packets were overwritten during reading or are unreadable\n", findings->lost);
     if (findings->restarted)

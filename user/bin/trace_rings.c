@@ -2,12 +2,9 @@
 /* trace_rings.c - reads the rings; see trace_rings.h. For the rules see trace/ring/read.c. */
 #include <stdlib.h>
 #include <tarn/abi.h>
-#include <unistd.h>
 
 #include <arch/trace.h>
 #include <user/bin/trace_rings.h>
-
-#define PATIENCE 20 /* ms to wait for a writer that has reserved and not committed */
 
 struct trace_reader ring_of(uint32_t cpu)
 {
@@ -22,16 +19,12 @@ bool copy_packet(const struct trace_reader *ring, uint64_t number, void *copy, s
         return findings->packets++, true;
     if (state == TRACE_PACKET_OPEN) /* it was closed just now, or is empty */
         state = trace_packet_copy(ring, number, copy);
-    for (int i = 0; i < PATIENCE && state == TRACE_PACKET_INCOMPLETE; i++) {
-        usleep(1000);
-        state = trace_packet_copy(ring, number, copy);
-    }
-    bool is_cut = state == TRACE_PACKET_INCOMPLETE && trace_packet_cut(ring, number, copy);
-    findings->cut += is_cut;
-    if (is_cut || state == TRACE_PACKET_WHOLE)
-        return findings->packets++, true;
-    findings->lost += state != TRACE_PACKET_OPEN;
-    return false;
+    if (state == TRACE_PACKET_INCOMPLETE) /* a program has written over it */
+        state = trace_packet_cut(ring, number, copy) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
+    findings->packets += state == TRACE_PACKET_WHOLE;
+    findings->lost += state == TRACE_PACKET_GONE;
+    findings->cut += state == TRACE_PACKET_WHOLE && ((struct trace_packet *)copy)->flags & TRACE_PACKET_CUT;
+    return state == TRACE_PACKET_WHOLE;
 }
 
 void walk_packet(struct trace_walk *walk, const void *copy)

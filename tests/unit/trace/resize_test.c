@@ -130,8 +130,7 @@ static void test_random(void)
         const uint64_t unread = before + (uint64_t)random() % (logged + 1 - before);
         struct trace_resize resize;
         if (!trace_resize_plan(&resize, &eras, control.index,
-                               is_flight ? TRACE_ALL_READ : trace_eras_start(&eras, unread), to,
-                               random() & 1)) {
+                               is_flight ? TRACE_ALL_READ : trace_eras_start(&eras, unread), to)) {
             refused += !is_flight;
             full += is_flight;
             wrong += !are_all_intact(&after) || after != before;
@@ -152,27 +151,6 @@ static void test_random(void)
           moved, full);
 }
 
-/* Writers of the old sizes run on: by both sizes there is no space behind the index that they see, it is not
- * the one that they may have read, and a ring in which nothing is unread takes any sizes. */
-static void test_running_writers(void)
-{
-    bool is_safe = true;
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        start_ring(random_geometry());
-        for (unsigned i = 1 + (unsigned)random() % 9; i > 0; i--)
-            log_packet();
-        const struct trace_eras eras = eras_now();
-        const uint64_t to = random_geometry(), old = trace_geometry_words(geometry);
-        const uint64_t end = trace_index_head_start(control.index, old);
-        struct trace_resize resize;
-        is_safe &=
-            trace_resize_plan(&resize, &eras, control.index, trace_eras_start(&eras, logged), to, true);
-        const uint64_t next = trace_index_words(resize.index) + 1;
-        is_safe &= next > end && next % old == 0 && next % trace_geometry_words(to) == 0;
-    }
-    check(is_safe, "writers that run on find no space, whichever sizes they see");
-}
-
 /* More sizes than the table holds are refused until the ring has gone round. */
 static void test_many_sizes(void)
 {
@@ -185,8 +163,7 @@ static void test_many_sizes(void)
     for (;; changes++) {
         log_packet();
         const struct trace_eras eras = eras_now();
-        if (!trace_resize_plan(&resize, &eras, control.index, TRACE_ALL_READ, sizes[(changes + 1) % 2],
-                               false))
+        if (!trace_resize_plan(&resize, &eras, control.index, TRACE_ALL_READ, sizes[(changes + 1) % 2]))
             break;
         take(&resize, sizes[(changes + 1) % 2]);
     }
@@ -197,7 +174,7 @@ static void test_many_sizes(void)
         are_all_intact(&oldest);
     }
     const struct trace_eras eras = eras_now();
-    check(trace_resize_plan(&resize, &eras, control.index, TRACE_ALL_READ, sizes[(changes + 1) % 2], false),
+    check(trace_resize_plan(&resize, &eras, control.index, TRACE_ALL_READ, sizes[(changes + 1) % 2]),
           "and another one when the ring has gone round");
 }
 
@@ -228,8 +205,6 @@ int main(void)
     srandom(1);
     memset(ring, 0, RING_WORDS * 8);
     test_random();
-    memset(ring, 0, RING_WORDS * 8);
-    test_running_writers();
     test_many_sizes();
     test_garbage();
     free(ring);
