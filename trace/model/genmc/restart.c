@@ -103,13 +103,13 @@ static void log_event(unsigned name)
 
 #ifdef CLEAR
 static int asked, answered;
-static void stop_own(void *unused);
+void trace_stop_own_ring(void *unused);
 static void open_own(void *unused);
 
 /* As smp_call_urgently: CPU 0 calls it between two events, and the initiator waits for it. */
 static void trace_on_every_cpu(void (*function)(void *))
 {
-    const int number = function == stop_own ? 1 : 2;
+    const int number = function == trace_stop_own_ring ? 1 : 2;
     __atomic_store_n(&asked, number, __ATOMIC_RELEASE);
     __VERIFIER_assume(__atomic_load_n(&answered, __ATOMIC_ACQUIRE) == number);
 }
@@ -118,7 +118,7 @@ static void answer(int number)
 {
     __VERIFIER_assume(__atomic_load_n(&asked, __ATOMIC_ACQUIRE) == number);
     if (number == 1)
-        stop_own(0);
+        trace_stop_own_ring(0);
     else
         open_own(0);
     __atomic_store_n(&answered, number, __ATOMIC_RELEASE);
