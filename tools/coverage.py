@@ -17,6 +17,8 @@ import re
 import subprocess
 import sys
 
+from fewest import ranges
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 JUDGED = ("kernel/", "trace/ring/", "servers/", "libc-glue/")
 UNREACHED = os.path.join(ROOT, "tests/unreached.list")
@@ -120,7 +122,7 @@ class Lines:
             yield f"{name}: {total - missing} of {total} lines"
             if never := [function for function, known, left in parts if known == left]:
                 yield f"    functions never reached: {', '.join(never)}"
-            if some := [f"{function} {ranges(left)}" for function, known, left in parts if left and known != left]:
+            if some := [f"{function} {ranges(sorted(left), ', ')}" for function, known, left in parts if left and known != left]:
                 yield f"    lines never reached: {'; '.join(some)}"
 
     def report_changed(self, revision):
@@ -129,21 +131,11 @@ class Lines:
         for name, lines in sorted(changed.items()):
             known = lines & self.known.get(name, set())
             if left := known - self.reached.get(name, set()):
-                yield f"{name}: {len(left)} of {len(known)} changed lines were never executed: {ranges(left)}"
+                yield f"{name}: {len(left)} of {len(known)} changed lines were never executed: {ranges(sorted(left), ', ')}"
             elif known:
                 yield f"{name}: all {len(known)} changed lines with code were executed"
         if not changed:
             yield f"no file has changed since {revision}"
-
-
-def ranges(lines):
-    found = []
-    for line in sorted(lines):
-        if found and line == found[-1][1] + 1:
-            found[-1][1] = line
-        else:
-            found.append([line, line])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
 
 
 def changed_lines(revision):

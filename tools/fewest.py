@@ -43,12 +43,12 @@ def fewest(count, happens, tries):
     return kept, True
 
 
-def ranges(numbers):
-    """Formats numbers for the kernel's option keep=: 1-20+25; 0, which is not a perturbation, stands for none."""
+def ranges(numbers, between="+"):
+    """Formats ascending numbers, as for the kernel's option keep=: 1-20+25; 0, which is not a perturbation, stands for none."""
     found = []
     for number in numbers:
         if found and found[-1][1] == number - 1:
             found[-1][1] = number
         else:
             found.append([number, number])
-    return "+".join(f"{a}-{b}" if a != b else f"{a}" for a, b in found) or "0"
+    return between.join(f"{a}-{b}" if a != b else f"{a}" for a, b in found) or "0"
