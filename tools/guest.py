@@ -344,6 +344,11 @@ class Guest:
             return False
         return True
 
+    @property
+    def link(self):
+        """Where `tarn` finds the guest's trace server."""
+        return f"tcp:127.0.0.1:{self.port}"
+
     def complaint(self):
         """Returns what QEMU itself printed."""
         with open(self.errors_path, errors="replace") as error_file:

@@ -93,7 +93,7 @@ class Pull:
 
     def __init__(self, machine, trace, *options, source=None):
         self.trace, self.log = trace, open(trace + ".pull", "w+")
-        self.process = subprocess.Popen([TARN, "pull", source or f"tcp:127.0.0.1:{machine.port}", "-o", trace, *options],
+        self.process = subprocess.Popen([TARN, "pull", source or machine.link, "-o", trace, *options],
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
     def wait_begun(self):
@@ -134,9 +134,14 @@ def refused_commands():
         return [line.rstrip("\n").split(" => ") for line in file if " => " in line]
 
 
+def ctl(machine, *words):
+    """`tarn ctl` of the guest: status, output, errors."""
+    return tarn("ctl", machine.link, *words)
+
+
 def statistics(machine):
     """`tarn ctl status` of the guest."""
-    status, out, err = tarn("ctl", "--json", f"tcp:127.0.0.1:{machine.port}", "status")
+    status, out, err = ctl(machine, "--json", "status")
     if status != 0:
         raise guest.GuestError(f"tarn ctl status: {out}{err}")
     return json.loads(out)
