@@ -11,10 +11,9 @@
 
 struct saved_head {
     uint64_t now;
-    uint32_t cpus, thread_count, nobody, live, ended;
+    uint32_t thread_count, nobody, live, ended, tells_sleep;
     uint32_t lock_classes; /* the number of them that follow; then a struct model_limit for each event type,
                               the CPUs */
-    uint32_t tells_sleep, event_types;
 };
 
 struct saved_cpu {
@@ -32,8 +31,7 @@ struct saved_thread { /* followed by its frames */
     /* thread numbers; serving and outer: the clients of those calls */
     uint32_t waker, server, outer, serving;
     uint8_t has_run, was_created, is_stack_known, has_pending_wakeup, is_calling, is_asleep, is_booting,
-        is_sleep_guessed;
-    uint64_t drains; /* bit 0: the thread; bit 1: its call is the drain's */
+        is_sleep_guessed, drains;
     char comm[TRACE_NAME_BYTES];
     uint64_t begin, since, segment, woken, ran, switches, migrations;
     struct model_call call; /* its pointers are not valid */
@@ -47,7 +45,7 @@ struct saved_thread { /* followed by its frames */
     ((to)->prio = (from)->prio, (to)->state = (from)->state, (to)->has_run = (from)->has_run,           \
      (to)->was_created = (from)->was_created, (to)->is_stack_known = (from)->is_stack_known,            \
      (to)->is_asleep = (from)->is_asleep, (to)->is_booting = (from)->is_booting,                        \
-     (to)->is_sleep_guessed = (from)->is_sleep_guessed,                                                 \
+     (to)->is_sleep_guessed = (from)->is_sleep_guessed, (to)->drains = (from)->drains,                  \
      (to)->has_pending_wakeup = (from)->has_pending_wakeup, (to)->begin = (from)->begin,                \
      (to)->since = (from)->since, (to)->segment = (from)->segment, (to)->woken = (from)->woken,         \
      (to)->ran = (from)->ran, (to)->switches = (from)->switches, (to)->migrations = (from)->migrations, \
@@ -102,8 +100,6 @@ static void save_thread(const struct model_thread *thread, struct buffer *out)
                       : NONE;
     saved.serving = thread->serving != NULL ? thread->serving->client->number : NONE;
     saved.is_calling = thread->calling != NULL;
-    saved.drains = thread->drains | (uint64_t)thread->call.is_drain << 1;
-    saved.call.is_drain = false;
     saved.call.client = saved.call.server = NULL;
     saved.call.outer = NULL;
     buffer_add(out, &saved, sizeof(saved));
@@ -123,20 +119,19 @@ static uint32_t count_lock_classes(const struct model *model)
 size_t model_save(const struct model *model, struct buffer *out)
 {
     struct saved_head head = {.now = model->now,
-                              .cpus = model->trace->stream_count,
                               .thread_count = model->thread_count,
                               .nobody = number_of(model->nobody),
                               .live = model->live_count,
                               .lock_classes = count_lock_classes(model),
-                              .tells_sleep = model->tells_sleep,
-                              .event_types = model->trace->schema.event_count};
+                              .tells_sleep = model->tells_sleep};
+    const struct trace *trace = model->trace;
     const struct model_thread *last = model->live;
     size_t start = out->used;
 
     buffer_add(out, &head, sizeof(head));
     buffer_add(out, model->lock_classes, head.lock_classes * sizeof(model->lock_classes[0]));
-    buffer_add(out, model->limits, head.event_types * sizeof(model->limits[0]));
-    for (uint32_t i = 0; i < head.cpus; i++)
+    buffer_add(out, model->limits, trace->schema.event_count * sizeof(model->limits[0]));
+    for (uint32_t i = 0; i < trace->stream_count; i++)
         save_cpu(&model->cpus[i], out);
     for (const struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
         head.ended += save_name(thread->waker, out);
@@ -190,8 +185,6 @@ static void restore_thread(struct model *model, const struct saved_thread *saved
     COPY_THREAD(thread, saved);
     process_count_living(model, saved->pid, 1);
     thread->call.client = thread;
-    thread->drains = saved->drains & 1;
-    thread->call.is_drain = saved->drains >> 1 & 1;
     if (saved->is_calling)
         thread->calling = &thread->call;
     restore_frames(thread, saved->depth, reader);
@@ -266,6 +259,7 @@ static void forget_counts(struct model *model)
 void model_restore(struct model *model, const void *bytes, size_t size)
 {
     struct buffer_reader reader = {.at = bytes, .left = size}, cpus;
+    const struct trace *trace = model->trace;
     struct saved_head head;
     struct saved_cpu cpu;
 
@@ -273,7 +267,7 @@ void model_restore(struct model *model, const void *bytes, size_t size)
     buffer_get(&reader, &head, sizeof(head));
     memset(model->lock_classes, 0, sizeof(model->lock_classes));
     buffer_get(&reader, model->lock_classes, head.lock_classes * sizeof(model->lock_classes[0]));
-    buffer_get(&reader, model->limits, head.event_types * sizeof(model->limits[0]));
+    buffer_get(&reader, model->limits, trace->schema.event_count * sizeof(model->limits[0]));
     model->now = head.now;
     model->tells_sleep = head.tells_sleep;
     if (head.nobody != NONE) {
@@ -283,9 +277,9 @@ void model_restore(struct model *model, const void *bytes, size_t size)
     model->thread_count = head.thread_count;
     threads_reserve(model, head.thread_count); /* the last threads may have ended, and have no record */
     cpus = reader;
-    buffer_skip(&reader, head.cpus * sizeof(cpu));
+    buffer_skip(&reader, trace->stream_count * sizeof(cpu));
     restore_threads(model, &head, &reader);
-    for (uint32_t i = 0; i < head.cpus; i++) {
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
         buffer_get(&cpus, &cpu, sizeof(cpu));
         model->cpus[i] = cpu.cpu;
         model->cpus[i].thread = thread_of(model, cpu.thread);
