@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <tools/tarn/export/export.h>
 #include <tools/tarn/out.h>
+#include <tools/tarn/print/print_value.h>
 #include <tools/tarn/sql/database.h>
 
 struct tables {
@@ -50,24 +51,6 @@ static bool run(struct tables *tables, char *sql)
 }
 
 /* ---- CSV ---- */
-
-static char *put_csv_text(char *at, const char *text, size_t length)
-{
-    bool is_plain = true;
-
-    for (size_t i = 0; i < length; i++)
-        is_plain &= text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
-    if (is_plain)
-        return put_bytes(at, text, length);
-    *at++ = '"';
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
-            *at++ = '"';
-        *at++ = text[i];
-    }
-    *at++ = '"';
-    return at;
-}
 
 /* BEFORE: a comma, or the end of the last line; 0: the file begins. */
 static void put_value(struct out *out, char before, struct value value)

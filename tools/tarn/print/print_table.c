@@ -428,17 +428,11 @@ void print_json_string(FILE *to, const char *text)
 
 void print_csv_string(FILE *to, const char *text)
 {
-    if (text[strcspn(text, ",\"\r\n")] == '\0') {
-        fputs(text, to);
-        return;
-    }
-    fputc('"', to);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', to);
-        fputc(*text, to);
-    }
-    fputc('"', to);
+    size_t length = strlen(text);
+    char *quoted = alloc_zero(2, length + 1);
+
+    fwrite(quoted, 1, (size_t)(put_csv_text(quoted, text, length) - quoted), to);
+    free(quoted);
 }
 
 /* Prints a number for JSON or CSV. Addresses are strings in JSON, whose numbers are decimal. */

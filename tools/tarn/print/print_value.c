@@ -205,3 +205,21 @@ size_t value_capacity(const struct field *field, bool indexes)
         return 40 + scalar_capacity(field);
     }
 }
+
+char *put_csv_text(char *at, const char *text, size_t length)
+{
+    bool is_plain = true;
+
+    for (size_t i = 0; i < length; i++)
+        is_plain &= text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
+    if (is_plain)
+        return put_bytes(at, text, length);
+    *at++ = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            *at++ = '"';
+        *at++ = text[i];
+    }
+    *at++ = '"';
+    return at;
+}

@@ -47,5 +47,7 @@ char *put_safe_number(char *at, uint64_t value, bool is_signed);
 /* A list of such numbers, or of labels. */
 char *put_safe_list(char *at, const struct event *event, const struct field *field);
 size_t value_capacity(const struct field *field, bool indexes); /* the maximum for one value */
+/* A field of CSV, in quotes only if it needs them: at most twice the length, and 2 bytes. */
+char *put_csv_text(char *at, const char *text, size_t length);
 
 #endif
