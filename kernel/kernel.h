@@ -66,6 +66,9 @@ void handle_timer(void);
 void handle_ipi(uint32_t kind);            /* enum ipi_kind */
 void handle_nmi(struct kernel_regs *regs); /* a non-maskable interrupt from outside (nmi.c) */
 void nmi_boot_options(void);
+/* On the boot CPU, once, in this order, when all else is set up: measures, and starts the first program. */
+void measure_trace_points(void);
+void loader_start_init(void);
 void kernel_exit(void); /* reschedules if asked to and sleeps while idle; then cpu->current may run */
 
 #endif

@@ -9,7 +9,6 @@
 #include <arch/boot.h>
 #include <arch/machine.h>
 #include <kernel/boot/elf.h>
-#include <kernel/boot/loader.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/lib/archive.h>
@@ -141,6 +140,7 @@ static void give(struct space *space, cap_t slot, enum cap_type type, void *obje
         panic("no memory for init's capabilities");
 }
 
+/* Its space, sbin/init of the boot archive, its capabilities. Panics with advice if that fails. */
 void loader_start_init(void)
 {
     if (boot_info.archive_size == 0)

@@ -8,11 +8,9 @@
 #include <arch/boot.h>
 #include <arch/clock.h>
 #include <arch/machine.h>
-#include <kernel/boot/loader.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/measure.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
 #include <kernel/explore/explore.h>

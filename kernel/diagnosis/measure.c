@@ -5,7 +5,6 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/measure.h>
 #include <kernel/diagnosis/routine_rows.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>

@@ -13,11 +13,11 @@
 #include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
-#include <kernel/ipc/fault.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/scarce.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 #include <kernel/space/space_exit.h>
 #include <tarn/error.h>
 #include <trace/exception.h>

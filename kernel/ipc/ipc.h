@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ipc.h - shared by endpoint.c, reply.c, notification.c and ipc_fast.c. */
+/* ipc.h - shared by endpoint.c, reply.c, notification.c, ipc_fast.c, fault.c and user_copy.c. */
 #ifndef KERNEL_IPC_H
 #define KERNEL_IPC_H
 
@@ -31,6 +31,10 @@ int64_t ipc_reply_receive_general(uint64_t slot); /* may have IPC_CLOSE_SENT */
  * this CPU; self's trap frame is then out of reach. `*where` holds the endpoint with a reference, and may
  * change. False: nothing was done. */
 bool ipc_send_fault_fast(struct thread *self, struct endpoint **where);
+/* fault.c: the current thread waits for its pager. `request` is from a space_fault that returned
+ * FAULT_ASK_PAGER; drops its reference. `direct`: try ipc_send_fault_fast first. False: the pager is dead. */
+struct fault_request;
+bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool direct);
 /* The kernel's message about `from`, to which `to` must reply. */
 void ipc_put_fault_message(struct thread *from, struct thread *to);
 

@@ -11,7 +11,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/span.h>
 #include <kernel/ipc/cap.h>
-#include <kernel/ipc/fault.h>
+#include <kernel/ipc/ipc.h>
 #include <kernel/ipc/scarce.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
