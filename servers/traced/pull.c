@@ -55,6 +55,7 @@ struct ring_state {
     uint64_t lost, cut;  /* packets */
     uint64_t consumed;   /* last value told to the kernel */
     uint64_t sent_at;    /* time of the last packet or flush */
+    bool ends_open;      /* the last packet was sent before it was closed: later events in it are not counted */
 };
 
 struct pull {
@@ -168,7 +169,9 @@ static bool send_status(struct pull *pull)
                                     .cut = ring->cut,
                                     .discarded = ring->discarded,
                                     .torn = trace_reader_torn(&reader),
-                                    .events = trace_reader_events_before(&reader, ring->head),
+                                    .events = ring->ends_open
+                                                  ? TRACE_EVENTS_UNKNOWN
+                                                  : trace_reader_events_before(&reader, ring->head),
                                 });
     }
     return send_payload(pull->connection, WIRE_STATUS, payload, (size_t)(at - payload));
@@ -308,6 +311,7 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
     job.state = trace_packet_state(&reader, ring->next);
     if (job.state == TRACE_PACKET_OPEN && (pull->reason == 0 || ring->next >= ring->target))
         return false;
+    ring->ends_open = job.state == TRACE_PACKET_OPEN;
     if (job.state != TRACE_PACKET_GONE)
         drain_begin(&pull->drain, cpu);
     if (job.state != TRACE_PACKET_GONE &&

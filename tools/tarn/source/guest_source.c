@@ -140,7 +140,7 @@ static bool take_open(struct guest_source *guest, uint32_t cpu)
     uint64_t number;
 
     if (guest_packet_snapshot(&drain->ring, &number, guest->copy) && number == drain->next) {
-        drain->done = true;
+        drain->done = drain->ends_open = true;
         hold_packet(guest, cpu, number);
         drain->end = drain->next;
         return true;
@@ -277,7 +277,8 @@ void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *statu
     status->discarded =
         drain->ring.index_is_good ? guest_ring_control(&drain->ring, TRACE_CONTROL_AT(discarded)) : 0;
     status->torn = guest_ring_control(&drain->ring, TRACE_CONTROL_AT(torn));
-    status->events = guest_ring_events_before(&drain->ring, status->head);
+    if (!drain->ends_open)
+        status->events = guest_ring_events_before(&drain->ring, status->head);
 }
 
 static void give_status(struct guest_source *guest, struct source_item *item)
