@@ -55,7 +55,7 @@ struct ring_state {
     uint64_t lost, cut;  /* packets */
     uint64_t consumed;   /* last value told to the kernel */
     uint64_t sent_at;    /* time of the last packet or flush */
-    bool ends_open;      /* the last packet was sent before it was closed: later events in it are not counted */
+    bool ends_open; /* the last packet was sent before it was closed: later events in it are not counted */
 };
 
 struct pull {
@@ -162,17 +162,17 @@ static bool send_status(struct pull *pull)
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
         const struct ring_state *ring = &pull->ring[cpu];
         struct trace_reader reader = pull_ring(pull, cpu);
-        wire_put_cpu_status(at, &(struct wire_cpu_status){
-                                    .next = ring->next,
-                                    .head = ring->head,
-                                    .lost = ring->lost,
-                                    .cut = ring->cut,
-                                    .discarded = ring->discarded,
-                                    .torn = trace_reader_torn(&reader),
-                                    .events = ring->ends_open
-                                                  ? TRACE_EVENTS_UNKNOWN
-                                                  : trace_reader_events_before(&reader, ring->head),
-                                });
+        wire_put_cpu_status(at,
+                            &(struct wire_cpu_status){
+                                .next = ring->next,
+                                .head = ring->head,
+                                .lost = ring->lost,
+                                .cut = ring->cut,
+                                .discarded = ring->discarded,
+                                .torn = trace_reader_torn(&reader),
+                                .events = ring->ends_open ? TRACE_EVENTS_UNKNOWN
+                                                          : trace_reader_events_before(&reader, ring->head),
+                            });
     }
     return send_payload(pull->connection, WIRE_STATUS, payload, (size_t)(at - payload));
 }

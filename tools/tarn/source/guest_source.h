@@ -21,7 +21,7 @@ struct drain {
     uint64_t target;      /* end of the wanted packets; valid while finishing */
     bool done;
     bool ends_open; /* the last packet was read before it was closed: later events in it are not counted */
-    uint64_t end; /* one after the last packet of the pull; valid when done */
+    uint64_t end;   /* one after the last packet of the pull; valid when done */
 };
 
 struct guest_source {

@@ -176,23 +176,23 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
 
 /* ---- sums ------------------------------------------------------------------------------------------ */
 
-struct summer {
+struct range_sum {
     struct cover cover;
     struct tally *sum;
 };
 
 static void add_part(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end)
 {
-    tally_add(((struct summer *)cover)->sum, part, begin, end);
+    tally_add(((struct range_sum *)cover)->sum, part, begin, end);
 }
 
 void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
                struct tally *tally)
 {
-    struct summer summer = {
+    struct range_sum sum = {
         .cover = {.index = index, .trace = trace, .from = from, .to = to, .take = add_part}, .sum = tally};
 
     tally_begin(tally, from);
-    cover_range(&summer.cover);
+    cover_range(&sum.cover);
     tally_extend(tally, to);
 }

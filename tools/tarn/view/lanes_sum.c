@@ -98,8 +98,8 @@ static struct thread_row *row_of(const struct accumulator *accumulator, uint32_t
 
 /* ---- parts ----------------------------------------------------------------------------------------- */
 
-static void take_thread(const struct accumulator *accumulator, struct thread_row *row,
-                        const struct tally_thread *thread, uint64_t begin, uint64_t end)
+static void add_thread(const struct accumulator *accumulator, struct thread_row *row,
+                       const struct tally_thread *thread, uint64_t begin, uint64_t end)
 {
     struct spread spread = spread_of(accumulator, begin, end);
 
@@ -124,7 +124,7 @@ static void take(struct cover *cover, const struct tally *part, uint64_t begin, 
         struct thread_row *row = row_of(accumulator, number);
 
         if (row != NULL)
-            take_thread(accumulator, row, &part->threads[number], begin, end);
+            add_thread(accumulator, row, &part->threads[number], begin, end);
     }
     for (uint32_t type = 0; type < lanes->type_count && lanes->counts != NULL; type++)
         if (part->events[type] != 0)

@@ -46,7 +46,7 @@ struct view {
     bool is_pulled;  /* a pull writes the trace: it is then live even while nothing arrives */
     unsigned boots;  /* further boots of the guest that were followed: the page goes to the newest */
     bool is_stale;   /* the index does not match the files: open the trace again */
-    unsigned quiet;  /* looks at the files in a row that found nothing new */
+    unsigned quiet;  /* checks of the files in a row that found nothing new */
     /* protected by `mutex`; `changed` is signalled when the version changes */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
