@@ -16,8 +16,7 @@
  * after it: they never continue.
  *
  * The watchdog stops single CPUs without a session (`inspected`), and the end of the machine stops CPUs for
- * good
- * (`ending`), both at once by an NMI.
+ * good (`ending`), both at once by an NMI.
  */
 #include <arch/clock.h>
 #include <arch/debug.h>

@@ -123,7 +123,7 @@ static uint64_t count_matches(uint64_t packets)
     return trace_newest_count(&newest, view.cpus, packets, passes);
 }
 
-/* How many events match, in as many packets per ring as are needed for so many. */
+/* Counts matching events, newest packets first, in no more packets of each ring than WANTED events need. */
 static uint64_t find_matches(uint64_t wanted)
 {
     const uint64_t most =

@@ -67,7 +67,7 @@ EXPLORE_HOOK(explore_told, const struct cpu *cpu);          /* `cpu` was interru
 EXPLORE_HOOK(explore_told_of, const struct thread *thread); /* a CPU is interrupted because of it */
 /* This CPU changes `cpu`'s queue, and has not yet decided which CPU to interrupt; NULL: it has. */
 EXPLORE_HOOK(explore_fills, const struct cpu *cpu);
-EXPLORE_HOOK(explore_fills_any, void); /* the same for a queue that is not known yet */
+EXPLORE_HOOK(explore_fills_any, void); /* the same, before the queue is known */
 /* `cpu` is announced as idle, but not yet through its last check of queues. Its sleep is over. It returns to
  * its current thread, after its last check of the queue. */
 EXPLORE_HOOK(explore_idles, const struct cpu *cpu);

@@ -135,7 +135,7 @@ static void leave_kernel(unsigned cpu)
         sched_idle_cpus &= ~bit;
 }
 
-/* Runs the kernel exit of each CPU that was asked to. What they all run then goes to `running`. */
+/* Lets CPUs that must reschedule leave the kernel, until none must. `running` gets the thread of each. */
 static void settle(unsigned cpu_total, char *running)
 {
     for (bool again = true; again;) {

@@ -107,7 +107,7 @@ static void load_all(void)
 
 /* ---- limits --------------------------------------------------------------------------------------- */
 
-/* What they leave out: tests/host/sampling. */
+/* tests/host/sampling checks which events limits leave out. */
 static void test_limits(void)
 {
     const struct trace_event_info *numbers = trace_find_event(&schemas, TRACE_ID(SAMPLE, 1)),

@@ -35,7 +35,7 @@ struct lock_changes {
 struct lock_states {
     struct slots threads; /* struct lock_changes by thread number, in order of time */
     uint64_t extra;       /* number of changes stored beyond CAPACITY_OF_ALL per thread */
-    struct arena *arena;  /* of all changes, also those of owners */
+    struct arena *arena;  /* of all changes, and of the owners */
 };
 /* The memory is the analysis's. */
 void lock_states_open(struct lock_states *states, struct analysis *analysis);

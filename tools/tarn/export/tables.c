@@ -127,7 +127,7 @@ static bool make_file(struct relation_table *table)
     return true;
 }
 
-/* Its columns are those that SELECT * has: not the parameters, which come last. */
+/* The columns are those of SELECT *, which leaves out the parameters: they come last. */
 static bool make_table(struct relation_table *table)
 {
     struct tables *tables = table->tables;

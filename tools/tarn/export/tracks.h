@@ -60,7 +60,7 @@ struct tracks {
 
 #define TRACKS_OF(tracks, type) ((type *)(void *)(tracks))
 
-/* Walks the trace. The other arguments are those of an export_function. */
+/* Walks the trace for WRITER. The other arguments are those of an export_function. */
 bool tracks_export(struct tracks *tracks, const struct track_writer *writer, const struct scan_source *source,
                    const char *output, const char **nothing, struct fail *fail);
 const char *tracks_runner(const struct tracks *tracks, const struct model_thread *thread);

@@ -59,7 +59,7 @@ bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail);
 /* Read the rings or the metadata again after they have grown. False: FAIL. */
 bool guest_open_rings(struct guest_source *guest, struct fail *fail);
 bool guest_read_metadata(struct guest_source *guest, struct fail *fail);
-/* Whether the rings are still those of the system that was opened. False: FAIL. */
+/* Checks that the rings still belong to the system that was opened. False: FAIL. */
 bool guest_is_same_system(struct guest_source *guest, struct fail *fail);
 
 #endif
