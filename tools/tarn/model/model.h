@@ -48,6 +48,9 @@ enum model_state { /* The values up to MODEL_DEAD are those of sched.ev: MODEL_S
                    MODEL_STATES
 };
 extern const char *const model_state_names[MODEL_STATES];
+/* The thread_state (sched.ev) in a logged state; the bits
+ * below it are for readers that expect Linux's states. */
+#define MODEL_STATE_OF(told) ((told) >> 11)
 
 enum activity {
     ACTIVITY_LIBC,      /* detail: libc_call; args: the call's */

@@ -12,10 +12,6 @@
 
 #include <tools/tarn/model/model.h>
 
-/* The thread_state (sched.ev) in a logged state; the bits
- * below it are for readers that expect Linux's states. */
-#define MODEL_STATE_OF(told) ((told) >> 11)
-
 /* ---- observers ---- */
 
 #define TELL_OBSERVERS(model, function, ...)                                                                \

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include <tools/tarn/print/print_value.h>
+#include <tools/tarn/read/check.h>
 #include <tools/tarn/relation/maker.h>
 #include <tools/tarn/symbols/symbols.h>
 
@@ -105,6 +106,7 @@ struct value value_of_label(const struct relation_row *row, const struct field *
 #define PROCESS    ((const struct model_process *)row->item)
 #define PROCESSOR  ((const struct model_cpu *)row->item)
 #define EXECUTABLE ((const struct executable *)row->item)
+#define REPORT     ((const struct report *)row->item)
 #define CPU_NUMBER NUMBER(ANALYSIS->trace->streams[row->cpu].cpu)
 #define EVERY      ((uint64_t)ANALYSIS->model->limits[TYPE->index].every)
 
@@ -211,7 +213,36 @@ struct value value_of_label(const struct relation_row *row, const struct field *
     COLUMN(SIZE, "size", UNIT_NUMBER, "size in bytes", NUMBER(EXECUTABLE->size)) \
     COLUMN(ITS_NUMBER, "number", UNIT_NUMBER, "number in events", NUMBER(row->number)) \
     COLUMN(WATCH, "watch", UNIT_NUMBER, "one of N acquisitions is logged; 0: none", NUMBER(row->ticks)) \
-    COLUMN(VALUE, "value", UNIT_TEXT, "its value", row->more != NULL ? STRING(row->more) : number_text(row))
+    COLUMN(VALUE, "value", UNIT_TEXT, "its value", row->more != NULL ? STRING(row->more) : number_text(row)) \
+    COLUMN(STATE_THING, "thing", UNIT_TEXT, "process, thread, image (an executable), lock_class, irq, or begin or end of the statedump", \
+           STRING(thing_of(row))) \
+    COLUMN(STATE_PID, "pid", UNIT_NUMBER, "process ID; 0 is the kernel", field_called(row, "pid")) \
+    COLUMN(STATE_TID, "tid", UNIT_NUMBER, "thread ID", field_called(row, "tid")) \
+    COLUMN(STATE_PARENT, "parent_pid", UNIT_NUMBER, "process that started it", \
+           first_of(field_called(row, "parent_pid"), field_called(row, "ppid"))) \
+    COLUMN(STATE_NUMBER, "number", UNIT_NUMBER, "number of the lock class, interrupt or statedump", \
+           first_of(first_of(field_called(row, "lock_class"), field_called(row, "irq")), field_called(row, "number"))) \
+    COLUMN(STATE_NAME, "name", UNIT_TEXT, "its name; of an executable, its path; of an interrupt, its use", \
+           first_of(first_of(field_called(row, "name"), field_called(row, "filename")), field_called(row, "action"))) \
+    COLUMN(STATE_KIND, "kind", UNIT_TEXT, "of a lock class: lock or event", field_called(row, "kind")) \
+    COLUMN(STATE_WATCH, "watch", UNIT_NUMBER, "of a lock class: one of N acquisitions is logged", field_called(row, "watch")) \
+    COLUMN(STATE_PRIO, "prio", UNIT_NUMBER, "priority of a thread", field_called(row, "prio")) \
+    COLUMN(STATE_STATE, "state", UNIT_TEXT, "state of a thread", state_called(row)) \
+    COLUMN(STATE_BASE, "base", UNIT_ADDRESS, "address at which an executable is mapped", field_called(row, "base")) \
+    COLUMN(STATE_SIZE, "size", UNIT_NUMBER, "size of an executable in bytes", field_called(row, "size")) \
+    COLUMN(REPORT_TS, "ts", UNIT_WHEN, "time before which nothing is wrong; empty: unknown", \
+           IF(REPORT->begin != 0, WHEN(REPORT->begin))) \
+    COLUMN(REPORT_END, "end_ts", UNIT_WHEN, "time from which on nothing is wrong; empty: unknown", \
+           IF(REPORT->end > REPORT->begin, WHEN(REPORT->end))) \
+    COLUMN(REPORT_CPU, "cpu", UNIT_NUMBER, "the CPU's number; empty: the whole trace", \
+           IF(REPORT->stream != NULL, NUMBER(REPORT->stream->cpu))) \
+    COLUMN(REPORT_NAME, "name", UNIT_TEXT, "kind, as `tarn check` calls it", STRING(anomaly_kinds[REPORT->anomaly].name)) \
+    COLUMN(REPORT_PACKET, "packet", UNIT_NUMBER, "number of the packet", IF(REPORT->stream != NULL, NUMBER(REPORT->packet_seq))) \
+    COLUMN(REPORT_OFFSET, "offset", UNIT_NUMBER, "place in the CPU's file", IF(REPORT->stream != NULL, NUMBER(REPORT->offset))) \
+    COLUMN(REPORT_TEXT, "text", UNIT_TEXT, "the line of `tarn check`", report_text(row)) \
+    COLUMN(LOST_EVENTS, "events", UNIT_NUMBER, "events lost, those in lost packets too; empty: unknown", lost_events(REPORT)) \
+    COLUMN(LOST_PACKETS, "packets", UNIT_NUMBER, "packets lost", \
+           NUMBER(REPORT->anomaly == ANOMALY_LOST_PACKETS ? REPORT->count : 0))
 /* clang-format on */
 
 static const struct event_type *type_of(const struct relation_row *row)
@@ -254,6 +285,57 @@ static uint64_t life_of(const struct analysis *analysis, const struct model_proc
     uint64_t end = process->has_ended ? sooner(process->end, analysis->to) : analysis->to;
 
     return end > begin ? end - begin : 0;
+}
+
+/* The name of an event of a statedump, without what LTTng or its class adds. */
+static const char *thing_of(const struct relation_row *row)
+{
+    static const char *const lttng[][2] = {{"lttng_statedump_start", "begin"},
+                                           {"lttng_statedump_process_state", "thread"},
+                                           {"lttng_statedump_interrupt", "irq"},
+                                           {"lttng_statedump_end", "end"}};
+
+    for (size_t i = 0; i < sizeof(lttng) / sizeof(lttng[0]); i++)
+        if (strcmp(lttng[i][0], TYPE->name) == 0)
+            return lttng[i][1];
+    return strncmp(TYPE->name, "state_", 6) == 0 ? TYPE->name + 6 : TYPE->name;
+}
+
+static struct value field_called(const struct relation_row *row, const char *name)
+{
+    const struct field *field = schema_find_field(TYPE, name);
+
+    return field != NULL ? value_of_field(field, &row->cursor->event, row->relations->list_text) : NOTHING;
+}
+
+static struct value state_called(const struct relation_row *row)
+{
+    const struct field *field = schema_find_field(TYPE, "state");
+    uint64_t state =
+        field != NULL ? MODEL_STATE_OF(field_integer(field, row->cursor->event.bytes)) : MODEL_STATES;
+
+    return IF(state < MODEL_STATES, STRING(model_state_names[state]));
+}
+
+static struct value first_of(struct value first, struct value second)
+{
+    return first.kind != VALUE_NULL ? first : second;
+}
+
+static struct value report_text(const struct relation_row *row)
+{
+    format_report(ANALYSIS->trace, REPORT, row->relations->text, sizeof(row->relations->text));
+    return value_text(row->relations->text);
+}
+
+static struct value lost_events(const struct report *report)
+{
+    bool has_packets = report->anomaly == ANOMALY_LOST_PACKETS;
+    uint64_t events = has_packets ? report->events : report->count;
+    bool is_known = report->anomaly == ANOMALY_LOST_EVENTS ? events != UINT64_MAX
+                                                           : has_packets && events != TRACE_EVENTS_UNKNOWN;
+
+    return IF(is_known, NUMBER(events));
 }
 
 static struct value number_text(const struct relation_row *row)
@@ -307,6 +389,8 @@ static const struct {
      {M_TS, M_CPU, WHO, M_PREV_UTID, M_END_STATE, M_IS_MIGRATION, M_IS_HANDED, M_IS_IDLE}},
     {"ipi", "inter-processor interrupts from send to entry", SOURCE_IPI,
      {M_TS, M_DUR, M_NAME, M_FROM_CPU, M_TO_CPU, M_IS_TAKEN, M_IS_JOINED}},
+    {"statedump", "what the kernel told of threads, processes, executables, ... when tracing started, and later", SOURCE_STATEDUMP,
+     {M_TS, M_CPU_ID, M_STATE_THING, M_STATE_PID, M_STATE_TID, M_STATE_NAME, M_STATE_NUMBER, M_STATE_PARENT, M_STATE_PRIO, M_STATE_STATE, M_STATE_KIND, M_STATE_WATCH, M_STATE_BASE, M_STATE_SIZE}},
     {"process", "processes", SOURCE_PROCESS, {M_ITS_PID, M_PARENT_PID, M_NAME, M_PATH, M_START_TS, M_END_TS, M_STATUS, M_THREADS, M_LIFE_DUR, M_WAS_CREATED, M_IS_SELECTED}},
     {"thread", "threads", SOURCE_THREAD,
      {M_UTID, M_TID, M_PID, M_NAME, M_IS_IDLE, M_CPU, M_PRIO, M_STATE, M_START_TS, M_END_TS, M_THREAD_DUR, M_RAN_TICKS}},
@@ -315,6 +399,10 @@ static const struct {
     {"lock_class", "names of lock classes", SOURCE_LOCK_CLASS, {M_ITS_NUMBER, M_NAME, M_LOCK_KIND, M_WATCH}},
     {"irq", "names of interrupts", SOURCE_IRQ, {M_ITS_NUMBER, M_NAME}},
     {"event_type", "event types of the trace", SOURCE_EVENT_TYPE, {M_EVENT_NUMBER, M_EVENT, M_CLASS}},
+    {"anomaly", "what is damaged in the trace, and what it lost", SOURCE_ANOMALY,
+     {M_REPORT_TS, M_REPORT_END, M_REPORT_CPU, M_REPORT_NAME, M_REPORT_PACKET, M_REPORT_OFFSET, M_REPORT_TEXT}},
+    {"loss", "what the trace lost, for lack of space or of a complete pull", SOURCE_LOSS,
+     {M_REPORT_TS, M_REPORT_END, M_REPORT_CPU, M_REPORT_NAME, M_LOST_EVENTS, M_LOST_PACKETS, M_REPORT_TEXT}},
     {"trace", "facts about the trace, and what it lacks", SOURCE_TRACE, {M_NAME, M_VALUE}},
 };
 #define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))

@@ -52,9 +52,10 @@ enum relation_source {
     SOURCE_RUN,      /* the same, of running threads */
     SOURCE_WAKEUP,
     SOURCE_SWITCH,
-    SOURCE_IPI,     /* when one is taken, or joins one that is not taken yet */
-    SOURCE_MADE,    /* when relation->maker gives them */
-    SOURCE_STREAMS, /* the sources above; the others are known at the end of the walk */
+    SOURCE_IPI,       /* when one is taken, or joins one that is not taken yet */
+    SOURCE_STATEDUMP, /* with an event of a statedump */
+    SOURCE_MADE,      /* when relation->maker gives them */
+    SOURCE_STREAMS,   /* the sources above; the others are known at the end of the walk */
     SOURCE_PROCESS = SOURCE_STREAMS,
     SOURCE_THREAD,
     SOURCE_CPU,
@@ -62,6 +63,8 @@ enum relation_source {
     SOURCE_LOCK_CLASS,
     SOURCE_IRQ,
     SOURCE_EVENT_TYPE,
+    SOURCE_ANOMALY,
+    SOURCE_LOSS,
     SOURCE_TRACE,
     SOURCES
 };

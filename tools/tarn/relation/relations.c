@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* relations.c - the rows of relations during a walk; see relations.h. */
+#include <stdlib.h>
+#include <tools/tarn/read/check.h>
 #include <tools/tarn/relation/maker.h>
 
 #define OF(self) OUTER(self, struct relations, observer)
@@ -75,6 +77,14 @@ static void know_ipis(struct relations *relations)
         relations->ipi_entry = schema_find_event(schema, "irq_ipi_entry");
 }
 
+static void know_statedump(struct relations *relations)
+{
+    const struct event_type *begin =
+        schema_find_event(&relations->analysis->trace->schema, "lttng_statedump_start");
+
+    relations->statedump_class = begin != NULL ? TRACE_ID_CLASS(begin->id) : UINT32_MAX;
+}
+
 static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
@@ -83,7 +93,8 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 
     if (relations->sinks[SOURCE_IPI] != NULL)
         follow_ipi(relations, cursor);
-    if ((sink == NULL && relations->sinks[SOURCE_EVENT] == NULL) ||
+    if ((sink == NULL && relations->sinks[SOURCE_EVENT] == NULL &&
+         relations->sinks[SOURCE_STATEDUMP] == NULL) ||
         !analysis_wants_event(relations->analysis, cursor, thread))
         return;
     const struct relation_row row = {.relations = relations,
@@ -93,6 +104,8 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
                                      .cursor = cursor};
     give(sink, &row);
     give(relations->sinks[SOURCE_EVENT], &row);
+    if (TRACE_ID_CLASS(cursor->event.type->id) == relations->statedump_class)
+        give(relations->sinks[SOURCE_STATEDUMP], &row);
 }
 
 static void on_leave(struct model_observer *self, const struct model_thread *thread,
@@ -184,6 +197,7 @@ void relations_open(struct relations *relations, struct analysis *analysis)
         relations->details[kind] = model_detail_field(schema, kind);
     analysis_map(analysis, &relations->ipis, sizeof(struct pending_ipi));
     know_ipis(relations);
+    know_statedump(relations);
 }
 
 static bool has_parameters(const struct making *making, const struct relation_sink *sink)
@@ -246,6 +260,7 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
     switch (sink->relation->source) {
     case SOURCE_EVENT:
     case SOURCE_IPI:
+    case SOURCE_STATEDUMP:
         relations->observer.event = on_event;
         return;
     case SOURCE_ACTIVITY:
@@ -336,6 +351,42 @@ static bool fill_lock_class(const struct model_lock_class *class, struct relatio
     return class->name[0] != '\0';
 }
 
+static int compare_reports(const void *left, const void *right)
+{
+    const struct report *a = left, *b = right;
+
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+/* The trace is verified once, when the first row is asked for. */
+static const struct report *find_report(struct relations *relations, uint64_t number)
+{
+    if (relations->reports == NULL) {
+        struct findings findings;
+
+        trace_check(relations->analysis->trace, &findings);
+        relations->report_count = findings.count;
+        relations->reports =
+            arena_alloc(&relations->analysis->arena, (findings.count + 1) * sizeof(struct report));
+        if (findings.count > 0)
+            memcpy(relations->reports, findings.reports, findings.count * sizeof(struct report));
+        qsort(relations->reports, findings.count, sizeof(struct report), compare_reports);
+        findings_free(&findings);
+    }
+    return number < relations->report_count ? &relations->reports[number] : NULL;
+}
+
+/* Of the range and the chosen CPUs. */
+static bool wants_report(const struct analysis *analysis, const struct report *report)
+{
+    const bool *streams = analysis->filter->streams;
+    uint64_t end = later(report->begin, report->end);
+
+    return (report->stream == NULL || streams == NULL || streams[report->stream->rank]) &&
+           (report->begin == 0 ||
+            (report->begin < analysis->filter->to_ticks && end >= analysis->filter->from_ticks));
+}
+
 /* The facts, then the losses. */
 static bool fill_fact(struct relations *relations, uint64_t number, struct relation_row *row)
 {
@@ -417,6 +468,17 @@ bool relations_final(struct relations *relations, enum relation_source source, u
     case SOURCE_EVENT_TYPE:
         row->item = number < trace->schema.event_count ? trace->schema.events[number] : NULL;
         return number < trace->schema.event_count;
+    case SOURCE_ANOMALY:
+    case SOURCE_LOSS: {
+        const struct report *report = find_report(relations, number);
+
+        if (report == NULL)
+            return false;
+        row->item = report;
+        *is_one = wants_report(relations->analysis, report) &&
+                  (source == SOURCE_ANOMALY || anomaly_kinds[report->anomaly].is_loss);
+        return true;
+    }
     default: /* SOURCE_TRACE */
         return fill_fact(relations, number, row);
     }

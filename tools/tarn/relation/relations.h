@@ -26,11 +26,14 @@ struct relations {
     const struct field *details[ACTIVITIES];       /* whose labels name activities */
     const struct event_type *ipi_send, *ipi_entry; /* NULL: the trace lacks them */
     const struct field *ipi_cpu, *ipi_kind, *ipi_entry_kind;
-    struct map ipis;        /* of struct pending_ipi by target and kind: sent and not yet taken */
-    struct making *makings; /* those that are wanted */
+    uint32_t statedump_class; /* UINT32_MAX: the trace lacks it */
+    struct map ipis;          /* of struct pending_ipi by target and kind: sent and not yet taken */
+    struct making *makings;   /* those that are wanted */
     char *list_text;
-    char text[256];              /* of the value that was asked for last */
+    char text[1024];             /* of the value that was asked for last */
     const struct losses *losses; /* for SOURCE_TRACE; NULL: unknown */
+    struct report *reports;      /* for SOURCE_ANOMALY, once one is asked for; in the order of time */
+    size_t report_count;
 };
 
 /* ANALYSIS is open. Add sinks, then observe its model; after the walk, finish. The memory is the analysis's.
