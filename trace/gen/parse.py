@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads the files of trace/schema into the model and refuses mistakes.
 
-trace/schema/README.md has the grammar. One line is one statement, except for an enumeration, whose braces may span
-lines. Each message names file and line, the mistake and the remedy.
+One line is one statement, except for an enumeration, whose braces may span lines; text.py matches them with their
+forms. Each message names file and line, the mistake and the remedy.
 """
 import ctypes
 import os
@@ -46,62 +46,43 @@ class Reader(TableReader):
             self.refuse(f'no file was given for enum source "{key}": run evgen with --enum {key}=FILE')
         text = Text(self.sources[key])
         while text.next_line():
-            if text.at_end():
-                continue
-            name = text.word("a name")
-            text.expect("=")
-            self.add_value(enum, name, text.number("its value"))
-            text.expect_end()
-        if not enum.values:
-            self.refuse(f'{text.file} holds no "NAME = NUMBER" line')
+            found = text.match("NAME = NUMBER")
+            self.add_value(enum, found["NAME"], found["NUMBER"])
 
-    def read_values(self, enum):
-        self.expect("{")
+    def read_values(self, enum, values):
         start = self.line
-        while not self.take("}"):
-            if self.at_end():
-                if not self.next_line():
-                    self.refuse(f"enum {enum.name} has no closing brace", start)
-                continue
-            name = self.word("a value's name")
-            self.expect("=")
-            self.add_value(enum, name, self.number("its value"))
-            self.take(",")
-        if not enum.values:
-            self.refuse(f"enum {enum.name} is empty: give it a value")
+        while "}" not in values:
+            if not self.next_line():
+                self.refuse(f"enum {enum.name} has no closing brace", start)
+            values += "," + self.rest.partition("#")[0]
+        self.rest, _, rest = values.partition("}")
+        for self.rest in filter(str.strip, self.rest.split(",")):
+            found = self.match("NAME = NUMBER")
+            self.add_value(enum, found["NAME"], found["NUMBER"])
+        self.rest = rest
+        self.match("")
 
     def read_enum(self):
-        enum = Enumeration(self.name("the enumeration's name"), {})
+        head, brace, values = self.rest.partition("#")[0].partition("{")
+        self.rest = head if brace else self.rest
+        found = self.match("enum NAME" if brace else 'enum NAME from "KEY"')
+        enum = Enumeration(found["NAME"], {})
         if enum.name in self.own.enums:
             self.refuse(f"enum {enum.name} is declared twice: rename one")
-        if self.take("from"):
-            self.read_enum_file(enum, self.quoted("the source of the values"))
+        if brace:
+            self.read_values(enum, values)
         else:
-            self.read_values(enum)
-        self.expect_end()
+            self.read_enum_file(enum, found["KEY"])
+        if not enum.values:
+            self.refuse(f"enum {enum.name} is empty: give it a value")
         enum.values = dict(sorted(enum.values.items(), key=lambda value: value[1]))
         self.own.enums[enum.name] = enum
 
     # ---- fields ----
 
-    def integer_type(self, word):
-        """u8..u64, s8..s64, x8..x64; None: it is none."""
-        match = re.fullmatch(r"([usx])(8|16|32|64)", word)
-        return match and Field("usx".index(match[1]), int(match[2]) // 8)
-
-    def enum_type(self, name):
-        word = self.word("the enumeration's integer type, say u32")
-        field = self.integer_type(word)
-        if not field or field.kind != UNSIGNED:
-            self.refuse(f"'{word}' cannot hold an enumeration: use u8, u16, u32 or u64")
-        field.enumeration = name
-        return field
-
-    def array_type(self, word):
+    def array_type(self, word, count):
         if word != "x64":
             self.refuse(f"arrays are of x64 only, not of '{word}'")
-        count = self.word("the field that says how many")
-        self.expect("]")
         index = self.event.field(count)
         if index < 0:
             self.refuse(f"array count '{count}' is no field declared before: add one")
@@ -110,18 +91,19 @@ class Reader(TableReader):
             self.refuse(f"array count '{count}' must be a u16, u32 or u64")
         return Field(ARRAY, 8, count_field=index)
 
-    def field_type(self, word):
-        if self.take(":"):
-            return self.enum_type(word)
-        if self.take(r"\["):
-            return self.array_type(word)
+    def field_type(self, word, base, count):
+        """TYPE, TYPE:BASE of an enumeration, or TYPE[COUNT]."""
+        if count:
+            return self.array_type(word, count)
         if word in ("comm", "string"):
             return Field(COMM, constant("TRACE_NAME_BYTES")) if word == "comm" else Field(STRING, 1)
-        field = self.integer_type(word)
-        if not field:
-            self.refuse(f"unknown type '{word}': types are u8 to u64, s8 to s64, x8 to x64, comm, string, "
+        match = re.fullmatch(r"([usx])(8|16|32|64)", base or word)
+        if not match:
+            self.refuse(f"unknown type '{base or word}': types are u8 to u64, s8 to s64, x8 to x64, comm, string, "
                         "ENUM:uN, x64[COUNT]")
-        return field
+        if base and match[1] != "u":
+            self.refuse(f"'{base}' cannot hold an enumeration: use u8, u16, u32 or u64")
+        return Field("usx".index(match[1]), int(match[2]) // 8, enumeration=word if base else None)
 
     def place(self, field):
         """After those before it; a hole is refused, so that the file shows the packing."""
@@ -137,19 +119,18 @@ class Reader(TableReader):
         if name in RESERVED_WORDS or self.schema.is_reserved(name):
             self.refuse(f"'{name}' is a word of C or of the CTF metadata language: choose another name")
 
-    def read_field(self, word):
+    def read_field(self):
         event, most = self.event, constant("TRACE_DESCRIPTOR_FIELDS_MAX")
+        found = self.match('TYPE NAME "TEXT"')
         if event.tail():
             self.refuse(f"'{event.tail().name}' must be the last field: move it down")
         if len(event.fields) == most:
             self.refuse(f"more than {most} fields: split the event")
-        field = self.field_type(word)
-        field.name = self.name("the field's name")
+        field = self.field_type(found["TYPE"], found["BASE"], found["COUNT"])
+        field.name, field.description = found["NAME"], found["TEXT"]
         self.check_name(field.name)
         if event.field(field.name) >= 0:
             self.refuse(f"field '{field.name}' is declared twice: rename one")
-        field.description = self.quoted("the field's description")
-        self.expect_end()
         self.place(field)
         event.fields.append(field)
 
@@ -159,8 +140,7 @@ class Reader(TableReader):
         event = self.event
         if event.format:
             self.refuse(f"event {event.name} has a second format: remove one")
-        event.format = self.quoted("the format")
-        self.expect_end()
+        event.format = self.match('format "TEXT"')["TEXT"]
         parts = event.format.split("%")
         if len(parts) % 2 == 0:
             self.refuse("the format has a '%' without its partner: write %field%, or %% for a percent sign")
@@ -199,49 +179,26 @@ class Reader(TableReader):
         own, first_app = self.own, constant("TRACE_CLASS_APP_FIRST")
         if own.name:
             self.refuse("a second class in one file: put it in a file of its own")
-        own.name = self.name("the class's name")
+        found = self.match('class NAME app "TEXT"' if self.app else 'class NAME NUMBER [detail] "TEXT"')
+        own.name, own.description = found["NAME"], found["TEXT"]
         if self.app:
-            if self.word("'app'") != "app":
-                self.refuse(f'an application\'s class is declared `class {own.name} app "..."`')
-        else:
-            own.number = self.number("the class's number")
-            if own.number >= first_app:
-                self.refuse(f"class {own.number}: the system's classes are 0 to {first_app - 1}, "
-                            "the rest belongs to applications")
-            if not self.at_end() and self.rest[0] != '"':
-                word = self.word("'detail' or the class's description")
-                if word != "detail":
-                    self.refuse(f"'{word}': a class is declared `class NAME NUMBER [detail] \"...\"`")
-                own.is_detail = True
-        own.description = self.quoted("the class's description")
-        self.expect_end()
-
-    def read_attributes(self, event):
-        """as NAME: the event's name in the metadata, if it is not CLASS_EVENT. sampled: one in N can be logged.
-        above FIELD: those in which it is at least a threshold."""
-        while self.at_end() or self.rest[0] != '"':
-            word = self.word("'as', 'sampled', 'above' or the event's description")
-            if word not in ("as", "sampled", "above"):
-                self.refuse(f"expected 'as', 'sampled', 'above' or the event's description before '{word}'")
-            if word == "as":
-                if self.app:
-                    self.refuse("the names of an application's events begin with its class: remove 'as'")
-                event.full_name = self.name("the event's name in the metadata")
-                continue
-            if event.limit >= 0:
-                self.refuse(f"an event is either 'sampled' or 'above' a field: remove '{word}'")
-            event.limit = 0  # Schema.finish() numbers them
-            event.above = self.name("the name of a field") if word == "above" else ""
+            return
+        own.number, own.is_detail = found["NUMBER"], bool(found["detail"])
+        if own.number >= first_app:
+            self.refuse(f"class {own.number}: the system's classes are 0 to {first_app - 1}, "
+                        "the rest belongs to applications")
 
     def read_event(self):
+        """as ALIAS: the event's name in the metadata, if it is not CLASS_EVENT. sampled: one in N can be logged.
+        above FIELD: those in which it is at least a threshold. Schema numbers those that can be limited."""
         own, most = self.own, constant("TRACE_MINORS_SWITCHED")
-        name = self.name("the event's name")
-        event = Event(name, self.line, self.number("the event's minor number"), f"{own.name}_{name}")
-        self.read_attributes(event)
+        found = self.match('event NAME NUMBER [as ALIAS] [sampled | above FIELD] "TEXT"')
+        event = Event(found["NAME"], self.line, found["NUMBER"], found["ALIAS"] or f"{own.name}_{found['NAME']}",
+                      found["TEXT"], limit=0 if found["sampled"] or found["above"] else -1, above=found["FIELD"] or "")
+        if self.app and found["ALIAS"]:
+            self.refuse("the names of an application's events begin with its class: remove 'as'")
         if event.minor >= most:
             self.refuse(f"minor {event.minor}: only 0 to {most - 1} have a switch of their own")
-        event.description = self.quoted("the event's description")
-        self.expect_end()
         for other in own.events:
             if other.minor == event.minor:
                 self.refuse(f"minor {event.minor} belongs to event {other.name} (line {other.line}): take a free one")
@@ -253,7 +210,7 @@ class Reader(TableReader):
     # ---- statements ----
 
     def read_statement(self):
-        word = self.word("class, enum, event, table, format or a type")
+        word = re.match(r"\s*(\w*)", self.rest)[1]
         begins = {"class": self.read_class, "enum": self.read_enum, "event": self.read_event, "table": self.read_table}
         if word != "class" and not self.own.name:
             self.refuse('the file must begin with its class: class NAME NUMBER "what it is about"')
@@ -270,12 +227,11 @@ class Reader(TableReader):
         elif self.event.format:
             self.refuse(f"a field after the format of event {self.event.name}: the format comes last")
         else:
-            self.read_field(word)
+            self.read_field()
 
     def read(self):
         while self.next_line():
-            if not self.at_end():
-                self.read_statement()
+            self.read_statement()
         self.finish_event()
         self.finish_table()
         if not self.own.name:

@@ -6,7 +6,6 @@ from model import COLUMN_KINDS, OWNERS, Column, Mistake, Table, constant
 from text import Text
 
 ROW_NAMES = ["begun", "tag", "ended"]  # of every row
-UNITS = ["ticks", "bytes", "instructions", "none"]
 PAGE_BYTES = 4096
 
 
@@ -14,17 +13,6 @@ class TableReader(Text):
     """The statements of one table."""
 
     table = None  # its columns are being read
-
-    def read_form(self, table):
-        """hashed, direct, or direct+OTHER."""
-        form = self.word("'direct' or 'hashed'")
-        adds = self.rest.startswith("+")
-        if form != "direct" and (adds or form != "hashed"):
-            self.refuse(f"'{form}': a table is 'direct' (its key is the row's index), 'direct+OTHER' or 'hashed'")
-        table.is_hashed = form == "hashed"
-        if adds:
-            self.expect("+")
-            table.adds_name = self.name("the table to add")
 
     def check_rows(self, table):
         most, least = constant("TRACE_TABLES_BYTES_MAX") // 8, constant("TRACE_TABLE_PROBES")
@@ -35,58 +23,45 @@ class TableReader(Text):
                         f"at least {least}")
 
     def read_table(self):
+        """Its key is the row's index (direct), readers add the rows of OTHER with that key, or its rows are hashed."""
         if self.app:
             self.refuse("tables are the system's: remove it from the application's class")
-        table = Table(self.file, self.line, self.name("the table's name"))
+        found = self.match('table NAME NUMBER rows ROWS (direct [+ OTHER] | hashed) "TEXT"')
+        table = Table(self.file, self.line, found["NAME"], found["NUMBER"], found["TEXT"], found["ROWS"],
+                      is_hashed=bool(found["hashed"]), adds_name=found["OTHER"] or "")
         self.check_name(table.name)
-        table.number = self.number("the table's number")
-        word = self.word("rows")
-        if word != "rows":
-            self.refuse(f"'{word}': a table is declared `table NAME NUMBER rows ROWS direct|hashed \"...\"`")
-        table.rows = self.number("the number of rows")
-        self.read_form(table)
         self.check_rows(table)
-        table.description = self.quoted("the table's description")
-        self.expect_end()
         self.schema.tables.append(table)
         self.table = table
 
     def read_key(self, column):
         table, most = self.table, constant("TRACE_TABLE_KEYS_MAX")
+        found = self.match(f'key (u32 | u64 | x64) NAME [{" | ".join(OWNERS[1:])}] "TEXT"')
         if table.counted():
             self.refuse("keys come before the other columns: move it up")
         if len(table.keys()) == (most if table.is_hashed else 1):
             self.refuse(f"table {table.name}: a hashed table has at most {most} keys, a direct one has one, the row's "
                         "index")
-        word = self.word("the key's type")
-        if word not in ("u32", "u64", "x64"):
-            self.refuse(f"'{word}': the type of a key is u32, u64 or x64")
-        column.key_bytes = 4 if word == "u32" else 8
-        column.is_hex = word == "x64"
+        column.key_bytes = 4 if found["u32"] else 8
+        column.is_hex = bool(found["x64"])
+        column.owner = next((number for number, word in enumerate(OWNERS) if found.get(word)), 0)
+        return found
 
-    def read_owner(self):
-        """What a key's row belongs to, if there is a word for it before the description."""
-        if not self.at_end() and self.rest[0] == '"':
-            return 0
-        word = self.word("the key's description")
-        if word not in OWNERS[1:]:
-            self.refuse(f"'{word}': a row belongs to a process, thread, lock or place: write this, or nothing")
-        return OWNERS.index(word)
+    def read_counted(self, column):
+        if column.kind == "count":
+            return self.match('count NAME "TEXT"')
+        found = self.match(f'{column.kind} NAME (ticks | bytes | instructions | none) "TEXT"')
+        column.unit = next((unit for unit in ("ticks", "bytes", "instructions") if found[unit]), "")
+        if column.kind == "histogram":
+            column.words = constant("TRACE_TABLE_BUCKETS")
+        return found
 
-    def read_unit(self):
-        unit = self.word("the unit")
-        if unit not in UNITS:
-            self.refuse(f"'{unit}': the unit is ticks, bytes, instructions or none")
-        return "" if unit == "none" else unit
-
-    def read_column_name(self):
-        name = self.name("the column's name")
+    def check_column_name(self, name):
         self.check_name(name)
         if name in ROW_NAMES:
             self.refuse(f"'{name}' is a word of every row: choose another name")
         if any(column.name == name for column in self.table.columns):
             self.refuse(f"table {self.table.name} has '{name}' twice: rename one")
-        return name
 
     def read_column(self, word):
         table, most = self.table, constant("TRACE_TABLE_COLUMNS_MAX")
@@ -95,17 +70,9 @@ class TableReader(Text):
         if len(table.columns) == most:
             self.refuse(f"more than {most} columns: split the table")
         column = Column(word, table.row_words)
-        if word == "key":
-            self.read_key(column)
-        column.name = self.read_column_name()
-        if word == "key":
-            column.owner = self.read_owner()
-        elif word != "count":
-            column.unit = self.read_unit()
-        if word == "histogram":
-            column.words = constant("TRACE_TABLE_BUCKETS")
-        column.description = self.quoted("the column's description")
-        self.expect_end()
+        found = self.read_key(column) if word == "key" else self.read_counted(column)
+        column.name, column.description = found["NAME"], found["TEXT"]
+        self.check_column_name(column.name)
         table.row_words += column.words
         table.columns.append(column)
         if table.row_words >= constant("TRACE_TABLE_ROW_WORDS_MAX"):

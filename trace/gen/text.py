@@ -1,8 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A file of the schema, line by line and word by word: each function reads what it names, or refuses the file."""
+"""A file of the schema, line by line. Each statement has a form, such as `event NAME NUMBER [as ALIAS] "TEXT"`, which a
+line matches or the file is refused."""
+import functools
 import re
 
 from model import Mistake
+
+NAME = r"[A-Za-z]\w*"  # CTF readers strip a '_' at the beginning
+KINDS = {"NUMBER": r"(?P<NUMBER>0x[0-9a-fA-F]+|\d+)(?!\w)", "ROWS": r"(?P<ROWS>\d+)(?!\w)",
+         "TYPE": rf"(?P<TYPE>{NAME})\s*(?::\s*(?P<BASE>{NAME})|\[\s*(?P<COUNT>{NAME})\s*\])?",
+         "[": "(?:", "]": ")?", "|": "|", "(": "(?:", ")": ")"}
+
+
+@functools.lru_cache(None)
+def pattern_of(form):
+    """Words in capitals are names and numbers, the others are themselves; in brackets: may be missing."""
+    parts = []
+    for token in re.findall(r'"[A-Z]+"|\w+|\S', form):
+        if token[0] == '"':  # printable ASCII, no backslash
+            part = rf'"(?P<{token[1:-1]}>[ !#-\[\]-~]*)"'
+        elif token in KINDS:
+            part = KINDS[token]
+        elif token[0].isalpha():
+            part = rf"(?P<{token}>{NAME if token.isupper() else token})(?!\w)"
+        else:
+            part = re.escape(token)
+        parts.append(part if token in "[]()|" else part + r"\s*")
+    return re.compile("".join([r"\s*", *parts, "(#.*)?"]), re.A)
 
 
 class Text:
@@ -18,53 +42,17 @@ class Text:
         raise Mistake(f"{self.file}:{line or self.line}: {message}")
 
     def next_line(self):
-        self.rest = next(self.lines, None)
-        self.line += self.rest is not None
-        return self.rest is not None
+        """The next one with a statement."""
+        for self.rest in self.lines:
+            self.line += 1
+            if re.match(r"\s*[^\s#]", self.rest):
+                return True
+        return False
 
-    def at_end(self):
-        """Of the line; skips blanks and a comment."""
-        self.rest = re.sub(r"^[ \t\r]*(#.*)?", "", self.rest)
-        return not self.rest
-
-    def take(self, pattern):
-        self.at_end()
-        match = re.match(pattern, self.rest, re.A)
-        self.rest = self.rest[match.end():] if match else self.rest
-        return match and match[0]
-
-    def expect(self, char):
-        if not self.take(re.escape(char)):
-            self.refuse(f"expected '{char}' before '{self.rest[:20]}'")
-
-    def expect_end(self):
-        if not self.at_end():
-            self.refuse(f"'{self.rest[:20]}' is more than belongs on this line: remove it")
-
-    def word(self, what):
-        word = self.take(r"[A-Za-z_]\w*")
-        if not word:
-            self.refuse(f"expected {what} (a letter, then letters, digits or '_') before '{self.rest[:20]}'")
-        return word
-
-    def name(self, what):
-        name = self.word(what)
-        if name.startswith("_"):
-            self.refuse(f"'{name}' begins with '_', which CTF readers strip: choose another name")
-        return name
-
-    def number(self, what):
-        number = self.take(r"0x[0-9a-fA-F]+|\d+")
-        if not number:
-            self.refuse(f"expected {what} (a number) before '{self.rest[:20]}'")
-        return int(number, 16 if "x" in number else 10)
-
-    def quoted(self, what):
-        if not self.take('"'):
-            self.refuse(f"expected {what} in double quotes before '{self.rest[:20]}'")
-        text, quote, self.rest = self.rest.partition('"')
-        if not re.fullmatch(r"[ -\[\]-~]*", text):
-            self.refuse(f"{what} may hold printable ASCII only, no backslash")
-        if not quote:
-            self.refuse(f"{what} has no closing quote on this line")
-        return text
+    def match(self, form):
+        """{word of the form: what stands there, or None}"""
+        found = pattern_of(form).fullmatch(self.rest)
+        if not found:
+            self.refuse(f"expected `{form}`, not `{self.rest.strip()}`")
+        return {word: int(text, 16 if "x" in text else 10) if word in ("NUMBER", "ROWS") else text
+                for word, text in found.groupdict().items()}
