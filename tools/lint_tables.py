@@ -120,4 +120,4 @@ FOREIGN = {
 }
 
 # How many files the ways in docs/ways.md pass, in its order.
-WAYS = [35, 12]
+WAYS = [34, 12]

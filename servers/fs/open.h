@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * open.h - open files (POSIX: open file descriptions): a position and flags. Clients name them by handles;
- * FS_DUP and SERVER_INHERIT add handles to the same file.
+ * SERVER_INHERIT adds handles to the same file.
  */
 #ifndef SERVERS_FS_OPEN_H
 #define SERVERS_FS_OPEN_H

@@ -104,11 +104,6 @@ static int64_t fs_pipe(struct server_request *request)
     return 0;
 }
 
-static int64_t fs_dup(struct server_request *request, struct open_file *file)
-{
-    return handle_add(request->client, file);
-}
-
 /* ---- reading and writing --------------------------------------------------------------------------- */
 
 static int64_t transfer_file(struct server_request *request, struct open_file *file, bool writes)
@@ -349,7 +344,6 @@ static const struct handler handlers[] = {
     HANDLER(FS_FTRUNCATE, .on_file = fs_ftruncate),
     HANDLER(FS_REALPATH, .on_request = fs_realpath),
     HANDLER(FS_PIPE, .on_request = fs_pipe),
-    HANDLER(FS_DUP, .on_file = fs_dup),
     HANDLER(FS_SET_FLAGS, .on_file = fs_set_flags),
     HANDLER(FS_MAP, .on_file = fs_map),
     HANDLER(FS_EXECUTABLE, .on_node = fs_executable),

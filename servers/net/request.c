@@ -72,16 +72,9 @@ static int64_t get_option(struct socket *socket, uint64_t option, uint64_t *valu
 {
     uint8_t bit = option_bit(socket, option);
 
-    switch (option) {
-    case NET_OPTION_ERROR:
+    if (option == NET_OPTION_ERROR) {
         *value = (uint64_t)socket->error;
         socket->error = 0;
-        return 0;
-    case NET_OPTION_TYPE:
-        *value = socket->type;
-        return 0;
-    case NET_OPTION_LISTENING:
-        *value = socket->state == SOCKET_LISTENING;
         return 0;
     }
     if (!socket->pcb)
@@ -131,8 +124,6 @@ int64_t try_request(struct socket *socket, struct server_request *request)
         return open_stream(socket, &request->send[0]);
     case NET_STREAM_SEND:
         return send_stream(socket, request);
-    case NET_DUP:
-        return handle_add(request->client, socket);
     case SERVER_POLL:
         return watch_poll(&socket->watches, request, class_of(socket)->readiness(socket));
     default:
@@ -179,8 +170,8 @@ int64_t handle_socket_request(struct server_request *request)
     uint32_t number = (uint32_t)request->word[0];
     int64_t result;
 
-    if (request->label == NET_INTERFACE || request->label == NET_STATISTICS) {
-        (request->label == NET_INTERFACE ? read_interface : read_statistics)(request->word);
+    if (request->label == NET_STATISTICS) {
+        read_statistics(request->word);
         return 0;
     }
     if (request->label == NET_SOCKET) {

@@ -19,7 +19,6 @@ void finish_round(void);
 /* Called for a new connection: raises its segment size as far as the path to its peer allows. */
 void tune_connection(struct tcp_pcb *pcb);
 bool is_own_address(uint32_t ip);       /* or none, or loopback */
-void read_interface(uint64_t word[4]);  /* the words of NET_INTERFACE's reply */
 void read_statistics(uint64_t word[4]); /* the words of NET_STATISTICS's reply */
 
 #endif

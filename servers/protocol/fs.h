@@ -4,8 +4,8 @@
  *
  * Paths are absolute: libc-glue prepends the working directory. The span of a path does not include a NUL.
  * The server resolves "." and "..". Open files, pipes and directories are named by handles, small numbers
- * valid for one client. FS_DUP and SERVER_INHERIT make handles that share one offset, as in POSIX. O_*, S_*,
- * SEEK_* and errno values are newlib's.
+ * valid for one client. SERVER_INHERIT makes handles that share one offset, as in POSIX. O_*, S_*, SEEK_* and
+ * errno values are newlib's.
  */
 #ifndef SERVERS_PROTOCOL_FS_H
 #define SERVERS_PROTOCOL_FS_H
@@ -39,7 +39,6 @@ enum {
     FS_FTRUNCATE,    /* handle, size */
     FS_REALPATH,     /* path span, output span, FS_REALPATH_* -> length of the path without "." and ".." */
     FS_PIPE,         /* O_NONBLOCK or 0 -> 0; word[0] = read handle, word[1] = write handle */
-    FS_DUP,          /* handle -> new handle of the same open file */
     FS_SET_FLAGS,    /* handle, O_APPEND | O_NONBLOCK */
     FS_MAP,          /* handle, FS_MAP_* -> cap[0] = memory object with the contents; word[0] = size */
     /* path span -> cap[0] = memory object to read and execute; word[0] = size, [1] = file, [2] = version,

@@ -2,7 +2,7 @@
 /*
  * net.h - requests to the network server (SLOT_NET). For conventions and spans see server.h.
  *
- * Sockets are named by handles, small numbers valid for one client. SERVER_INHERIT and NET_DUP make further
+ * Sockets are named by handles, small numbers valid for one client. SERVER_INHERIT makes further
  * handles of a socket; it closes with its last handle. AF_*, SOCK_*, errno values and O_NONBLOCK are those of
  * <sys/socket.h> and newlib. Without a network device every request fails with ENETDOWN.
  *
@@ -23,7 +23,6 @@
 enum {
     NET_SOCKET = 0x400, /* NET_TCP or NET_UDP, O_NONBLOCK or 0 -> handle */
     NET_CLOSE,          /* handle */
-    NET_DUP,            /* handle -> new handle of the same socket */
     NET_BIND,           /* handle, address (port 0: any) */
     NET_LISTEN,         /* handle, backlog */
     NET_ACCEPT,         /* handle, flags -> handle of the connection; word[0] = peer's address */
@@ -44,8 +43,6 @@ enum {
     /* -> word[0] = sockets, [1] = TCP connections of the stack except those in TIME_WAIT, [2] = receive
      * buffers in use, [3] = bytes of the stack's heap in use */
     NET_STATISTICS,
-    /* -> word[0] = local address, [1] = mask, [2] = gateway, [3] = 48-bit hardware address */
-    NET_INTERFACE,
 };
 
 #define NET_TCP 1u
@@ -59,12 +56,10 @@ enum {
 
 enum {
     NET_OPTION_ERROR = 1, /* pending errno, cleared by reading it */
-    NET_OPTION_TYPE,      /* NET_TCP or NET_UDP */
     NET_OPTION_NO_DELAY,  /* TCP: send small segments at once */
     NET_OPTION_KEEP_ALIVE,
     NET_OPTION_REUSE,     /* allow binding to a port in TIME_WAIT */
     NET_OPTION_BROADCAST, /* UDP */
-    NET_OPTION_LISTENING, /* read only */
 };
 
 /* Bulk sending over TCP without copies. NET_STREAM returns memory that the device itself reads, used as a

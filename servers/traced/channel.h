@@ -38,8 +38,7 @@ bool listen_tcp(struct tcp_listener *listener, uint16_t port);
 void admit_port(uint16_t port); /* TRACED_ADMIT */
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel));
 
-/* serial.c: the link over a virtual serial port, one host
- * at a time. Returns false if there is no such port. */
-bool start_serial(void (*serve)(struct channel *channel));
+/* serial.c: the link over a virtual serial port, one host at a time, if there is such a port. */
+void start_serial(void (*serve)(struct channel *channel));
 
 #endif

@@ -22,7 +22,7 @@
 #define IDLE_CHECKS_MAX  30u
 #define STUCK_CHECKS_MAX 30u
 
-_Atomic uint64_t packets_sent, bytes_sent, packets_lost, connections;
+_Atomic uint64_t bytes_sent;
 
 /* ---- sending --------------------------------------------------------------------------------------- */
 
@@ -198,7 +198,6 @@ static bool enter_table(struct connection *connection)
         while (*last)
             last = &(*last)->next;
         *last = connection;
-        atomic_fetch_add(&connections, 1);
     }
     pthread_mutex_unlock(&table_lock);
     return may_enter;
@@ -211,7 +210,6 @@ static void leave_table(struct connection *connection)
     while (*link != connection)
         link = &(*link)->next;
     *link = connection->next;
-    atomic_fetch_sub(&connections, 1);
     pthread_mutex_unlock(&table_lock);
 }
 

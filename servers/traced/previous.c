@@ -119,7 +119,6 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
             counts->head = number + 1;
         /* Also the newest, if its writer had not written the header when the system ended. */
         counts->lost += any && !job.sent && counts->head > number;
-        atomic_fetch_add_explicit(&packets_sent, job.sent, memory_order_relaxed);
     }
     counts->next = last + 1;
     counts->events = trace_reader_events_before(reader, counts->head);

@@ -89,7 +89,6 @@ uint64_t tables_bytes(void); /* of a CPU's tables of counters; 0: there are none
 void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes);
 char *read_metadata(size_t *size); /* NULL: out of memory; size is a multiple of 8; free() it */
 
-/* Reported by TRACED_STATUS. Independent counters; relaxed. */
-extern _Atomic uint64_t packets_sent, bytes_sent, packets_lost, connections;
+extern _Atomic uint64_t bytes_sent; /* by all connections; relaxed */
 
 #endif
