@@ -8,7 +8,7 @@
  *
  * The walk begins at the checkpoint before the range, with the processes and executables known there; so
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
- * model, only opening that needs the lock, and it stops when the connection is closed.
+ * trace and model, only opening them needs the lock, and it stops when the connection is closed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,7 @@ struct asker {
     struct analysis_walker walker;
     struct view *view;
     const struct request *request;
-    struct trace trace;
-    atomic_uint *users;  /* of its files */
+    struct trace trace;  /* opened again, because the view's grows */
     uint64_t generation; /* of the index */
     bool gave_up;        /* the index is another's by now */
     bool is_picture;     /* is asked for */
@@ -73,7 +72,9 @@ static void open_walk(struct analysis_walker *walker, struct model *model, struc
     struct view *view = asker->view;
 
     view_read_lock(view);
-    asker->gave_up = view->generation != asker->generation;
+    asker->gave_up = view->generation != asker->generation ||
+                     view->trace.stream_count != asker->trace.stream_count ||
+                     view->trace.begin != asker->trace.begin;
     walk_open_range(model, merge, &asker->trace, asker->gave_up ? &none : &view->index, from, to,
                     WALK_KNOWS_ALL, reporter);
     view_unlock(view);
@@ -93,9 +94,9 @@ static bool open_range(struct asker *asker, struct fail *fail)
     struct losses *losses = &asker->losses;
     struct range range;
 
-    if (!request_range(view, asker->request, &range, fail))
+    if (!request_range(view, asker->request, &range, fail) ||
+        !trace_open(&asker->trace, view->options.directory, fail))
         return false;
-    asker->users = view_share_files(view, &asker->trace);
     asker->generation = view->generation;
     losses_open(losses, &asker->trace);
     losses->quiet = true;
@@ -174,7 +175,7 @@ static bool run(struct view *view, const struct request *request, struct analysi
         asker.symbols = symbols_open(asker.trace.directory, view->options.symbols);
     ok = run_walk(&asker, fail) && print(&asker, top != 0 ? top : UINT64_MAX, json, fail);
     symbols_close(asker.symbols);
-    view_return_files(&asker.trace, asker.users);
+    trace_close(&asker.trace);
     return ok;
 }
 

@@ -170,20 +170,13 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
  * and the packets at both ends. A checksum shows that it is whole. As nobody else writes there, its content
  * needs no checks.
  */
-enum index_state {
-    INDEX_NONE,  /* none, or unusable */
-    INDEX_WHOLE, /* of the complete trace */
-    INDEX_SHORT, /* the streams have grown since */
-};
-
-/* INDEX is empty before. FROM is set to the time from which on the trace has more, if it has. */
-enum index_state index_load(struct index *index, const struct trace *trace, uint64_t *from);
+/* INDEX is empty before. False: there is none of this trace as it is. */
+bool index_load(struct index *index, const struct trace *trace);
 void index_save(const struct index *index, const struct trace *trace); /* as far as that can be done */
 
 /* Convert to the file's bytes and back; for the functions above, and for tests. */
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out);
-enum index_state index_read(struct index *index, const struct trace *trace, const uint8_t *bytes, size_t size,
-                            uint64_t *from);
+bool index_read(struct index *index, const struct trace *trace, const uint8_t *bytes, size_t size);
 
 static inline uint64_t index_node_blocks(unsigned level)
 {

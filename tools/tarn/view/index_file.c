@@ -23,9 +23,9 @@ static uint64_t hash_words(const uint8_t *bytes, size_t size)
     return hash_bytes(hash, (const char *)bytes, size);
 }
 
-/* ---- streams --------------------------------------------------------------------------------------- */
+/* ---- identity -------------------------------------------------------------------------------------- */
 
-/* The identity of this build of the tool, and of the trace apart from its streams. */
+/* Of this build of the tool, and of the trace apart from its streams. */
 struct identity {
     uint64_t inode, bytes; /* of the program */
     int64_t built_s, built_ns;
@@ -36,7 +36,26 @@ struct identity {
     uint64_t metadata_bytes;
 };
 
-static struct identity identity_of(const struct trace *trace)
+struct stream_mark {
+    uint64_t size, begin, last_begin, last_seq, name /* its hash */;
+};
+
+static struct stream_mark mark_of(const struct trace *trace, const struct stream *stream)
+{
+    struct stream_mark mark = {
+        .size = stream->size, .begin = stream->begin, .name = hash_text(HASH_SEED, stream->name)};
+    struct trace_packet header;
+    uint64_t bytes = stream->first_packet_bytes;
+
+    if (bytes != 0 && stream->size >= bytes &&
+        !anomaly_is_fatal(stream_header(trace, stream, stream->size - bytes, &header))) {
+        mark.last_begin = header.timestamp_begin;
+        mark.last_seq = header.packet_seq_num;
+    }
+    return mark;
+}
+
+static void add_identity(const struct trace *trace, struct buffer *out)
 {
     struct identity identity = {.stream_count = trace->stream_count,
                                 .event_count = trace->schema.event_count,
@@ -52,64 +71,12 @@ static struct identity identity_of(const struct trace *trace)
         identity.built_ns = program.st_mtim.tv_nsec;
     }
     memcpy(identity.uuid, trace->schema.uuid, sizeof(identity.uuid));
-    return identity;
-}
-
-/* Identifies a stream, at the size that it had. */
-struct stream_mark {
-    uint64_t size, begin, last_begin, last_seq, name /* its hash */;
-};
-
-static struct stream_mark mark_of(const struct trace *trace, const struct stream *stream, uint64_t size)
-{
-    struct stream_mark mark = {
-        .size = size, .begin = stream->begin, .name = hash_text(HASH_SEED, stream->name)};
-    struct trace_packet header;
-    uint64_t bytes = stream->first_packet_bytes;
-
-    if (bytes != 0 && size >= bytes &&
-        !anomaly_is_fatal(stream_header(trace, stream, size - bytes, &header))) {
-        mark.last_begin = header.timestamp_begin;
-        mark.last_seq = header.packet_seq_num;
-    }
-    return mark;
-}
-
-static enum index_state compare_stream(const struct trace *trace, const struct stream *stream,
-                                       const struct stream_mark *mark, uint64_t *from)
-{
-    struct stream_mark now = mark_of(trace, stream, mark->size);
-    struct trace_packet header;
-
-    if (mark->size > stream->size || memcmp(&now, mark, sizeof(now)) != 0)
-        return INDEX_NONE;
-    if (mark->size == stream->size)
-        return INDEX_WHOLE;
-    if (anomaly_is_fatal(stream_header(trace, stream, mark->size, &header)))
-        return INDEX_NONE;
-    *from = header.timestamp_begin < *from ? header.timestamp_begin : *from;
-    return INDEX_SHORT;
-}
-
-static enum index_state compare_streams(const struct trace *trace, struct buffer_reader *reader,
-                                        uint64_t *from)
-{
-    struct identity identity, now = identity_of(trace);
-    enum index_state state = INDEX_WHOLE, one;
-
-    buffer_get(reader, &identity, sizeof(identity));
-    if (memcmp(&identity, &now, sizeof(now)) != 0)
-        return INDEX_NONE;
+    buffer_add(out, &identity, sizeof(identity));
     for (unsigned i = 0; i < trace->stream_count; i++) {
-        struct stream_mark mark;
+        struct stream_mark mark = mark_of(trace, &trace->streams[i]);
 
-        buffer_get(reader, &mark, sizeof(mark));
-        one = compare_stream(trace, &trace->streams[i], &mark, from);
-        if (one == INDEX_NONE)
-            return INDEX_NONE;
-        state = one == INDEX_SHORT ? INDEX_SHORT : state;
+        buffer_add(out, &mark, sizeof(mark));
     }
-    return state;
 }
 
 /* ---- the index ------------------------------------------------------------------------------------- */
@@ -146,14 +113,8 @@ static void read_index(struct index *index, const struct trace *trace, struct bu
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out)
 {
     uint64_t hash, numbers[4] = {index->events, index->begin, index->end, index->has_beginning};
-    struct identity identity = identity_of(trace);
 
-    buffer_add(out, &identity, sizeof(identity));
-    for (unsigned i = 0; i < trace->stream_count; i++) {
-        struct stream_mark mark = mark_of(trace, &trace->streams[i], trace->streams[i].size);
-
-        buffer_add(out, &mark, sizeof(mark));
-    }
+    add_identity(trace, out);
     buffer_add(out, numbers, sizeof(numbers));
     buffer_add(out, &index->losses, sizeof(index->losses));
     for (unsigned i = 0; i < INDEX_PARTS; i++) {
@@ -167,23 +128,24 @@ void index_write(const struct index *index, const struct trace *trace, struct bu
     buffer_add(out, &hash, sizeof(hash));
 }
 
-enum index_state index_read(struct index *index, const struct trace *trace, const uint8_t *bytes, size_t size,
-                            uint64_t *from)
+bool index_read(struct index *index, const struct trace *trace, const uint8_t *bytes, size_t size)
 {
     struct buffer_reader reader = {.at = bytes, .left = size - sizeof(uint64_t)};
+    struct buffer identity = {0};
     uint64_t hash;
-    enum index_state state;
+    bool is_for_trace;
 
-    *from = UINT64_MAX;
     if (size < sizeof(hash))
-        return INDEX_NONE;
+        return false;
     memcpy(&hash, bytes + reader.left, sizeof(hash));
-    if (hash != hash_words(bytes, reader.left))
-        return INDEX_NONE;
-    state = compare_streams(trace, &reader, from);
-    if (state != INDEX_NONE)
+    add_identity(trace, &identity);
+    is_for_trace = hash == hash_words(bytes, reader.left) && reader.left >= identity.used &&
+                   memcmp(bytes, identity.bytes, identity.used) == 0;
+    buffer_skip(&reader, identity.used);
+    free(identity.bytes);
+    if (is_for_trace)
         read_index(index, trace, &reader);
-    return state;
+    return is_for_trace;
 }
 
 /* ---- the file -------------------------------------------------------------------------------------- */
@@ -221,17 +183,17 @@ static void write_file(const char *path, const struct buffer *bytes)
     close(fd);
 }
 
-enum index_state index_load(struct index *index, const struct trace *trace, uint64_t *from)
+bool index_load(struct index *index, const struct trace *trace)
 {
-    enum index_state state = INDEX_NONE;
     char path[PATH_MAX], *bytes;
     size_t size;
+    bool ok;
 
     if (!path_of(trace, path) || (bytes = file_read(AT_FDCWD, path, SIZE_MAX, &size)) == NULL)
-        return INDEX_NONE;
-    state = index_read(index, trace, (const uint8_t *)bytes, size, from);
+        return false;
+    ok = index_read(index, trace, (const uint8_t *)bytes, size);
     free(bytes);
-    return state;
+    return ok;
 }
 
 void index_save(const struct index *index, const struct trace *trace)

@@ -45,38 +45,6 @@ uint64_t view_span(const struct view *view, uint64_t ticks)
     return (uint64_t)((double)ticks * 1e9 / (double)view->trace.schema.clock_freq + 0.5);
 }
 
-/* ---- files ----------------------------------------------------------------------------------------- */
-
-static bool open_files(struct view *view, struct fail *fail)
-{
-    if (!trace_open(&view->trace, view->options.directory, fail))
-        return false;
-    view->users = alloc_zero(1, sizeof(*view->users));
-    *view->users = 1;
-    return true;
-}
-
-atomic_uint *view_share_files(const struct view *view, struct trace *copy)
-{
-    size_t bytes = view->trace.stream_count * sizeof(struct stream);
-
-    *copy = view->trace;
-    copy->streams = alloc_zero(bytes + 1, 1);
-    memcpy(copy->streams, view->trace.streams, bytes);
-    atomic_fetch_add(view->users, 1);
-    return view->users;
-}
-
-void view_return_files(struct trace *trace, atomic_uint *users)
-{
-    if (atomic_fetch_sub(users, 1) > 1) {
-        free(trace->streams);
-        return;
-    }
-    trace_close(trace);
-    free(users);
-}
-
 /* ---- losses ---------------------------------------------------------------------------------------- */
 
 void view_losses(const struct view *view, struct losses *losses)
@@ -171,13 +139,9 @@ static void extend(struct view *view, uint64_t from)
 /* Loads the index, or makes it by a walk. The lock is held for writing. */
 static void make_index(struct view *view)
 {
-    uint64_t from = 0;
-    enum index_state state =
-        view->options.keep_index ? index_load(&view->index, &view->trace, &from) : INDEX_NONE;
-
-    if (state == INDEX_WHOLE)
+    if (view->options.keep_index && index_load(&view->index, &view->trace))
         return;
-    extend(view, state == INDEX_SHORT ? from : 0);
+    extend(view, 0);
     if (view->options.keep_index && !view->index.is_partial && view->index.events >= WORTH_KEEPING)
         index_save(&view->index, &view->trace);
 }
@@ -185,13 +149,12 @@ static void make_index(struct view *view)
 static bool open_again(struct view *view, struct fail *fail)
 {
     struct trace before = view->trace;
-    atomic_uint *users = view->users;
 
-    if (!open_files(view, fail)) {
+    if (!trace_open(&view->trace, view->options.directory, fail)) {
         view->trace = before;
         return false;
     }
-    view_return_files(&before, users);
+    trace_close(&before);
     forget_judgement(view);
     index_free(&view->index);
     view->generation++;
@@ -309,7 +272,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     view->options = *options;
     view->version = 1;
     view->link = "";
-    if (!open_files(view, fail))
+    if (!trace_open(&view->trace, view->options.directory, fail))
         return false;
     view->index.begin = view->trace.begin;
     view->index.end = view->trace.begin;
@@ -351,7 +314,7 @@ void view_close(struct view *view)
     free(view->judged.bytes.bytes);
     free(view->judged.ends.bytes);
     index_free(&view->index);
-    view_return_files(&view->trace, view->users);
+    trace_close(&view->trace);
     pthread_cond_destroy(&view->changed);
     pthread_mutex_destroy(&view->mutex);
     pthread_rwlock_destroy(&view->lock);

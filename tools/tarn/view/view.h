@@ -33,7 +33,6 @@ struct view {
     atomic_uint readers_waiting;
     /* protected by `lock` */
     struct trace trace;
-    atomic_uint *users; /* of its files: the view, and each copy of view_share_files */
     struct index index;
     uint64_t damaged;         /* found by view_judge */
     struct blob_array judged; /* its reports, as texts ... */
@@ -69,11 +68,6 @@ void view_close(struct view *view);
 
 void view_read_lock(struct view *view);
 void view_unlock(struct view *view);
-
-/* Copies the open trace as it is, for long reads without the lock while it grows. Its files stay open until
- * all USERS of them have returned their copy. The lock is held for reading. */
-atomic_uint *view_share_files(const struct view *view, struct trace *copy);
-void view_return_files(struct trace *trace, atomic_uint *users);
 
 /* Checks the trace as a whole (read/judge.h), unless it is being written: what is missing may still come.
  * QUIET: defects are not printed. The lock is held for writing, or there are no threads yet. */
