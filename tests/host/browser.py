@@ -28,7 +28,7 @@ PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--no-first-run", "--disable-extensions", "--disable-background-networking", "--hide-scrollbars",
          "--force-device-scale-factor=1"]
-# Timers that have not fired and replies that have not been read, except the request that waits for changes.
+# Timers that have not fired and replies that have not been read, except of questions about changes.
 WATCH_WORK = """(() => {
     const timers = new Set(), later = window.setTimeout.bind(window), never = window.clearTimeout.bind(window);
     let asked = 0;

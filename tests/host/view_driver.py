@@ -108,7 +108,11 @@ def picture(page, name, is_settled=True):
 
 def boxes_of(lane):
     """Returns a lane's boxes, (begin, end, look, merged): a thread's states, or what a CPU does."""
-    return [lane["rows"][0][i:i + 4] for i in range(0, len(lane["rows"][0]), 4)]
+    boxes, row, end = [], lane["rows"][0], 0
+    for gap, length, *rest in zip(*(row[i::4] for i in range(4))):
+        boxes.append((end + gap, end + gap + length, *rest))
+        end += gap + length
+    return boxes
 
 
 @functools.cache

@@ -34,11 +34,12 @@ class View:
             return json.load(error)
 
     def wait(self, condition, seconds):
-        """Returns the first reply of /api/changes that meets CONDITION, or the last one."""
+        """Returns the first reply of /api/changes that meets CONDITION, or the last one. Asks again and again."""
         until = time.monotonic() + seconds * e2e.PATIENCE
         now = self.ask("changes")
         while not condition(now) and time.monotonic() < until:
-            now = self.ask(f"changes?since={now['version']}")
+            time.sleep(0.05)
+            now = self.ask("changes")
         return now
 
     def end(self):

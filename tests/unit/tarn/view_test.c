@@ -182,20 +182,22 @@ static void test_pixels(const struct view *view, const char *name, const struct 
     lanes_ask(&lanes, view, cpus, threads);
     lanes_sum(&lanes, view);
     for (uint32_t i = 0; i < lanes.thread_count; i++) {
-        const struct lane_run *run = (const struct lane_run *)lanes.threads[i].runs.bytes;
-        double told[4] = {0}, pixels = 0;
+        const struct lane_box *box = (const struct lane_box *)lanes.threads[i].boxes.bytes;
+        double told[4] = {0};
+        uint64_t end = lanes.from;
 
-        for (size_t n = 0; n < lane_count(&lanes.threads[i].runs, sizeof(*run)); n++, run++) {
-            pixels += run->pixels;
+        for (size_t n = 0; n < lane_count(&lanes.threads[i].boxes, sizeof(*box)); n++, box++) {
+            wrong += box->begin != end;
+            end = box->end;
             for (int kind = 0; kind < 4; kind++)
-                told[kind] += run->pixels * (run->shares[kind] / 100.0) * pixel;
+                told[kind] += (double)(box->end - box->begin) * box->shares[kind] / 100.0;
         }
         for (int kind = 0; kind < 4; kind++) {
             double off = told[kind] - (double)truth->threads[lanes.threads[i].number][kind];
 
             wrong += off > 0.006 * pixel * lanes.width || off < -0.006 * pixel * lanes.width;
         }
-        wrong += pixels != lanes.width;
+        wrong += end != lanes.to;
     }
     check(wrong == 0, "%s: pixels add up to what each thread did", name);
     lanes_free(&lanes);

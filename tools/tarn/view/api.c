@@ -9,8 +9,6 @@
 #include <tools/tarn/view/lanes.h>
 #include <unistd.h>
 
-#define CHANGES_MS    20000u /* the longest wait for changes */
-#define WAITING_MS    200u   /* between checks whether a client still waits */
 #define WIDTH_DEFAULT 1000u
 
 static const struct handler {
@@ -25,7 +23,7 @@ static const struct handler {
     {.path = API_DEED, api_goto},
     {.path = "/api/analysis", api_analysis_range, .takes_lock = true},
     {.path = "/api/analyses", api_analyses, .takes_lock = true},
-    {.path = "/api/changes", api_changes, .takes_lock = true},
+    {.path = "/api/changes", api_changes},
 };
 
 const char *request_text(const struct request *request, const char *key)
@@ -100,11 +98,6 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
     return set;
 }
 
-bool request_is_waiting(const struct request *request)
-{
-    return request->is_waiting == NULL || request->is_waiting(request);
-}
-
 void api_add_link(const struct view *view, struct json *json)
 {
     double silent = now_seconds() - view->heard_at;
@@ -115,20 +108,10 @@ void api_add_link(const struct view *view, struct json *json)
 
 bool api_changes(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
-    uint64_t since = UINT64_MAX, version;
-
-    if (!request_number(request, "since", &since, UINT64_MAX, fail))
-        return false;
-    for (unsigned ms = 0; (version = view_wait(view, since, WAITING_MS)) == since && ms < CHANGES_MS &&
-                          !view->is_stopping && request_is_waiting(request);
-         ms += WAITING_MS)
-        ;
-    view_read_lock(view);
-    json_add(json, "version:%lu generation:%lu duration:%lu events:%lu live:%d indexing:%d", version,
+    json_add(json, "version:%lu generation:%lu duration:%lu events:%lu live:%d indexing:%d", view->version,
              view->generation, view_duration(view), view->index.events, view->is_live,
              view->index.is_partial);
     api_add_link(view, json);
-    view_unlock(view);
     return true;
 }
 

@@ -10,11 +10,11 @@
  * 1,5-7; a missing one means all. Values of fields are texts, because JavaScript numbers cannot represent 64
  * bits.
  *
- * /api/changes?since=VERSION waits until the version changes, for at most 20 s: {version, generation,
- * duration, events, live, indexing, link: {state, silent_ms, boots}}. States of the link to the guest of the
- * pull that writes the trace: "" (no pull), following (a word came within 1.2 s), silent, broken (the pull
- * connects again), restarted (the guest was reset; the view goes on with its next boot). boots: how many it
- * went on with. With --output DIR their traces are in DIR.2, DIR.3, ...
+ * /api/changes: {version, generation, duration, events, live, indexing, link: {state, silent_ms, boots}}. The
+ * version increases with each change. States of the link to the guest of the pull that writes the trace: ""
+ * (no pull), following (a word came within 1.2 s), silent, broken (the pull connects again), restarted (the
+ * guest was reset; the view goes on with its next boot). boots: how many it went on with. With --output DIR
+ * their traces are in DIR.2, DIR.3, ...
  *
  * /api/goto?n=NUMBER, by POST: runs `tarn goto` at an event in the terminal of `tarn view --goto`. {event};
  * 400 while another one runs.
@@ -37,12 +37,10 @@ struct request {
         const char *key, *value;
     } parameters[REQUEST_PARAMETERS_MAX];
     unsigned count;
-    /* Whether a client waits for the reply; NULL: yes. For requests that take long. */
+    /* Whether a client waits for the reply. For requests that take long. */
     bool (*is_waiting)(const struct request *request);
     void *asker;
 };
-
-bool request_is_waiting(const struct request *request);
 
 #define API_JSON "application/json; charset=utf-8"
 #define API_SVG  "image/svg+xml"

@@ -84,7 +84,7 @@ static bool go_on(struct analysis_walker *walker)
 {
     const struct asker *asker = (struct asker *)walker;
 
-    return !asker->gave_up && !asker->view->is_stopping && request_is_waiting(asker->request);
+    return !asker->gave_up && !asker->view->is_stopping && asker->request->is_waiting(asker->request);
 }
 
 /* Chooses the range. The lock is held. */

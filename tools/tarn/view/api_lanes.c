@@ -3,15 +3,16 @@
  * api_lanes.c - /api/lanes?from=&to=&width=&cpus=&threads=&events=&arrows=MOST: how to draw the lanes of a
  * range.
  *
- * {from, to, width, exact, cpus: [{rank, title, rows or runs, flags}], threads: [{n, ...}], marks: [{event,
+ * {from, to, width, exact, cpus: [{rank, title, rows, flags}], threads: [{n, ...}], marks: [{event,
  * rows}], looks, arrows, arrows_dropped, waits, waits_dropped}. Without threads= there are none; at
  * most 1024. marks: of events=; their colours are the page's.
  *
- * A range of up to 400000 events is exact. rows: [[begin, end, look, merged, ...], ...], of states or a CPU,
- * then of each depth of calls; merged > 1: so many boxes narrower than a pixel, with the look of most of
- * their time. A longer range has runs: [pixels, look, four shares in percent, ...], the shares of user,
- * kernel, interrupt, and of a CPU idle, of a thread ready. looks: [shape, y, height, colour, label, brief,
- * tip, and for runs bottom, space, two colours, over]: struct look (paint.h). A colour is a property of the
+ * rows: [[gap, length, look, merged, ...], ...], of states or a CPU, then of each depth of calls; gap: since
+ * the end of the box before, or the trace's start. A range of up to 400000 events is exact. merged > 1: so
+ * many boxes narrower than a pixel, with the look of most of their time. A longer range has four shares in
+ * percent in its place, the first one in the low 8 bits: of user, kernel, interrupt, and of a CPU idle, of a
+ * thread ready. looks: [shape, y, height, colour, label, brief, tip, and with shares bottom, space, two
+ * colours, over]: struct look (paint.h). A colour is a property of the
  * style sheet, or "#LIGHT #DARK". A title has the first lines of what the pointer tells. flags: [time, event,
  * count, ...] of events=, in an exact range.
  *
@@ -30,6 +31,7 @@ struct writer {
     struct painter painter;
     const struct view *view;
     struct json *json;
+    uint64_t end; /* of the box before in this row; nanoseconds */
 };
 
 /* A thread's number, or -1. */
@@ -40,39 +42,29 @@ static long thread_or_none(uint32_t number)
 
 static void add_box(struct painter *self, const struct look *look, const struct lane_box *box)
 {
-    const struct writer *writer = (struct writer *)self;
+    struct writer *writer = (struct writer *)self;
+    uint64_t begin = view_ns(writer->view, box->begin), end = view_ns(writer->view, box->end);
 
-    json_number(writer->json, view_ns(writer->view, box->begin));
-    json_number(writer->json, view_ns(writer->view, box->end));
+    json_number(writer->json, begin - writer->end);
+    json_number(writer->json, end - begin);
     json_number(writer->json, map_index(look));
-    json_number(writer->json, box->merged);
-}
-
-static void add_run(struct painter *self, const struct look *look, const struct lane_run *run)
-{
-    struct json *json = ((struct writer *)self)->json;
-
-    json_number(json, run->pixels);
-    json_number(json, map_index(look));
-    for (unsigned share = 0; share < sizeof(run->shares); share++)
-        json_number(json, run->shares[share]);
+    json_number(writer->json, look->space == 0 ? box->merged : htole32(box->merged));
+    writer->end = end;
 }
 
 static void add_lane(struct writer *writer, struct paint *paint, const struct lane *lane)
 {
     const struct lane_flag *flag = (const struct lane_flag *)lane->flags.bytes;
-    bool is_exact = paint->lanes->is_exact;
     struct json *json = writer->json;
 
     json_add(json, lane->is_cpu ? "{rank:%u title:%s" : "{n:%u title:%s", lane->number,
              paint_title(paint, lane));
-    json_add(json, is_exact ? "rows:[" : "runs:[");
+    json_add(json, "rows:[");
     for (uint32_t row = 0; row <= lane->depth; row++) {
-        if (is_exact)
-            json_add(json, "[");
+        writer->end = 0;
+        json_add(json, "[");
         paint_row(paint, lane, row, &writer->painter);
-        if (is_exact)
-            json_add(json, "]");
+        json_add(json, "]");
     }
     json_add(json, "] flags:[");
     for (size_t left = lane_count(&lane->flags, sizeof(*flag)); left > 0; left--, flag++)
@@ -86,6 +78,7 @@ static void add_marks(struct writer *writer, struct paint *paint)
     for (uint32_t type = 0; type < paint->lanes->type_count && paint->lanes->counts != NULL; type++) {
         if (paint->lanes->counts[type] == NULL)
             continue;
+        writer->end = 0;
         json_add(writer->json, "{event:%u rows:[[", type);
         paint_mark(paint, type, 0, &writer->painter);
         json_add(writer->json, "]]}");
@@ -152,7 +145,7 @@ static void add_links(struct paint *paint, struct json *json)
 static void add_all(const struct view *view, const struct range *range, const struct lanes *lanes,
                     struct json *json)
 {
-    struct writer writer = {.painter = {.box = add_box, .run = add_run}, .view = view, .json = json};
+    struct writer writer = {.painter = {.box = add_box}, .view = view, .json = json};
     struct paint paint;
 
     paint_open(&paint, view, lanes);

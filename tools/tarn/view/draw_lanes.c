@@ -7,7 +7,6 @@
 struct executor {
     struct painter painter;
     struct draw *draw;
-    double x; /* where the next run begins */
     bool are_calls;
 };
 
@@ -48,43 +47,41 @@ static void draw_shape(const struct executor *executor, const struct look *look,
         label_line(draw, look, x, width);
 }
 
-static void execute_box(struct painter *self, const struct look *look, const struct lane_box *box)
+/* The shares of user, kernel and interrupts. */
+static void draw_shares(struct draw *draw, const struct look *look, const uint8_t *shares, double x,
+                        double width)
 {
-    const struct executor *executor = (struct executor *)self;
-    double x = draw_x(executor->draw, box->begin);
-
-    draw_shape(executor, look, x, draw_x(executor->draw, box->end) - x);
-}
-
-static void execute_run(struct painter *self, const struct look *look, const struct lane_run *run)
-{
-    struct executor *executor = (struct executor *)self;
-    struct draw *draw = executor->draw;
     static const enum style parts[] = {STYLE_PROGRAM, STYLE_KERNEL, STYLE_INTERRUPT};
-    double x = executor->x, width = run->pixels * (draw->right - draw->left) / draw->lanes.width;
     double y = draw->top + look->bottom;
 
-    executor->x += width;
-    draw_shape(executor, look, x, width);
-    for (unsigned i = 0; look->space != 0 && i < 3; i++) {
-        double height = fmax(1, round(look->space * run->shares[i] / 100.0));
+    for (unsigned i = 0; i < 3; i++) {
+        double height = fmax(1, round(look->space * shares[i] / 100.0));
 
-        if (run->shares[i] == 0)
+        if (shares[i] == 0)
             continue;
         y -= height;
         draw_box(draw, x, y, width, height, parts[i], look->program);
     }
-    if (look->over == STYLES || run->shares[3] == 0)
+    if (look->over == STYLES || shares[3] == 0)
         return;
     draw->is_drawn[look->over] = true;
     draw_stripes(draw, x, draw->top + look->bottom - look->space, width,
-                 fmax(1, round(look->space * run->shares[3] / 100.0)), look->over);
+                 fmax(1, round(look->space * shares[3] / 100.0)), look->over);
+}
+
+static void execute_box(struct painter *self, const struct look *look, const struct lane_box *box)
+{
+    const struct executor *executor = (struct executor *)self;
+    double x = draw_x(executor->draw, box->begin), width = draw_x(executor->draw, box->end) - x;
+
+    draw_shape(executor, look, x, width);
+    if (look->space != 0)
+        draw_shares(executor->draw, look, box->shares, x, width);
 }
 
 static void draw_lane(struct draw *draw, const struct lane *lane)
 {
-    struct executor executor = {
-        .painter = {.box = execute_box, .run = execute_run}, .draw = draw, .x = draw->left};
+    struct executor executor = {.painter = {.box = execute_box}, .draw = draw};
 
     for (uint32_t row = 0; row <= lane->depth && row <= DRAW_DEPTH_MAX; row++) {
         executor.are_calls = row > 0;

@@ -83,7 +83,6 @@ static void free_lanes(struct lane *lanes, uint32_t count)
         for (uint32_t depth = 0; depth < lanes[i].depth; depth++)
             free(lanes[i].calls[depth].bytes);
         free(lanes[i].flags.bytes);
-        free(lanes[i].runs.bytes);
     }
     free(lanes);
 }

@@ -4,8 +4,9 @@
  * activities.
  *
  * A range with few events is walked, and every box is exact, except that boxes narrower than a pixel are
- * merged. A longer one comes from the index, as shares of time per pixel. So the size of the result, and the
- * time to make it, are bounded by the number of lanes and pixels.
+ * merged. A longer one comes from the index, as shares of time per pixel; a box is a number of pixels with
+ * the same shares. So the size of the result, and the time to make it, are bounded by the number of lanes and
+ * pixels.
  */
 #ifndef TARN_LANES_H
 #define TARN_LANES_H
@@ -20,22 +21,19 @@
 /* An element of a lane. Times are in ticks. */
 struct lane_box {
     uint64_t begin, end;
-    uint32_t what; /* CPU: thread; thread: enum model_state; call: depth */
+    /* CPU: thread; thread: enum model_state; call: depth. Of shares: the thread that runs longest, or
+     * LANES_NOBODY; the state of the time not in them, or MODEL_STATES: absent */
+    uint32_t what;
     /* CPU and call: enum activity, ACTIVITIES: none; thread: the
      * thread it waits for or the CPU it runs on, or LANES_NOBODY */
     uint32_t kind;
     uint32_t detail; /* of the activity; CPU without one: 1 while it sleeps */
-    /* 1, or the number of boxes merged; the other fields are then those of the longest of them */
-    uint32_t merged;
-};
-
-/* A number of equal pixels. Shares are percentages of their time. */
-struct lane_run {
-    uint32_t pixels;
-    /* CPU: the thread that runs longest, or LANES_NOBODY; thread: enum model_state of the time not in
-     * `shares`, or MODEL_STATES: absent */
-    uint32_t what;
-    uint8_t shares[4]; /* CPU: enum cpu_kind; thread: NODE_USER to NODE_READY */
+    union {
+        /* exact: 1, or the number of boxes merged; the other fields are then those of the longest of them */
+        uint32_t merged;
+        /* else: percentages of the time. CPU: enum cpu_kind; thread: NODE_USER to NODE_READY */
+        uint8_t shares[4];
+    };
 };
 
 /* Marked events of one type in the same pixels. */
@@ -47,12 +45,11 @@ struct lane_flag {
 struct lane {
     uint32_t number; /* rank, or thread */
     bool is_cpu;
-    /* exact; struct lane_box */
-    struct buffer boxes, calls[MODEL_DEPTH_MAX]; /* calls by depth */
-    uint32_t depth;                              /* of its calls */
-    struct buffer flags;                         /* struct lane_flag */
-    /* not exact */
-    struct buffer runs; /* struct lane_run */
+    struct buffer boxes; /* struct lane_box */
+    /* exact */
+    struct buffer calls[MODEL_DEPTH_MAX]; /* struct lane_box, by depth */
+    uint32_t depth;                       /* of its calls */
+    struct buffer flags;                  /* struct lane_flag */
 };
 
 enum arrow_kind { ARROW_WAKEUP, ARROW_HANDOVER, ARROW_CALL, ARROW_REPLY, ARROW_KINDS };

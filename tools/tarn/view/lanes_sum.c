@@ -155,7 +155,7 @@ static void note_states(struct accumulator *accumulator, const struct index *ind
     model_close(&model);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------ */
+/* ---- boxes ----------------------------------------------------------------------------------------- */
 
 static uint8_t percent(float part, double whole)
 {
@@ -164,52 +164,61 @@ static uint8_t percent(float part, double whole)
     return share > 100 ? 100 : (uint8_t)share;
 }
 
-static void add_run(struct buffer *runs, const struct lane_run *run)
+/* Returns the time at which a pixel begins. */
+static uint64_t begin_of(const struct accumulator *accumulator, uint32_t pixel)
 {
-    size_t count = lane_count(runs, sizeof(*run));
-    struct lane_run *last = count > 0 ? (struct lane_run *)runs->bytes + count - 1 : NULL;
-
-    if (last != NULL && last->what == run->what &&
-        memcmp(last->shares, run->shares, sizeof(run->shares)) == 0)
-        last->pixels++;
-    else
-        buffer_add(runs, run, sizeof(*run));
+    return accumulator->lanes->from + (uint64_t)(pixel * accumulator->pixel + 0.5);
 }
 
-static void make_cpu_runs(const struct accumulator *accumulator, const struct cpu_pixel *pixels,
-                          struct lane *lane)
+/* Adds a pixel; adjacent ones with the same content become one box. */
+static void add_pixel(const struct accumulator *accumulator, struct lane *lane, uint32_t pixel,
+                      struct lane_box *box)
+{
+    size_t count = lane_count(&lane->boxes, sizeof(*box));
+    struct lane_box *last = count > 0 ? (struct lane_box *)lane->boxes.bytes + count - 1 : NULL;
+
+    box->begin = begin_of(accumulator, pixel);
+    box->end = begin_of(accumulator, pixel + 1);
+    if (last != NULL && last->what == box->what && last->merged == box->merged)
+        last->end = box->end;
+    else
+        buffer_add(&lane->boxes, box, sizeof(*box));
+}
+
+static void make_cpu_boxes(const struct accumulator *accumulator, const struct cpu_pixel *pixels,
+                           struct lane *lane)
 {
     for (uint32_t i = 0; i < accumulator->lanes->width; i++) {
         const struct cpu_pixel *pixel = &pixels[i];
-        struct lane_run run = {.pixels = 1, .what = LANES_NOBODY};
+        struct lane_box box = {.what = LANES_NOBODY};
         unsigned most = 0;
 
         for (unsigned rival = 1; rival < RIVALS; rival++)
             most = pixel->ran[rival] > pixel->ran[most] ? rival : most;
         if (pixel->ran[most] > 0)
-            run.what = pixel->threads[most];
+            box.what = pixel->threads[most];
         for (int kind = 0; kind < CPU_KINDS; kind++)
-            run.shares[kind] = percent(pixel->ticks[kind], accumulator->pixel);
-        add_run(&lane->runs, &run);
+            box.shares[kind] = percent(pixel->ticks[kind], accumulator->pixel);
+        add_pixel(accumulator, lane, i, &box);
     }
 }
 
-static void make_thread_runs(const struct accumulator *accumulator, const struct thread_row *row,
-                             struct lane *lane)
+static void make_thread_boxes(const struct accumulator *accumulator, const struct thread_row *row,
+                              struct lane *lane)
 {
     for (uint32_t i = 0; i < accumulator->lanes->width; i++) {
         const float *ticks = row->pixels[i];
-        struct lane_run run = {.pixels = 1, .what = MODEL_STATES};
+        struct lane_box box = {.what = MODEL_STATES};
         float most = 0;
 
         for (int kind = NODE_USER; kind <= NODE_READY; kind++)
-            run.shares[kind] = percent(ticks[kind], accumulator->pixel);
+            box.shares[kind] = percent(ticks[kind], accumulator->pixel);
         for (int kind = NODE_READY + 1; kind < NODE_KINDS; kind++)
             if (ticks[kind] > most) {
                 most = ticks[kind];
-                run.what = (uint32_t)kind - NODE_READY + MODEL_READY;
+                box.what = (uint32_t)kind - NODE_READY + MODEL_READY;
             }
-        add_run(&lane->runs, &run);
+        add_pixel(accumulator, lane, i, &box);
     }
 }
 
@@ -260,9 +269,9 @@ void lanes_sum(struct lanes *lanes, const struct view *view)
     cover_range(&accumulator.cover);
     for (uint32_t i = 0; i < lanes->thread_count; i++) {
         add_rest(&accumulator, &accumulator.rows[i], lanes->to);
-        make_thread_runs(&accumulator, &accumulator.rows[i], &lanes->threads[i]);
+        make_thread_boxes(&accumulator, &accumulator.rows[i], &lanes->threads[i]);
     }
     for (uint32_t i = 0; i < lanes->cpu_count; i++)
-        make_cpu_runs(&accumulator, accumulator.cpus[i], &lanes->cpus[i]);
+        make_cpu_boxes(&accumulator, accumulator.cpus[i], &lanes->cpus[i]);
     close_pixels(&accumulator);
 }

@@ -17,8 +17,8 @@ enum look_kind {
     LOOK_STATE,
     LOOK_LOCK,
     LOOK_CALL,
-    LOOK_CPU_RUN,
-    LOOK_THREAD_RUN,
+    LOOK_CPU_SHARES,
+    LOOK_THREAD_SHARES,
     LOOK_MARK,
     LOOK_UNKNOWN
 };
@@ -260,7 +260,7 @@ static void make_call(struct paint *paint, struct look *look, const struct lane_
     look->tip = keep(paint, "in\t%s: " PAINT_TIME, look->label);
 }
 
-static void make_cpu_run(struct paint *paint, struct look *look, uint32_t thread)
+static void make_cpu_shares(struct paint *paint, struct look *look, uint32_t thread)
 {
     look_asleep(look);
     look->program = program_of_thread(paint, thread);
@@ -270,7 +270,7 @@ static void make_cpu_run(struct paint *paint, struct look *look, uint32_t thread
                                        : keep(paint, "unknown\nruns longest\t%s", name_thread(paint, thread));
 }
 
-static void make_thread_run(struct paint *paint, struct look *look, uint32_t state, uint32_t pid)
+static void make_thread_shares(struct paint *paint, struct look *look, uint32_t state, uint32_t pid)
 {
     if (state < MODEL_STATES) {
         shape_state(paint->view, look, state, pid);
@@ -332,74 +332,72 @@ static uint32_t find_wait(const struct paint *paint, const struct lane *lane, co
     return LANES_NOBODY;
 }
 
-/* BOXES: the runs of a CPU, or a thread's states, or its calls of one depth. */
-static void paint_boxes(struct paint *paint, const struct lane *lane, const struct buffer *boxes,
-                        bool are_calls, struct painter *painter)
+static const struct look *look_of_shares(struct paint *paint, const struct lane *lane,
+                                         const struct lane_box *box, uint32_t pid)
 {
-    const struct lane_wait *waits = (const struct lane_wait *)paint->lanes->waits.bytes;
-    const struct lane_box *box = (const struct lane_box *)boxes->bytes;
-    uint32_t pid = lane->is_cpu ? 0 : index_thread(&paint->view->index, lane->number)->pid, wait;
-    uint64_t known = paint->lanes->from;
+    unsigned known = box->shares[0] + box->shares[1] + box->shares[2] + box->shares[3];
+    uint32_t rest = lane->is_cpu || known < 100 ? box->what : MODEL_STATES; /* under the shares */
     struct look *look;
     bool is_new;
 
-    for (size_t i = 0; i < lane_count(boxes, sizeof(*box)); i++, box++) {
-        if (lane->is_cpu || are_calls) {
-            look = find_look(paint, lane->is_cpu ? LOOK_CPU : LOOK_CALL, box->what, box->kind, box->detail,
-                             &is_new);
-            if (is_new && lane->is_cpu)
-                make_cpu(paint, look, box);
-            else if (is_new)
-                make_call(paint, look, box);
-        } else if ((wait = find_wait(paint, lane, box)) != LANES_NOBODY) {
-            look = find_look(paint, LOOK_LOCK, wait, 0, 0, &is_new);
-            if (is_new)
-                make_state(paint, look, box, pid, &waits[wait]);
-        } else {
-            look = find_look(paint, LOOK_STATE, box->what, box->kind, box->what == MODEL_RUNNING ? pid : 0,
-                             &is_new);
-            if (is_new)
-                make_state(paint, look, box, pid, NULL);
-        }
-        if (lane->is_cpu)
-            paint_unknown(paint, known, box->begin, painter);
-        painter->box(painter, look, box);
-        known = box->end;
-    }
-    if (lane->is_cpu)
-        paint_unknown(paint, known, paint->lanes->to, painter);
+    if (lane->is_cpu && known == 0)
+        return unknown(paint);
+    look = find_look(paint, lane->is_cpu ? LOOK_CPU_SHARES : LOOK_THREAD_SHARES, rest, pid, 0, &is_new);
+    if (is_new && lane->is_cpu)
+        make_cpu_shares(paint, look, rest);
+    else if (is_new)
+        make_thread_shares(paint, look, rest, pid);
+    return look;
 }
 
-static void paint_runs(struct paint *paint, const struct lane *lane, struct painter *painter)
+static const struct look *look_of_state(struct paint *paint, const struct lane *lane,
+                                        const struct lane_box *box, uint32_t pid)
 {
-    const struct lane_run *run = (const struct lane_run *)lane->runs.bytes;
+    const struct lane_wait *waits = (const struct lane_wait *)paint->lanes->waits.bytes;
+    uint32_t wait = find_wait(paint, lane, box);
+    bool is_lock = wait != LANES_NOBODY, is_new;
+    struct look *look = is_lock ? find_look(paint, LOOK_LOCK, wait, 0, 0, &is_new)
+                                : find_look(paint, LOOK_STATE, box->what, box->kind,
+                                            box->what == MODEL_RUNNING ? pid : 0, &is_new);
+
+    if (is_new)
+        make_state(paint, look, box, pid, is_lock ? &waits[wait] : NULL);
+    return look;
+}
+
+static const struct look *look_of(struct paint *paint, const struct lane *lane, const struct lane_box *box,
+                                  bool is_call)
+{
     uint32_t pid = lane->is_cpu ? 0 : index_thread(&paint->view->index, lane->number)->pid;
     struct look *look;
     bool is_new;
 
-    for (size_t i = 0; i < lane_count(&lane->runs, sizeof(*run)); i++, run++) {
-        unsigned known = run->shares[0] + run->shares[1] + run->shares[2] + run->shares[3];
-        uint32_t rest = lane->is_cpu || known < 100 ? run->what : MODEL_STATES; /* under the shares */
-
-        if (lane->is_cpu && known == 0) {
-            painter->run(painter, unknown(paint), run);
-            continue;
-        }
-        look = find_look(paint, lane->is_cpu ? LOOK_CPU_RUN : LOOK_THREAD_RUN, rest, pid, 0, &is_new);
-        if (is_new && lane->is_cpu)
-            make_cpu_run(paint, look, rest);
-        else if (is_new)
-            make_thread_run(paint, look, rest, pid);
-        painter->run(painter, look, run);
-    }
+    if (!paint->lanes->is_exact)
+        return look_of_shares(paint, lane, box, pid);
+    if (!lane->is_cpu && !is_call)
+        return look_of_state(paint, lane, box, pid);
+    look = find_look(paint, is_call ? LOOK_CALL : LOOK_CPU, box->what, box->kind, box->detail, &is_new);
+    if (is_new && is_call)
+        make_call(paint, look, box);
+    else if (is_new)
+        make_cpu(paint, look, box);
+    return look;
 }
 
 void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter)
 {
-    if (!paint->lanes->is_exact)
-        paint_runs(paint, lane, painter);
-    else
-        paint_boxes(paint, lane, row > 0 ? &lane->calls[row - 1] : &lane->boxes, row > 0, painter);
+    const struct buffer *boxes = row > 0 ? &lane->calls[row - 1] : &lane->boxes;
+    const struct lane_box *box = (const struct lane_box *)boxes->bytes;
+    uint64_t known = paint->lanes->from;
+
+    for (size_t left = lane_count(boxes, sizeof(*box)); left > 0; left--, box++) {
+        if (lane->is_cpu)
+            paint_unknown(paint, known, box->begin, painter);
+        painter->box(painter, look_of(paint, lane, box, row > 0), box);
+        known = box->end;
+    }
+    if (lane->is_cpu)
+        paint_unknown(paint, known, paint->lanes->to, painter);
 }
 
 static uint32_t mark_height(double count, double most)

@@ -3,17 +3,17 @@
  * paint.h - what lanes look like: drawing commands, which the page (page/paint.js), the PNG and the SVG
  * (draw_lanes.c) execute.
  *
- * A command is a box (from, to) or a run of pixels, with a look. Looks say everything else: shape, place in
- * the lane, colour, label, and what the pointer tells. They are numbered in the order in which they were
- * first needed. Executors follow these rules:
+ * A command is a box (from, to) with a look. Looks say everything else: shape, place in the lane, colour,
+ * label, and what the pointer tells. They are numbered in the order in which they were first needed.
+ * Executors follow these rules:
  *
  * - PAINT_FILL: a box, labelled inside if it is wider than 14 pixels, up to 90 with `brief`; without one only
  *   above 40. PAINT_LINE: a line, labelled over it if it is wider than 90 pixels. PAINT_STRIPES: diagonal
  *   stripes, or a fill below 3 pixels. Everything is at least one pixel wide. Boxes of rows of calls leave a
  *   pixel free at their end.
- * - A run has the shape, and on it, from `bottom` up, the shares for user, kernel and interrupts, in percent
- * of `space`; each above 0 is at least a pixel high. The fourth share is stripes of the style `over`, from
- * the top of that space down, or nothing.
+ * - If there is `space`, the box has, on that, from `bottom` up, its shares for user, kernel and interrupts,
+ *   in percent of `space`; each above 0 is at least a pixel high. The fourth share is stripes of the style
+ *   `over`, from the top of that space down, or nothing.
  */
 #ifndef TARN_PAINT_H
 #define TARN_PAINT_H
@@ -44,10 +44,10 @@ struct look {
     enum style style;
     const char *program; /* whose colour STYLE_PROGRAM and STYLE_KERNEL stand for */
     const char *label, *brief;
-    /* Lines NAME, tab, VALUE, below the lane's title; PAINT_TIME stands for the box's time. For a
-     * run: the name of the part without a share, then such lines. */
+    /* Lines NAME, tab, VALUE, below the lane's title; PAINT_TIME stands for the box's time. With
+     * shares: the name of the part without one, then such lines. */
     const char *tip;
-    uint32_t bottom, space; /* of the shares of a run; pixels */
+    uint32_t bottom, space; /* of the shares; pixels */
     enum style over;        /* STYLES: none */
 };
 #define PAINT_TIME "\x01"
@@ -60,14 +60,12 @@ struct paint {
 
 struct painter {
     void (*box)(struct painter *self, const struct look *look, const struct lane_box *box);
-    void (*run)(struct painter *self, const struct look *look, const struct lane_run *run);
 };
 
 /* The view's lock is held as long as the paint is used. */
 void paint_open(struct paint *paint, const struct view *view, const struct lanes *lanes);
 void paint_close(struct paint *paint);
-/* Gives the painter the commands of a row: 0 has states or a CPU's runs, N the calls of depth N - 1. The
- * runs of a lane that is not exact are row 0. */
+/* Gives the painter the commands of a row: 0 has states or what a CPU does, N the calls of depth N - 1. */
 void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter);
 /* The same for a marked event type: a row whose height shows the number of events; one is already visible.
  * COLOUR: of STYLE_MARK. */

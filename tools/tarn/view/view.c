@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* view.c - keeps a trace's index up to date; see view.h. */
 #include <stdlib.h>
-#include <time.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/view.h>
@@ -80,34 +79,6 @@ void view_judge(struct view *view, bool quiet)
     view->damaged = losses.damaged;
 }
 
-/* ---- versions -------------------------------------------------------------------------------------- */
-
-/* The lock is held for writing: readers see a change together with its version. */
-static void tell_change(struct view *view)
-{
-    pthread_mutex_lock(&view->mutex);
-    view->version++;
-    pthread_cond_broadcast(&view->changed);
-    pthread_mutex_unlock(&view->mutex);
-}
-
-uint64_t view_wait(struct view *view, uint64_t since, unsigned ms)
-{
-    struct timespec until;
-    uint64_t version;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000 + (until.tv_nsec / 1000000 + ms % 1000) / 1000;
-    until.tv_nsec = (until.tv_nsec + ms % 1000 * 1000000) % 1000000000;
-    pthread_mutex_lock(&view->mutex);
-    while (view->version == since && !view->is_stopping &&
-           pthread_cond_timedwait(&view->changed, &view->mutex, &until) == 0)
-        ;
-    version = view->version;
-    pthread_mutex_unlock(&view->mutex);
-    return version;
-}
-
 /* ---- the keeper ------------------------------------------------------------------------------------ */
 
 struct keeper {
@@ -120,7 +91,7 @@ static bool let_readers_in(struct index_yield *yield)
 {
     struct view *view = ((struct keeper *)yield)->view;
 
-    tell_change(view);
+    view->version++;
     pthread_rwlock_unlock(&view->lock);
     for (int i = 0; i < 100 && atomic_load(&view->readers_waiting) > 0; i++)
         usleep(100);
@@ -249,12 +220,11 @@ static void *keep(void *argument)
     view->is_live = view->has_source;
     if (index_block_count(&view->index) == 0)
         make_index(view);
-    tell_change(view);
+    view->version++;
     pthread_rwlock_unlock(&view->lock);
     while (view->options.watch && !view->is_stopping) {
         pthread_rwlock_wrlock(&view->lock);
-        if (look(view))
-            tell_change(view);
+        view->version += look(view);
         pthread_rwlock_unlock(&view->lock);
         usleep(WATCH_MS * 1000);
     }
@@ -266,7 +236,6 @@ static void *keep(void *argument)
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail)
 {
     pthread_rwlockattr_t writer_first;
-    pthread_condattr_t monotonic;
 
     memset(view, 0, sizeof(*view));
     view->options = *options;
@@ -281,11 +250,6 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     pthread_rwlockattr_setkind_np(&writer_first, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&view->lock, &writer_first);
     pthread_rwlockattr_destroy(&writer_first);
-    pthread_mutex_init(&view->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&view->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
     pthread_rwlock_wrlock(&view->lock);
     if (wait)
         make_index(view);
@@ -302,10 +266,7 @@ bool view_start(struct view *view, struct fail *fail)
 
 void view_stop(struct view *view)
 {
-    pthread_mutex_lock(&view->mutex);
     view->is_stopping = true;
-    pthread_cond_broadcast(&view->changed);
-    pthread_mutex_unlock(&view->mutex);
     pthread_join(view->keeper, NULL);
 }
 
@@ -315,7 +276,5 @@ void view_close(struct view *view)
     free(view->judged.ends.bytes);
     index_free(&view->index);
     trace_close(&view->trace);
-    pthread_cond_destroy(&view->changed);
-    pthread_mutex_destroy(&view->mutex);
     pthread_rwlock_destroy(&view->lock);
 }

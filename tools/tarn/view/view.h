@@ -46,9 +46,6 @@ struct view {
     unsigned boots;  /* further boots of the guest that were followed: the page goes to the newest */
     bool is_stale;   /* the index does not match the files: open the trace again */
     unsigned quiet;  /* checks of the files in a row that found nothing new */
-    /* protected by `mutex`; `changed` is signalled when the version changes */
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
     uint64_t version; /* increases with every change visible to requests */
     atomic_bool is_stopping;
     atomic_bool has_source; /* a pull of this view runs, or waits for the guest's next boot */
@@ -74,9 +71,6 @@ void view_unlock(struct view *view);
 void view_judge(struct view *view, bool quiet);
 /* Returns the losses and damage so far, and what the schema lacks. The lock is held for reading. */
 void view_losses(const struct view *view, struct losses *losses);
-
-/* Waits until the version differs from SINCE, for at most MS milliseconds. Returns the version. */
-uint64_t view_wait(struct view *view, uint64_t since, unsigned ms);
 
 static inline const char *view_name(const struct view *view)
 {

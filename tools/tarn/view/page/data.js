@@ -9,28 +9,31 @@ export const WIDEST = 8000; // pixels; limit of the server
 const MOST = 1000; // thread lanes per request; the server accepts a few more
 
 // Strides of the server's flat arrays.
-export const BOX = 4; // begin, end, look, merged; of a run: its index in place of merged
-export const RUN = 6; // pixels, look, four shares in percent
+export const BOX = 4; // begin, end, look, merged; of a range that is not exact: four shares in place of merged
 export const FLAG = 3; // time, event, count
 
 // A look of the server; see paint.h.
 const takeLook = ([shape, y, height, color, label, brief, tip, bottom, space, user, kernel, over]) =>
   ({shape, y, height, color, label, brief, tip, bottom, space, shares: [user, kernel, "interrupt"], over});
 
-// The runs of a lane as boxes.
-function boxesOf(runs, {from, grain}) {
-  const boxes = [];
-  for (let i = 0, pixel = 0; i < runs.length; pixel += runs[i], i += RUN)
-    boxes.push(from + pixel * grain, from + (pixel + runs[i]) * grain, runs[i + 1], i);
-  return boxes;
+// The shares of a box in percent: of user, kernel, interrupt, and of a CPU idle, of a thread ready.
+export const sharesOf = (merged) => [0, 8, 16, 24].map((bit) => merged >> bit & 255);
+export const busyShare = (merged) => (merged & 255) + (merged >> 8 & 255) + (merged >> 16 & 255);
+
+// Makes times of the server's gaps and lengths.
+function addTimes(boxes) {
+  for (let i = 0, t = 0; i < boxes.length; i += BOX)
+    t = boxes[i + 1] += boxes[i] += t;
 }
 
 // Adds the lanes of a reply to a set, by key.
 export function takeLanes(reply, set) {
   const looks = reply.looks.map(takeLook);
   for (const [letter, lanes, key] of [["c", reply.cpus, "rank"], ["t", reply.threads, "n"], ["m", reply.marks, "event"]])
-    for (const lane of lanes)
-      set.lanes.set(letter + lane[key], {...lane, looks, rows: lane.rows ?? [boxesOf(lane.runs, set)]});
+    for (const lane of lanes) {
+      lane.rows.forEach(addTimes);
+      set.lanes.set(letter + lane[key], {...lane, looks});
+    }
 }
 
 // Adds its connections between lanes. Those of lanes that were loaded before arrive again.
@@ -134,7 +137,7 @@ export class LaneData {
       const i = firstAfter(boxes, from);
       return i < boxes.length && boxes[i] < to;
     };
-    return new Map([...set.lanes].filter(([key, lane]) => key[0] === "t" && !lane.runs).map(([key, lane]) =>
+    return new Map([...set.lanes].filter(([key]) => key[0] === "t").map(([key, lane]) =>
       [Number(key.slice(1)), Math.max(0, lane.rows.findLastIndex(isSeen))]));
   }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A growing trace: the server reports changes, and the view stays at the end if it follows.
+// A growing trace: the page asks for changes, and the view stays at the end if it follows.
 import {ask, reportFailure} from "./api.js";
 
-const PAUSE = 250; // ms between updates of the picture
-const RETRY = 2000;
-const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const PAUSE = 250; // ms between questions
+const RARELY = 2000; // about a trace that has ended, or to a server that is gone
 
 export class Live {
+  #isAsking = false;
+  #next = 0; // the time of the next question: performance.now()
+
   // grown(before): the trace has grown; replaced(): it is another trace, with other numbers.
   // status: gets the state of the link. follows: stay at the end if the trace turns out to grow; waits: go to the busiest range
   // if it does not.
@@ -14,25 +16,28 @@ export class Live {
     Object.assign(this, {trace, state, grown, replaced, status, follows, waits});
   }
 
-  // Never returns.
-  async run() {
+  run() {
     this.#begin();
-    for (let since = this.trace.version;;) {
-      try {
-        const news = await ask("changes", {since});
-        if (news.link.boots !== this.trace.link.boots)
-          this.follows = true; // the next boot
-        this.status.take(news.link);
-        if (news.version !== since)
-          await this.#take(news);
-        since = news.version;
-        await wait(PAUSE);
-      } catch (error) {
-        reportFailure(error);
-        since = undefined; // a server that is back replies at once
-        await wait(RETRY);
-      }
+    setInterval(() => this.#isAsking || performance.now() < this.#next || this.#ask(), PAUSE);
+  }
+
+  async #ask() {
+    const {trace} = this;
+    this.#isAsking = true;
+    try {
+      const news = await ask("changes");
+      if (news.link.boots !== trace.link.boots)
+        this.follows = true; // the next boot
+      this.status.take(news.link);
+      if (news.version !== trace.version)
+        await this.#take(news);
+      this.#next = news.live || news.indexing || news.link.state ? 0 : performance.now() + RARELY;
+    } catch (error) {
+      reportFailure(error);
+      trace.version = null; // it may have changed when the server is back
+      this.#next = performance.now() + RARELY;
     }
+    this.#isAsking = false;
   }
 
   #begin() {

@@ -3,7 +3,7 @@
 // beside it selects another view.
 import {Latest, ask} from "./api.js";
 import {Scale, box, contextOf, resize} from "./canvas.js";
-import {RUN, WIDEST, newSet, takeLanes} from "./data.js";
+import {BOX, WIDEST, busyShare, newSet, takeLanes} from "./data.js";
 import {wheelPixels} from "./input.js";
 import {LanePainter} from "./paint.js";
 
@@ -92,10 +92,10 @@ export class Overview {
   // Without space for one lane per CPU, shows how many CPUs are busy.
   #sum(context, scale, data, lanes, height) {
     const busy = new Float64Array(data.width), {grain} = data;
-    for (const {runs} of lanes)
-      for (let i = 0, pixel = 0; i < runs.length; i += RUN)
-        for (const end = pixel + runs[i]; pixel < end; pixel++)
-          busy[pixel] += (runs[i + 2] + runs[i + 3] + runs[i + 4]) / 100;
+    for (const {rows: [boxes]} of lanes)
+      for (let i = 0, pixel = 0; i < boxes.length; i += BOX)
+        for (const end = Math.round((boxes[i + 1] - data.from) / grain); pixel < end; pixel++)
+          busy[pixel] += busyShare(boxes[i + 3]) / 100;
     context.fillStyle = this.colors.quiet;
     busy.forEach((count, pixel) => {
       const high = (height - 4) * count / lanes.length, x = scale.x(data.from + pixel * grain);

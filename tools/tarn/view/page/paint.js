@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Executes the server's drawing commands of lanes on a canvas; tools/tarn/view/paint.h has their rules.
 import {FONT, clipped} from "./canvas.js";
-import {BOX, firstAfter} from "./data.js";
+import {BOX, busyShare, firstAfter, sharesOf} from "./data.js";
 import {Raster} from "./raster.js";
 import {sizes} from "./rows.js";
 
@@ -51,8 +51,8 @@ export class LanePainter {
       piece.lane.rows.slice(0, 1 + (row.depth ?? 0)).forEach((boxes, depth) => this.#each(boxes, piece, (i, x, width) => {
         const look = piece.lane.looks[boxes[i + 2]];
         this.#shape(look, row.mark ?? look.color, x, top, width, factor, depth > 0);
-        if (piece.lane.runs && look.space)
-          this.#shares(look, piece.lane.runs, boxes[i + 3], x, top, width, factor);
+        if (look.space)
+          this.#shares(look, sharesOf(boxes[i + 3]), x, top, width, factor);
       }));
   }
 
@@ -60,9 +60,9 @@ export class LanePainter {
   #summary(row, pieces, y, space) {
     const raster = this.#raster, color = this.colors.of(row.color);
     for (const piece of pieces) {
-      const {looks, runs, rows: [boxes]} = piece.lane;
+      const {looks, rows: [boxes]} = piece.lane;
       this.#each(boxes, piece, (i, x, width) => {
-        const run = boxes[i + 3], busy = !runs ? 100 * (looks[boxes[i + 2]].shape === FILL) : runs[run + 2] + runs[run + 3] + runs[run + 4];
+        const look = looks[boxes[i + 2]], busy = look.space ? busyShare(boxes[i + 3]) : 100 * (look.shape === FILL);
         const high = Math.max(2, space * busy / 100);
         if (busy > 0)
           raster.rect(x, y + space - high, width, high, color, 0.7);
@@ -100,19 +100,17 @@ export class LanePainter {
     }
   }
 
-  // The shares of user, kernel and interrupt in the run at `i`.
-  #shares(look, runs, i, x, top, width, factor) {
+  #shares(look, shares, x, top, width, factor) {
     const space = look.space * factor, high = (share) => Math.max(1, Math.round(space * share / 100));
     let y = top + look.bottom * factor;
     for (let part = 0; part < 3; part++) {
-      const share = runs[i + 2 + part];
-      if (share <= 0)
+      if (shares[part] === 0)
         continue;
-      y -= high(share);
-      this.#raster.rect(x, y, width, high(share), this.colors.of(look.shares[part]));
+      y -= high(shares[part]);
+      this.#raster.rect(x, y, width, high(shares[part]), this.colors.of(look.shares[part]));
     }
-    if (look.over && runs[i + 5] > 0)
-      this.#stripes(x, top + look.bottom - space, width, high(runs[i + 5]), this.colors.of(look.over));
+    if (look.over && shares[3] > 0)
+      this.#stripes(x, top + look.bottom - space, width, high(shares[3]), this.colors.of(look.over));
   }
 
   #stripes(x, y, width, height, color) {
@@ -179,10 +177,10 @@ export function hit(x, y, scale, rows, data) {
   const piece = data.pieces(row.key, scale.from, scale.to).find((p) => p.from <= t && t <= p.to);
   if (!piece)
     return {row, t};
-  const {lane, set: {from, to, grain, waits}} = piece, slack = 1.5 / scale.factor; // tolerance for boxes one pixel wide
-  if (lane.runs) {
-    const run = boxAt(lane.rows[0], lane.looks, t, slack);
-    return {row, t, title: lane.title, shares: run && {look: run.look, parts: lane.runs.slice(run.merged + 2, run.merged + 6), grain}};
+  const {lane, set: {from, to, grain, waits, isExact}} = piece, slack = 1.5 / scale.factor; // tolerance for boxes one pixel wide
+  if (!isExact) {
+    const box = boxAt(lane.rows[0], lane.looks, t, slack);
+    return {row, t, title: lane.title, shares: box && {look: box.look, parts: sharesOf(box.merged), grain}};
   }
   const under = (wait) => wait.thread === row.n && wait.begin - slack <= t && t <= wait.end + slack;
   const depth = lane.rows.findIndex((boxes) => boxes.length && yIn(lane.looks[boxes[2]], y - rows.yOf(row) - sizes.padding));
