@@ -41,11 +41,11 @@ struct view {
     bool is_live; /* it grew recently, or its source will send more */
     /* The state of the link to the guest of the pull that writes the trace, in the words of /api/changes. */
     const char *link;
-    double heard_at; /* when something came from the guest: now_seconds() */
-    bool is_pulled;  /* a pull writes the trace: it is then live even while nothing arrives */
-    unsigned boots;  /* further boots of the guest that were followed: the page goes to the newest */
-    bool is_stale;   /* the index does not match the files: open the trace again */
-    unsigned quiet;  /* checks of the files in a row that found nothing new */
+    double heard_at;  /* when something came from the guest: now_seconds() */
+    bool is_pulled;   /* a pull writes the trace: it is then live even while nothing arrives */
+    unsigned boots;   /* further boots of the guest that were followed: the page goes to the newest */
+    bool is_stale;    /* the index does not match the files: open the trace again */
+    unsigned quiet;   /* checks of the files in a row that found nothing new */
     uint64_t version; /* increases with every change visible to requests */
     atomic_bool is_stopping;
     atomic_bool has_source; /* a pull of this view runs, or waits for the guest's next boot */
