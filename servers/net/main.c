@@ -7,7 +7,6 @@
  */
 #include "socket.h"
 #include "stack.h"
-#include "timer.h"
 #include <errno.h>
 #include <servers/lib/server.h>
 #include <tarn/runtime.h>

@@ -14,7 +14,6 @@
  */
 #include "socket.h"
 #include "stack.h"
-#include "timer.h"
 #include <lwip/dhcp.h>
 #include <lwip/etharp.h>
 #include <lwip/init.h>

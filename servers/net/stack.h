@@ -21,4 +21,8 @@ void tune_connection(struct tcp_pcb *pcb);
 bool is_own_address(uint32_t ip);       /* or none, or loopback */
 void read_statistics(uint64_t word[4]); /* the words of NET_STATISTICS's reply */
 
+/* timer.c */
+bool start_timer(cap_t notification);  /* receives NET_BIT_TIMER when lwIP's next timer is due */
+void arm_timer(uint32_t milliseconds); /* from now */
+
 #endif

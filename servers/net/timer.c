@@ -5,7 +5,6 @@
  * `next` is the deadline for which the thread waits. The server's thread sets it; `wakeup` wakes the timer
  * thread if the new deadline is earlier than the one it waits for.
  */
-#include "timer.h"
 #include "stack.h"
 #include <lwip/sys.h>
 #include <lwip/timeouts.h>

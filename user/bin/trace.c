@@ -18,12 +18,7 @@
 #include <trace/events.h>
 #include <trace/print/words.h>
 #include <trace/user.h>
-#include <user/bin/trace_bench.h>
-#include <user/bin/trace_list.h>
-#include <user/bin/trace_previous.h>
-#include <user/bin/trace_rings.h>
-#include <user/bin/trace_study.h>
-#include <user/bin/trace_tables.h>
+#include <user/bin/trace.h>
 #include <user/bin/util.h>
 
 /* Commands of this program only; the others are in trace/print/commands.h. */
@@ -100,7 +95,7 @@ static void put_text(struct trace_settings *unused, const char *text)
     fputs(text, stdout);
 }
 
-static int run_shared(int argc, char **argv)
+int run_shared(int argc, char **argv)
 {
     struct trace_settings settings;
     const struct trace_command *command = trace_command_find(argv[0]);
@@ -164,11 +159,6 @@ static int log_text(int argc, char **argv)
     return warn_if_off();
 }
 
-static int show_counts(int argc, char **argv)
-{
-    return print_counts();
-}
-
 /* Either argument may be omitted. A lone number is COUNT; a numeric mask needs both. */
 static int parse_last(int argc, char **argv, uint64_t *count, uint64_t *mask)
 {
@@ -199,29 +189,14 @@ static int show_previous(int argc, char **argv)
     return status ? status : print_previous(count, mask);
 }
 
-static int run_bench(int argc, char **argv)
-{
-    return bench_events(argv + 1);
-}
-
-static int print_tables(int argc, char **argv)
-{
-    return show_tables(argc, argv);
-}
-
-static int choose_study(int argc, char **argv)
-{
-    return argc == 1 ? list_studies() : run_study(argv[1], run_shared);
-}
-
 static const struct command {
     const char *name;
     int least, most; /* arguments */
-    int (*run)(int argc, char **argv);
+    trace_run *run;
 } commands[] = {
-    {"status", 0, 0, show_status},    {"mark", 1, 2, log_mark},      {"text", 1, 1, log_text},
-    {"stats", 0, 0, show_counts},     {"last", 0, 2, show_last},     {"previous", 0, 2, show_previous},
-    {"bench", 0, INT_MAX, run_bench}, {"study", 0, 1, choose_study}, {"tables", 0, 8, print_tables},
+    {"status", 0, 0, show_status},       {"mark", 1, 2, log_mark},      {"text", 1, 1, log_text},
+    {"stats", 0, 0, show_counts},        {"last", 0, 2, show_last},     {"previous", 0, 2, show_previous},
+    {"bench", 0, INT_MAX, bench_events}, {"study", 0, 1, choose_study}, {"tables", 0, 8, show_tables},
 };
 
 static int run_command(int argc, char **argv)

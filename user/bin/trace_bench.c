@@ -20,7 +20,7 @@
 #include <trace/events.h>
 #include <trace/format/metadata.h>
 #include <trace/format/store.h>
-#include <user/bin/trace_bench.h>
+#include <user/bin/trace.h>
 #include <user/bin/util.h>
 
 #define METADATA_MAX (1u << 20)
@@ -116,13 +116,13 @@ static int run_program(char **words)
     return 0;
 }
 
-int bench_events(char **program)
+int bench_events(int argc, char **argv)
 {
     if (!slot_is_filled(SLOT_TRACE))
         return refuse_without("trace");
     if (measure_events() == 0)
         return refuse("this kernel logs no events");
-    if (program[0] && run_program(program))
+    if (argc > 1 && run_program(argv + 1))
         return 1;
     int64_t error = sys_trace_control(SLOT_TRACE, TRACE_OP_BENCH, ~0ull, 0);
     if (error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_list.c - `trace stats` and `trace last`; see trace_list.h.
+ * trace_list.c - `trace stats` and `trace last`; see trace.h.
  *
  * `last` first copies each CPU's packets, newest first, until they hold enough events, and prints afterwards,
  * so events that printing logs are not included.
@@ -14,8 +14,7 @@
 #include <arch/trace.h>
 #include <trace/event/schemas.h>
 #include <trace/print/print.h>
-#include <user/bin/trace_list.h>
-#include <user/bin/trace_rings.h>
+#include <user/bin/trace.h>
 #include <user/bin/util.h>
 
 /* Losses are printed first, because they limit what the results mean. */
@@ -77,7 +76,7 @@ static void print_class_counts(const struct counts *counts, uint32_t class_numbe
             print_event_count(counts, class_number, minor);
 }
 
-int print_counts(void)
+int show_counts(int argc, char **argv)
 {
     static struct counts counts;
     struct ring_findings findings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_previous.c - reads the rings of the previous boot; see trace_previous.h. */
+/* trace_previous.c - reads the rings of the previous boot; see trace.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,11 +8,9 @@
 #include <tarn/runtime.h>
 
 #include <arch/trace.h>
-#include <trace/event/previous.h>
 #include <trace/event/schemas.h>
 #include <trace/print/app_schema.h>
-#include <user/bin/trace_list.h>
-#include <user/bin/trace_previous.h>
+#include <user/bin/trace.h>
 #include <user/bin/util.h>
 
 static struct trace_previous previous;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_study.c - `trace study`; see trace_study.h. trace/print/study.c parses the lines. */
+/* trace_study.c - `trace study`: what to trace for a question (trace/studies/README.md). trace/print/study.c
+ * parses the lines. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/print/commands.h>
-#include <user/bin/trace_study.h>
+#include <user/bin/trace.h>
 #include <user/bin/util.h>
 
 #define FOLDER    "/etc/studies"
@@ -14,7 +15,7 @@
 #define TEXT_MAX  256
 #define STUDY_MAX 16384u
 
-/* Checks the lines, and executes the settings if `run`. Changes `text`. An exit status. */
+/* Checks the lines, and executes the settings if `run`. Changes `text`. */
 static int run_lines(const char *name, char *text, trace_run *run)
 {
     struct trace_study_line line = {0};
@@ -32,7 +33,8 @@ static int run_lines(const char *name, char *text, trace_run *run)
     return found ? refuse("%s:%u: %s", name, (unsigned)line.number, error) : 0;
 }
 
-int run_study(const char *name, trace_run *run)
+/* The name of one in /etc/studies, or of a file. Each line is checked before the first one runs. */
+static int run_study(const char *name)
 {
     char path[256];
     snprintf(path, sizeof path, strchr(name, '/') ? "%s" : FOLDER "/%s" SUFFIX, name);
@@ -46,7 +48,7 @@ int run_study(const char *name, trace_run *run)
         return refuse("%s is no study: it has more than %u bytes", name, STUDY_MAX);
     memcpy(copy, text, sizeof copy);
     const int status = run_lines(name, copy, NULL);
-    return status ? status : run_lines(name, text, run);
+    return status ? status : run_lines(name, text, run_shared);
 }
 
 /* The first line is a comment: what the study is for. */
@@ -66,7 +68,7 @@ static void print_summary(const char *file_name)
     printf("%-12.*s %s\n", (int)(length - suffix), file_name, line[0] == '#' ? line + 2 : "");
 }
 
-int list_studies(void)
+static int list_studies(void)
 {
     DIR *folder = opendir(FOLDER);
     if (!folder)
@@ -75,4 +77,9 @@ int list_studies(void)
         print_summary(entry->d_name);
     closedir(folder);
     return 0;
+}
+
+int choose_study(int argc, char **argv)
+{
+    return argc == 1 ? list_studies() : run_study(argv[1]);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace_tables.c - prints tables of counters; see trace_tables.h.
- */
+/* trace_tables.c - `trace tables [NAME [--by COLUMN] [--top N]] [--previous]`: prints tables of counters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +10,7 @@
 #include <trace/events.h>
 #include <trace/print/tables.h>
 #include <trace/print/words.h>
-#include <user/bin/trace_previous.h>
-#include <user/bin/trace_tables.h>
+#include <user/bin/trace.h>
 #include <user/bin/util.h>
 
 #define ROWS_SHOWN  1000u

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace.h - what the files of the command `trace` share. Functions that return a number return an exit
+ * status. */
+#ifndef USER_BIN_TRACE_H
+#define USER_BIN_TRACE_H
+
+#include <stdint.h>
+#include <trace/event/previous.h>
+#include <user/bin/trace_rings.h>
+
+/* Commands, with their name as the first word. */
+typedef int trace_run(int argc, char **argv);
+trace_run bench_events; /* trace_bench.c */
+trace_run show_counts;  /* trace_list.c */
+trace_run show_tables;  /* trace_tables.c */
+trace_run choose_study; /* trace_study.c */
+trace_run run_shared;   /* trace.c: a command of trace/print/commands.h */
+
+/* trace_list.c */
+struct ring_source {
+    const struct trace_info *info;
+    struct trace_reader (*ring_of)(uint32_t cpu);
+    /* The range of packets, including the open one. False: none. */
+    bool (*range)(const struct trace_reader *ring, uint64_t *first, uint64_t *last);
+    /* Like copy_packet(). */
+    bool (*copy)(const struct trace_reader *ring, uint64_t number, void *copy,
+                 struct ring_findings *findings);
+};
+/* Prints the newest `count` events of the classes in the mask, in order of time. */
+int print_last(uint64_t count, uint64_t classes);
+int print_last_of(const struct ring_source *source, uint64_t count, uint64_t classes);
+
+/* trace_previous.c */
+int open_previous(void); /* prints how that boot ended; from then on events have the names of that boot */
+const struct trace_previous *opened_previous(void); /* after that */
+int print_previous(uint64_t count, uint64_t classes);
+
+#endif
