@@ -160,42 +160,34 @@ static int64_t transfer_datagram(const struct file *file, bool writes, void *buf
     return result;
 }
 
-static struct file *get_socket(int fd, int64_t *error)
+/* `address` NULL: of the peer. */
+static int64_t transfer_socket(int fd, bool writes, void *buffer, size_t size, int flags, uint64_t *address)
 {
     struct file *file = get_file(fd);
-    *error = file ? -ENOTSOCK : -EBADF;
-    if (!file || file->kind == FILE_SOCKET)
-        return file;
+    if (!file)
+        return -EBADF;
+    int64_t result = -ENOTSOCK, done = 0;
+    if (file->kind == FILE_SOCKET && address) {
+        result = transfer_datagram(file, writes, buffer, size, net_flags(flags), address);
+    } else if (file->kind == FILE_SOCKET) {
+        do {
+            result =
+                transfer_bytes(file, writes, (char *)buffer + done, size - (size_t)done, net_flags(flags));
+            done += result > 0 ? result : 0;
+        } while (!writes && result > 0 && (flags & MSG_WAITALL) && (size_t)done < size);
+    }
     put_file(file);
-    return NULL;
+    return done ? done : result;
 }
 
 ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
-    enter_call(TRACE_LIBC_SEND, (uint64_t)fd, size);
-    int64_t result;
-    struct file *file = get_socket(fd, &result);
-    if (file) {
-        result = transfer_bytes(file, true, (void *)buffer, size, net_flags(flags));
-        put_file(file);
-    }
-    return leave_call(TRACE_LIBC_SEND, result);
+    return LIBC_CALL(SEND, fd, size, transfer_socket(fd, true, (void *)buffer, size, flags, NULL));
 }
 
 ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
-    enter_call(TRACE_LIBC_RECV, (uint64_t)fd, size);
-    int64_t result, done = 0;
-    struct file *file = get_socket(fd, &result);
-    if (file) {
-        do {
-            result =
-                transfer_bytes(file, false, (char *)buffer + done, size - (size_t)done, net_flags(flags));
-            done += result > 0 ? result : 0;
-        } while (result > 0 && (flags & MSG_WAITALL) && (size_t)done < size);
-        put_file(file);
-    }
-    return leave_call(TRACE_LIBC_RECV, done ? done : result);
+    return LIBC_CALL(RECV, fd, size, transfer_socket(fd, false, buffer, size, flags, NULL));
 }
 
 ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to,
@@ -203,32 +195,19 @@ ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct 
 {
     if (!to)
         return send(fd, buffer, size, flags);
-    enter_call(TRACE_LIBC_SENDTO, (uint64_t)fd, size);
     uint64_t address = 0;
-    int64_t result;
-    struct file *file = get_socket(fd, &result);
-    if (file) {
-        result = word_of_address(to, length, &address);
-        if (result >= 0)
-            result = transfer_datagram(file, true, (void *)buffer, size, net_flags(flags), &address);
-        put_file(file);
-    }
-    return leave_call(TRACE_LIBC_SENDTO, result);
+    int64_t result = word_of_address(to, length, &address);
+    return LIBC_CALL(SENDTO, fd, size,
+                     result < 0 ? result : transfer_socket(fd, true, (void *)buffer, size, flags, &address));
 }
 
 ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
-    enter_call(TRACE_LIBC_RECVFROM, (uint64_t)fd, size);
     uint64_t address = 0;
-    int64_t result;
-    struct file *file = get_socket(fd, &result);
-    if (file) {
-        result = transfer_datagram(file, false, buffer, size, net_flags(flags), &address);
-        if (result >= 0)
-            address_of_word(address, from, length);
-        put_file(file);
-    }
-    return leave_call(TRACE_LIBC_RECVFROM, result);
+    ssize_t result = LIBC_CALL(RECVFROM, fd, size, transfer_socket(fd, false, buffer, size, flags, &address));
+    if (result >= 0)
+        address_of_word(address, from, length);
+    return result;
 }
 
 /* ---- options --------------------------------------------------------------------------------------- */

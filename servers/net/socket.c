@@ -74,39 +74,18 @@ void socket_changed(struct socket *socket)
 
 int lwip_errno(err_t error)
 {
-    switch (error) {
-    case ERR_OK:
+    static const int errors[] = {
+        [-ERR_MEM] = ENOMEM,        [-ERR_BUF] = ENOMEM,       [-ERR_TIMEOUT] = ETIMEDOUT,
+        [-ERR_RTE] = EHOSTUNREACH,  [-ERR_USE] = EADDRINUSE,   [-ERR_INPROGRESS] = EINPROGRESS,
+        [-ERR_WOULDBLOCK] = EAGAIN, [-ERR_ALREADY] = EALREADY, [-ERR_ISCONN] = EISCONN,
+        [-ERR_CONN] = ENOTCONN,     [-ERR_CLSD] = ENOTCONN,    [-ERR_ABRT] = ECONNABORTED,
+        [-ERR_RST] = ECONNRESET,    [-ERR_IF] = ENETDOWN,
+    };
+    const unsigned number = (unsigned)-error;
+
+    if (error == ERR_OK)
         return 0;
-    case ERR_MEM:
-    case ERR_BUF:
-        return ENOMEM;
-    case ERR_TIMEOUT:
-        return ETIMEDOUT;
-    case ERR_RTE:
-        return EHOSTUNREACH;
-    case ERR_INPROGRESS:
-        return EINPROGRESS;
-    case ERR_WOULDBLOCK:
-        return EAGAIN;
-    case ERR_USE:
-        return EADDRINUSE;
-    case ERR_ALREADY:
-        return EALREADY;
-    case ERR_ISCONN:
-        return EISCONN;
-    case ERR_CONN:
-        return ENOTCONN;
-    case ERR_ABRT:
-        return ECONNABORTED;
-    case ERR_RST:
-        return ECONNRESET;
-    case ERR_CLSD:
-        return ENOTCONN;
-    case ERR_IF:
-        return ENETDOWN;
-    default:
-        return EINVAL;
-    }
+    return number < sizeof(errors) / sizeof(*errors) && errors[number] ? errors[number] : EINVAL;
 }
 
 void set_address(ip_addr_t *ip, uint64_t address)

@@ -378,4 +378,6 @@ void help_manual(FILE *to, const struct command *command)
         command->describe(&page, command);
     fputs(".PD\n", to);
     put_prose(&page, prose, "\1");
+    if (strstr(prose, "# SEE ALSO") == NULL)
+        put_prose(&page, "# SEE ALSO\n\ntarn-analyses(1)\n", "\1");
 }
