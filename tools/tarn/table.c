@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/table.h>
 
 static struct table_row *new_row(struct table *table, uint64_t key, const char *name)
@@ -114,7 +115,8 @@ const char *column_heading(const struct table_column *column, char text[HEADING_
 static bool is_called(const struct table_column *column, const char *called, bool may_lack_unit)
 {
     bool is_when = column->kind == COLUMN_WHEN;
-    bool has_unit = is_when || column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE;
+    bool is_count = column->kind == COLUMN_COUNT;
+    bool has_unit = is_when || is_count || column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE;
     char text[HEADING_BYTES];
     const char *words = words_of(column, text);
     size_t length = strlen(words);
@@ -123,9 +125,12 @@ static bool is_called(const struct table_column *column, const char *called, boo
         return false;
     called += length;
     if (*called == '\0')
-        return may_lack_unit || !has_unit;
-    return has_unit && (strcmp(called, " s") == 0 ||
-                        (!is_when && (strcmp(called, " ms") == 0 || strcmp(called, " us") == 0)));
+        return may_lack_unit || !has_unit || is_count;
+    return has_unit && *called == ' ' &&
+           list_names(is_when    ? "s"
+                      : is_count ? "M, G"
+                                 : "ns, us, ms, s",
+                      called + 1);
 }
 
 int table_find_column(const struct table *table, const char *called)

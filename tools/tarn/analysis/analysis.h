@@ -72,6 +72,7 @@ struct analysis {
     struct model_subtracted subtracted; /* the same */
     struct model_left_out left_out;     /* with --without-drain; set after the walk */
     uint64_t *drained;                  /* the same: ticks by the stream's rank, in the arena; NULL: none */
+    const char *answer;                 /* a sentence that answers its question; NULL: none */
     char note[200];                     /* a message of finish for the user; "": none */
     struct slots chosen;                /* by thread number: cache of analysis_wants */
     /* freed with the analysis */

@@ -127,6 +127,10 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
         print_left_out(to, analysis);
     if (analysis->subtracts)
         print_subtracted(to, analysis);
+    if (analysis->answer != NULL) {
+        fputs(",\"answer\":", to);
+        print_json_string(to, analysis->answer);
+    }
     if (analysis->total != NULL) {
         fputc(',', to);
         table_print_members(to, &analysis->totals, analysis->total);
@@ -164,6 +168,8 @@ void analysis_print(FILE *to, const struct analysis *analysis, const struct tabl
     print_remark(to, output->format, text);
     analysis_describe_subtracted(analysis, text, sizeof(text));
     print_remark(to, output->format, text);
+    if (output->format == TABLES_TEXT && analysis->answer != NULL)
+        print_paragraph(to, analysis->answer, table_width(output));
     if (output->format == TABLES_TEXT && analysis->total != NULL)
         table_print_sentence(to, &analysis->totals, analysis->total, table_width(output));
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {

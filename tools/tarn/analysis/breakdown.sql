@@ -41,6 +41,14 @@ CREATE VIRTUAL TABLE functions USING fold(served, by whom, by label, sum is_new 
 --: for process, thread
 CREATE VIEW living AS SELECT utid FROM parts WHERE utid IS NOT NULL GROUP BY utid HAVING sum(dur) > 0;
 
+--: define WORKED part IN ('user', 'posix', 'syscalls', 'faults', 'interrupts', 'kernel_work')
+--: answer
+WITH sums AS MATERIALIZED (SELECT part, sum(dur) AS dur FROM parts WHERE utid NOTNULL AND $WORKED GROUP BY part ORDER BY dur DESC)
+SELECT 'Threads worked ' || amount(ns(sum(dur))) || ': ' || (SELECT group_concat(digits(100.0 * dur / (SELECT sum(dur) FROM sums)) || ' % ' ||
+       CASE part WHEN 'user' THEN 'in their own code' WHEN 'posix' THEN 'in POSIX calls' WHEN 'syscalls' THEN 'in system calls'
+       WHEN 'faults' THEN 'in page faults' WHEN 'interrupts' THEN 'in interrupts' ELSE 'for the kernel itself' END, ', ') FROM sums) || '.'
+FROM sums HAVING sum(dur) > 0;
+
 --: table total, all, : all
 --: columns threads, wall_ns
 SELECT 'total', count(DISTINCT iif(dur > 0, utid, NULL)), ns(coalesce(sum(dur), 0)) FROM parts WHERE utid IS NOT NULL;

@@ -39,6 +39,11 @@ WITH places(place) AS (VALUES (0), (1), (2), (3)), names AS
 (SELECT place, iif(slot IS NULL, NULL, coalesce(name, 'slot ' || slot)) AS heading FROM places LEFT JOIN slots ON slot = place)
 SELECT 'count' || place, heading FROM names UNION ALL SELECT 'mean' || place, 'mean ' || heading FROM names;
 
+--: answer
+SELECT iif(tid = 0, '(idle)', process_name(pid)) || ' counted most: ' || digits(100.0 * sum(count0) / (SELECT sum(count0) FROM runs NATURAL JOIN now)) ||
+       ' % of the ' || coalesce((SELECT name FROM slots WHERE slot = 0), 'counter') || coalesce(', ' || digits($IPC) || ' instructions per cycle', '') || '.'
+FROM runs NATURAL JOIN now GROUP BY tid = 0, iif(tid = 0, 0, pid) HAVING sum(count0) > 0 ORDER BY sum(count0) DESC LIMIT 1;
+
 --: table counter, counter, counters: the counters, and what they counted on all CPUs
 --: columns slot:id, bits:id, total, per_second:real0
 SELECT coalesce(name, 'slot ' || slot), slot, bits, total, total / seconds()

@@ -27,6 +27,12 @@ CREATE VIRTUAL TABLE instructions USING fold(activity, where kind = fault, where
 CREATE VIRTUAL TABLE longest USING fold(activity, where kind = fault, top 100 dur unless is_cut,
                                         keep name, keep ts, keep dur, keep utid, keep arg0, keep arg1);
 
+--: answer
+WITH processes AS MATERIALIZED (SELECT thread_pid(utid) AS pid, sum(count) AS count, sum(dur) AS dur FROM use WHERE utid NOTNULL GROUP BY 1)
+SELECT sum(count) || ' page faults took ' || amount(ns(sum(dur))) || ', most in ' || (SELECT process_name(pid) || ' (pid ' || pid || '): ' ||
+       amount(ns(dur)) || ' in ' || count FROM processes ORDER BY dur DESC LIMIT 1) || '.'
+FROM processes HAVING count(*) > 0;
+
 --: table kind, fault type, kinds, by total_ns: types of faults
 --: columns number:id, faults, $SPAN_COLUMNS
 SELECT coalesce(name, iif(detail IS NULL, '(others)', '(not seen)')), detail, $SPAN FROM use GROUP BY detail;

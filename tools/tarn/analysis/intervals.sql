@@ -27,6 +27,11 @@ CREATE VIRTUAL TABLE longest USING fold($PAIRS, top 100 dur, keep name, keep ts,
 --: for open
 CREATE VIRTUAL TABLE opened USING fold($PAIRS, where kind = 'not ended', top 100000 ts, keep name, keep ts, keep utid);
 
+--: answer
+SELECT coalesce(name, '(others)') || ' took longest: ' || amount(ns(sum(dur))) || ' in ' || sum(count) FILTER (WHERE kind = 'whole') ||
+       iif(:preset IS NULL AND :begin IS NULL, ' stopwatch', '') || ' intervals.'
+FROM found WHERE kind <> 'no space left' GROUP BY value, name IS NULL HAVING sum(dur) > 0 ORDER BY sum(dur) DESC LIMIT 1;
+
 --: table total, total, totals: all intervals
 --: columns intervals, all_not_ended:count=not ended, all_not_begun:count=not begun, no_room:count=begins over capacity
 SELECT '', total(count) FILTER (WHERE kind IN ('whole')), total(count) FILTER (WHERE kind IN ('begun anew', 'not ended')), total(count) FILTER (WHERE kind IN ('not begun')), total(count) FILTER (WHERE kind IN ('no space left')) FROM found;

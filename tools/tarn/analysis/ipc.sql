@@ -76,6 +76,11 @@ CREATE VIRTUAL TABLE steps USING fold(ipc_step, $FOLLOWED, by number, keep depth
                                       keep tid, keep pid, keep cpu, keep phase, keep call, keep state, keep activity, keep detail,
                                       keep other, keep other_is_idle, keep serves, keep serves_client);
 
+--: answer
+SELECT $EDGE || ' cost its callers most: ' || amount(ns(sum(dur))) || ' in ' || sum(count - cut) || ' calls, ' ||
+       digits(100.0 * sum(dur) / (SELECT sum(dur) FROM edges)) || ' % of the time of all calls.'
+FROM edges GROUP BY $EDGE HAVING sum(dur) > 0 ORDER BY sum(dur) DESC LIMIT 1;
+
 --: table total, all, totals: all calls
 --: columns calls, errors, cut:count=incomplete
 SELECT '', total(count - cut), total(errors), total(cut) FROM edges;

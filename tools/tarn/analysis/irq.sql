@@ -21,6 +21,11 @@ CREATE VIRTUAL TABLE longest USING fold(activity, where kind in irq ipi, top 100
 --: for ipi, route, latency
 CREATE VIRTUAL TABLE routes USING fold(ipi, by from_cpu, by to_cpu, by name, $ROUTE_TERMS);
 
+--: answer
+SELECT (SELECT sum(count) FROM spans) || ' interrupts took ' || (SELECT amount(ns(sum(dur))) FROM spans) || ', ' || $NAME || ' most: ' ||
+       amount(ns(sum(dur))) || ' in ' || sum(count) || '.'
+FROM spans GROUP BY kind, detail ORDER BY sum(dur) DESC LIMIT 1;
+
 --: table irq, interrupt, interrupts, by total_ns: interrupts by number; inter-processor interrupts by type
 --: columns count, $SPAN_COLUMNS
 SELECT $NAME, $SPAN FROM spans GROUP BY kind, detail;

@@ -59,7 +59,7 @@
 
 CREATE VIRTUAL TABLE classes USING fold(lock_use, by class, $USE_TERMS, $CAUSE_TERMS, spread wait_dur as spread, max threshold as least);
 --: for lock, event
-CREATE VIRTUAL TABLE locks USING fold(lock_use, by pid, by lock, by class, $USE_TERMS);
+CREATE VIRTUAL TABLE locks USING fold(lock_use, by pid, by lock, by class, $USE_TERMS, sum running_dur as running);
 --: for chain, event-chain
 CREATE VIRTUAL TABLE chains USING fold(lock_use, by chain_id, keep class, keep chain_pid, keep chain, $USE_TERMS);
 --: for process, thread
@@ -85,9 +85,15 @@ CREATE VIRTUAL TABLE chain_holders USING fold(lock_blame, where is_event = 0, by
 --: for waiting
 CREATE VIRTUAL TABLE waiting USING fold(lock_waiting, by utid, keep ts, keep lock, keep class, keep holder_utid);
 
+--: answer lock
+SELECT coalesce(lock_name(pid, lock), '(others)') || coalesce(' of ' || process_name(pid), '') || ' cost ' || amount(ns(sum(waited))) ||
+       ' of waiting, ' || digits(100.0 * sum(waited) / (SELECT sum(waited) FROM locks WHERE NOT $IS_EVENT)) ||
+       ' % of all; its holder worked ' || digits(100.0 * sum(running) / sum(waited)) || ' % of that.'
+FROM locks WHERE lock NOTNULL AND NOT $IS_EVENT AND waited > 0 GROUP BY pid, lock, class ORDER BY sum(waited) DESC LIMIT 1;
+
 --: table class, lock class, classes, by waited_ns: lock classes
---: columns number:id, watch:id, $USE_COLUMNS, wait_p99_ns:one
-SELECT lock_class_name(class), class, nullif(watch, 0), $USE, percentile(spread, 99)
+--: columns number:id, $USE_COLUMNS, wait_p99_ns:one, watch:id
+SELECT lock_class_name(class), class, $USE, percentile(spread, 99), nullif(watch, 0)
 FROM classes LEFT JOIN lock_class ON number = class GROUP BY class;
 
 --: table cause, what the holder did, classes, by waited_ns: state of the holder during the waits
@@ -95,8 +101,8 @@ FROM classes LEFT JOIN lock_class ON number = class GROUP BY class;
 SELECT lock_class_name(class), waits, ns(waited), $CAUSES FROM classes WHERE waits > 0 AND NOT ($IS_EVENT AND unknown >= waited);
 
 --: table lock, lock, locks, by waited_ns: single locks
---: columns pid:id, class:text, address:hex, $USE_COLUMNS
-SELECT coalesce(lock_name(pid, lock), '(others)'), pid, lock_class_name(class), lock, $USE FROM locks
+--: columns pid:id, class:text, $USE_COLUMNS, address:hex
+SELECT coalesce(lock_name(pid, lock), '(others)'), pid, lock_class_name(class), $USE, lock FROM locks
 WHERE class IS NULL OR NOT $IS_EVENT GROUP BY pid, lock, class;
 
 --: table chain, call chain, chains, by waited_ns: call chains that waited

@@ -31,6 +31,11 @@ CREATE VIRTUAL TABLE slices USING fold(work_slice, where quantum_us = :quantum, 
 CREATE VIRTUAL TABLE longest USING fold(interruption, where quantum_us = :quantum, top 100 dur,
                                         keep kind, keep detail, keep name, keep ts, keep dur, keep utid);
 
+--: answer
+SELECT $CAUSE || ' took most from the work of threads: ' || amount(ns(dur)) || ', ' || digits(100.0 * dur / nullif($ALL_WORK, 0)) ||
+       ' % of the work, in ' || count || ' interruptions.'
+FROM causes WHERE kind NOTNULL AND $ALL_WORK > 0 ORDER BY dur DESC LIMIT 1;
+
 --: table total, total, totals: all threads
 --: columns threads, work_ns, taken_ns, taken_percent:mean2=% of the work
 SELECT '', count(DISTINCT utid), ns($SUM_OF = 'work')), ns($TAKEN), coalesce(100 * $TAKEN / nullif($ALL_WORK, 0), 0) FROM works;

@@ -14,8 +14,13 @@ CREATE VIEW lived AS
 WITH runs AS MATERIALIZED (SELECT pid, ns(sum(ran_ticks)) AS ran FROM thread WHERE is_idle = 0 GROUP BY pid)
 SELECT process.*, coalesce(ran, 0) AS ran FROM process LEFT JOIN runs USING (pid);
 
+--: answer
+SELECT (SELECT count(*) FROM lived WHERE is_selected) || ' processes lived; ' || name || ' (pid ' || pid || ') ran longest: ' || amount(ran) ||
+       iif(life_dur > 0, ', ' || digits(100.0 * ran / life_dur) || ' % of its life.', '.')
+FROM lived WHERE is_selected AND ran > 0 ORDER BY ran DESC LIMIT 1;
+
 --: table tree, process, processes: the tree of processes
---: columns pid:id, parent_pid:id, begin_ns:when, end_ns:when, life_ns, ran_ns, cpu_percent:mean1, threads, status:signed, path:text
+--: columns pid:id, life_ns, ran_ns, cpu_percent:mean1, threads, status:signed, parent_pid:id, begin_ns:when, end_ns:when, path:text
 WITH RECURSIVE all_of_them AS MATERIALIZED (SELECT * FROM lived),
     -- Depth first. Processes that are not selected have no row and do not indent.
     tree(pid, depth, indent, is_selected, start_ts) AS (
@@ -28,8 +33,8 @@ WITH RECURSIVE all_of_them AS MATERIALIZED (SELECT * FROM lived),
     -- In a damaged trace, processes can be each other's parents.
     listed AS (SELECT pid, indent FROM tree UNION ALL
                SELECT pid, 0 FROM all_of_them WHERE pid NOT IN (SELECT pid FROM tree))
-SELECT name, pid, parent_pid, iif(was_created, since_start(start_ts), NULL), since_start(end_ts), life_dur, ran,
-       iif(life_dur > 0, 100.0 * ran / life_dur, 0.0), threads, status, path, indent
+SELECT name, pid, life_dur, ran, iif(life_dur > 0, 100.0 * ran / life_dur, 0.0), threads, status, parent_pid,
+       iif(was_created, since_start(start_ts), NULL), since_start(end_ts), path, indent
 FROM listed CROSS JOIN all_of_them USING (pid) WHERE is_selected;
 
 --: table program, program, programs, by life_ns: sums by program

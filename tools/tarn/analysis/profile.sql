@@ -72,6 +72,13 @@ CREATE VIEW functions AS
 WITH once AS (SELECT *, min(level) = 0 AS ends FROM frames WHERE is_kernel IS NOT NULL GROUP BY stack, name, executable, is_kernel)
 SELECT name, executable, is_kernel, $WEIGHTS FROM once GROUP BY name, executable, is_kernel;
 
+--: answer
+SELECT process_name(thread_pid(utid)) || ' used most: ' || digits(100.0 * sum($OWN) / whole) || ' % of ' || CASE unit WHEN 'time'
+       THEN 'the CPUs'' work' WHEN 'counted' THEN 'what was counted' ELSE 'all ' || unit END ||
+       coalesce((SELECT '; of functions, ' || name || coalesce(' of ' || nullif(executable, ''), '') || ': ' || digits(100.0 * $OWN / whole) || ' %'
+                 FROM functions JOIN $NOW ORDER BY $OWN DESC LIMIT 1), '') || '.'
+FROM threads JOIN $NOW WHERE whole > 0 GROUP BY thread_pid(utid) ORDER BY sum($OWN) DESC LIMIT 1;
+
 --: table total, all, totals: all samples
 --: columns samples, time_ns:time=worked, programs_ns:time=in programs, kernel_ns:time=in the kernel, period_ns:one=mean period,
 --:  late_p50_ns:one=late (median), late_p99_ns:one=late (p99), late_max_ns:max=late (max), instructions,

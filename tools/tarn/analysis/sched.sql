@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 --: analysis sched: scheduling: waits for a CPU and their causes, runs, migrations
---: define WHO total(switches), total(migrations), total(preempted), total(handed), ns(total(ran)), mean(runs), percentile(runs, 100),
---:  ns(total(waited)), total(times), mean(waits), percentile(waits, 90), percentile(waits, 99), percentile(waits, 100)
---: define WHO_COLUMNS switches, migrations, preempted, handed, ran_ns, run_mean_ns:one, run_max_ns:max, waited_ns,
---:  waits, mean_ns:one, p90_ns:one, p99_ns:one, max_ns:max
+--: define WHO ns(total(waited)), total(times), mean(waits), percentile(waits, 90), percentile(waits, 99), percentile(waits, 100),
+--:  ns(total(ran)), mean(runs), percentile(runs, 100), total(switches), total(migrations), total(preempted), total(handed)
+--: define WHO_COLUMNS waited_ns, waits, mean_ns:one, p90_ns:one, p99_ns:one, max_ns:max,
+--:  ran_ns, run_mean_ns:one, run_max_ns:max, switches, migrations, preempted, handed
 --: define BY iif(by_idle, '(idle)', coalesce(thread_name(by_utid), '(unknown)'))
 --: column arrived: switches to a thread that last ran on another CPU: migrations to this CPU
 --: column boot_ns: time until the CPU first slept or ran a thread; part of its busy time
@@ -46,6 +46,14 @@ UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, dur, 0, NULL FROM delays
 UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, 0, count, whole FROM waits
 UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, 0, 0, NULL FROM woken;
 
+--: answer
+WITH waited AS MATERIALIZED (SELECT utid, sum(dur) AS dur FROM delays WHERE utid NOTNULL GROUP BY utid ORDER BY 2 DESC),
+     ran AS (SELECT iif(by_idle, 'the CPU was idle or woke up', $BY || ' ran there') AS did, sum(dur) AS dur FROM delays WHERE utid NOTNULL GROUP BY by_utid, by_idle ORDER BY 2 DESC)
+SELECT 'Threads waited ' || amount(ns(sum(dur))) || ' for a CPU, longest ' || (SELECT thread_name(utid) || ' (tid ' || thread_tid(utid) ||
+       '): ' || amount(ns(dur)) FROM waited LIMIT 1) || '. Meanwhile ' || (SELECT did || ' for ' || digits(100.0 * dur /
+       (SELECT sum(dur) FROM waited)) FROM ran LIMIT 1) || ' % of that.'
+FROM waited HAVING sum(dur) > 0;
+
 --: table cpu, CPU, CPUs, by cpu: use of each CPU, and waits of threads for it
 --: columns cpu:id, busy_ns, boot_ns, idle_ns, lost_ns, busy_percent:mean1, switches, arrived, waits, total_ns, $SPREAD_COLUMNS
 WITH w AS MATERIALIZED (SELECT cpu, sum(count) AS count, sum(dur) AS dur, together(whole) AS whole FROM waits GROUP BY cpu),
@@ -55,8 +63,8 @@ SELECT 'cpu ' || cpu, cpu, busy_dur, boot_dur, idle_dur, lost_dur, 100.0 * busy_
 FROM cpu LEFT JOIN w USING (cpu) LEFT JOIN s USING (cpu) GROUP BY cpu;
 
 --: table thread, thread, threads, by waited_ns: waits and runs of each thread
---: columns tid:id, pid:id, prio:id, $WHO_COLUMNS
-SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), (SELECT prio FROM thread WHERE thread.utid = parts.utid), $WHO
+--: columns tid:id, pid:id, $WHO_COLUMNS, prio:id
+SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), $WHO, (SELECT prio FROM thread WHERE thread.utid = parts.utid)
 FROM parts GROUP BY utid;
 
 --: table process, process, processes, by waited_ns, extra: waits and runs of each process

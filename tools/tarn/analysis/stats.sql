@@ -31,6 +31,14 @@ SELECT utid, thread_pid(utid) AS pid, sum(events) AS events, sum(bytes) AS bytes
 FROM counts GROUP BY utid HAVING sum(events + ran + switches) > 0;
 CREATE VIRTUAL TABLE sampled USING fold(event, where stands_for > 0, by number, max stands_for, sum stands_for as estimated, sum variance);
 
+--: answer
+WITH programs AS MATERIALIZED (SELECT process, sum(ran) AS ran, sum(events) AS events FROM threads GROUP BY process)
+SELECT 'The CPUs were busy ' || digits(100.0 * sum(busy_dur) / sum($KNOWN)) || ' % of ' || amount(seconds() * 1e9) ||
+       (SELECT '; ' || process || ' ran most, ' || amount(ns(ran)) FROM programs ORDER BY ran DESC LIMIT 1) ||
+       (SELECT '; ' || process || ' logged most, ' || digits(100.0 * events / (SELECT sum(events) FROM cpus)) || ' % of the events.'
+        FROM programs ORDER BY events DESC LIMIT 1)
+FROM cpu;
+
 --: table total, total, totals: all events
 --: columns events, bytes, events_per_second:real0
 SELECT '', total(events), total(bytes), total(events) / seconds() FROM cpus;

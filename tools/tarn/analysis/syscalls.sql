@@ -17,6 +17,14 @@ CREATE VIRTUAL TABLE failed USING fold(activity, where kind = syscall, where nam
 CREATE VIRTUAL TABLE longest USING fold(activity, where kind = syscall, where name glob :call, top 100 dur unless is_cut,
                                         keep name, keep ts, keep dur, keep utid, keep arg0, keep arg1, keep result);
 
+--: answer
+WITH calls AS MATERIALIZED (SELECT name, sum(count) AS count, sum(self_dur) AS self, sum(dur - self_dur - child_dur) AS waited
+                            FROM use WHERE name NOTNULL GROUP BY detail)
+SELECT 'System calls took ' || amount(ns(sum(self))) || ' of CPU time, ' || (SELECT name || ' most: ' || amount(ns(self)) || ' in ' ||
+       count || ' calls' FROM calls ORDER BY self DESC LIMIT 1) || '. Threads waited ' || amount(ns(sum(waited))) || ' in them, longest in ' ||
+       (SELECT name || ': ' || amount(ns(waited)) FROM calls ORDER BY waited DESC LIMIT 1) || '.'
+FROM calls HAVING count(*) > 0;
+
 --: table call, system call, calls, by total_ns: system calls
 --: columns number:id, errors, calls, $SPAN_COLUMNS
 SELECT coalesce(name, '(others)'), detail, sum(errors), $SPAN FROM use GROUP BY detail;

@@ -38,10 +38,16 @@ SELECT utid, ns(total(ticks) FILTER (WHERE what = 'running')) AS running, ns(tot
        CAST(total(times) FILTER (WHERE what = 'wakeup') AS INTEGER) AS wakeups
 FROM counts GROUP BY utid HAVING total(ticks) > 0;
 
+--: answer
+SELECT thread_name(utid) || ' (tid ' || thread_tid(utid) || ') ran longest: ' || amount(running) || ', ' || digits(running / 1e7 / seconds()) ||
+       ' % of the time. ' || (SELECT thread_name(utid) || ' (tid ' || thread_tid(utid) || ') waited longest for a CPU: ' || amount(ready)
+                              FROM times ORDER BY ready DESC LIMIT 1) || '.'
+FROM times ORDER BY running DESC LIMIT 1;
+
 --: table thread, thread, threads, by running_ns: threads
---: columns tid:id, pid:id, prio:id, state:text, begin_ns:when, end_ns:when, $TIMES_COLUMNS
-SELECT thread_name(t.utid), thread_tid(t.utid), thread_pid(t.utid), prio, state,
-       since_start(max(start_ts, (SELECT CAST(value AS INTEGER) FROM trace WHERE name = 'begin_ns'))), since_start(end_ts), $TIMES
+--: columns tid:id, pid:id, $TIMES_COLUMNS, state:text, prio:id, begin_ns:when, end_ns:when
+SELECT thread_name(t.utid), thread_tid(t.utid), thread_pid(t.utid), $TIMES, state, prio,
+       since_start(max(start_ts, (SELECT CAST(value AS INTEGER) FROM trace WHERE name = 'begin_ns'))), since_start(end_ts)
 FROM times t LEFT JOIN thread ON thread.utid = t.utid;
 
 --: table state, state, states, by total_ns: time in each state

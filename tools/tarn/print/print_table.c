@@ -11,10 +11,11 @@
 
 #define LINE_WIDTH 100u /* if the output is no terminal */
 
-#define NAME_WIDTH_MIN 28u
+#define NAME_WIDTH_MIN 20u
+#define NAME_WIDTH_CUT 28u /* the least to which names are cut */
 #define NAME_WIDTH_MAX 44u
 #define TEXT_WIDTH_MAX 60u
-#define CELL_WIDTH_MIN 8u
+#define CELL_WIDTH_MIN 6u
 #define BAR_WIDTH      30u
 
 const struct command_option table_options[] = {
@@ -56,11 +57,6 @@ unsigned table_width(const struct table_options *options)
     return options->is_wide ? UINT_MAX : is_terminal ? size.ws_col : LINE_WIDTH;
 }
 
-struct unit {
-    const char *suffix; /* in the heading */
-    double ns;
-};
-
 struct layout {
     unsigned width;
     struct unit unit;
@@ -77,6 +73,11 @@ static bool is_shown(const struct table_column *column)
 static bool is_left(const struct table_column *column)
 {
     return column->kind == COLUMN_TEXT || column->kind == COLUMN_BAR;
+}
+
+static bool is_time(const struct table_column *column)
+{
+    return column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE;
 }
 
 static unsigned characters(const char *text)
@@ -123,27 +124,22 @@ static uint64_t magnitude(int64_t number)
     return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
 
-static uint64_t largest_time(const struct table *table, unsigned column)
+/* The unit of all cells of the column. */
+static struct unit unit_of(const struct table *table, unsigned number)
 {
+    const struct table_column *column = &table->columns[number];
     uint64_t largest = 0;
 
     for (size_t i = 0; i < table->count; i++) {
-        union table_cell cell = table->rows[i]->cells[column];
-        uint64_t size = table->columns[column].kind == COLUMN_CHANGE ? magnitude(cell.number) : cell.count;
+        union table_cell cell = table->rows[i]->cells[number];
+        uint64_t size = column->kind == COLUMN_CHANGE ? magnitude(cell.number) : cell.count;
 
-        if (table_cell_is_known(&table->columns[column], cell) && size > largest)
+        if (table_cell_is_known(column, cell) && size > largest)
             largest = size;
     }
-    return largest;
-}
-
-static struct unit unit_of(uint64_t largest)
-{
-    if (largest < 100000000)
-        return (struct unit){" us", 1e3};
-    if (largest < 1000000000000)
-        return (struct unit){" ms", 1e6};
-    return (struct unit){" s", 1e9};
+    return is_time(column)                ? unit_of_time(largest)
+           : column->kind == COLUMN_COUNT ? unit_of_count(largest)
+                                          : (struct unit){"", 1};
 }
 
 /* Formats the value as it is; a number always fits. */
@@ -165,14 +161,19 @@ static void format_cell(const struct table_column *column, union table_cell cell
     *text = '\0';
     if (!table_cell_is_known(column, cell))
         return;
-    if (column->kind == COLUMN_TIME)
-        snprintf(text, 400, "%.3f", (double)cell.count / unit.ns);
-    else if (column->kind == COLUMN_CHANGE)
-        snprintf(text, 400, "%+.3f", (double)cell.number / unit.ns);
-    else if (column->kind == COLUMN_WHEN)
-        snprintf(text, 400, "%" PRIu64 ".%09" PRIu64, cell.count / 1000000000, cell.count % 1000000000);
-    else
-        format_number(column, cell, column->decimals, text);
+    if (column->kind == COLUMN_CHANGE) {
+        *text = '+';
+        format_digits((double)cell.number / unit.of_one, cell.number > 0 ? text + 1 : text);
+    } else if (unit.of_one > 1) {
+        format_digits((double)cell.count / unit.of_one, text);
+    } else if (column->kind == COLUMN_REAL) {
+        format_digits(cell.real, text);
+    } else if (column->kind == COLUMN_WHEN) {
+        snprintf(text, 400, "%" PRIu64 ".%06" PRIu64, cell.count / 1000000000,
+                 cell.count % 1000000000 / 1000);
+    } else {
+        format_number(column, cell, 0, text);
+    }
 }
 
 static void print_bar(FILE *to, uint64_t count, uint64_t largest)
@@ -257,37 +258,12 @@ static void widen(struct layout *layout, const struct table_column *column, unio
         layout->width = width;
 }
 
-static bool is_time(const struct table_column *column)
-{
-    return column->kind == COLUMN_TIME || column->kind == COLUMN_CHANGE;
-}
-
-/* Sums are compared with each other, and so are minimum, mean, percentiles and maximum. So all columns of
- * one kind use the same unit: that of the largest sum, or one in which the minimum is readable. */
-static void choose_units(const struct table *table, struct layout *layouts)
-{
-    uint64_t largest_sum = 0, least = UINT64_MAX;
-
-    for (unsigned c = 0; c < table->column_count; c++) {
-        uint64_t largest = is_time(&table->columns[c]) ? largest_time(table, c) : 0;
-
-        if (table->columns[c].sum == SUM_ADDED && largest > largest_sum)
-            largest_sum = largest;
-        if (table->columns[c].sum != SUM_ADDED && largest != 0 && largest < least)
-            least = largest;
-    }
-    for (unsigned c = 0; c < table->column_count; c++)
-        if (is_time(&table->columns[c]))
-            layouts[c].unit = unit_of(table->columns[c].sum == SUM_ADDED ? largest_sum : least);
-}
-
 /* Computes the widths from the rows shown. REST is the sum of the others. */
 static void lay_out(const struct table *table, uint64_t top, const struct table_row *rest,
                     struct layout *layouts)
 {
     for (unsigned c = 0; c < table->column_count; c++)
-        layouts[c] = (struct layout){0, {"", 1}, 0, is_shown(&table->columns[c])};
-    choose_units(table, layouts);
+        layouts[c] = (struct layout){0, unit_of(table, c), 0, is_shown(&table->columns[c])};
     for (unsigned c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         struct layout *layout = &layouts[c];
@@ -383,7 +359,7 @@ void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigne
 {
     static const char *const none[] = {NULL};
 
-    table_print_text_within(to, table, top, &(struct table_limits){width, NAME_WIDTH_MIN, none});
+    table_print_text_within(to, table, top, &(struct table_limits){width, NAME_WIDTH_CUT, none});
 }
 
 void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
@@ -516,20 +492,35 @@ void table_print(FILE *to, const struct table_options *options, const struct tab
         (options->format == TABLES_JSON ? table_print_json : table_print_csv)(to, table, top);
 }
 
+void print_paragraph(FILE *to, const char *text, unsigned width)
+{
+    unsigned used = 0;
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+
+        if (used != 0 && used + 1 + length > width) {
+            fputc('\n', to);
+            used = 0;
+        }
+        used += (unsigned)fprintf(to, "%s%.*s", used != 0 ? " " : "", (int)length, text);
+        text += length + (text[length] != '\0');
+    }
+    fputc('\n', to);
+}
+
 void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row, unsigned width)
 {
     unsigned used = 0;
 
     for (unsigned c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
-        struct unit unit = {"", 1};
+        struct unit unit = unit_of(table, c);
         char text[400], heading[HEADING_BYTES], phrase[1000];
         int length;
 
         if (!table_cell_is_known(column, row->cells[c]) || column->kind == COLUMN_BAR)
             continue;
-        if (column->kind == COLUMN_TIME)
-            unit = unit_of(largest_time(table, c));
         format_cell(column, row->cells[c], unit, text);
         length = snprintf(phrase, sizeof(phrase), "%s%s %s",
                           column->kind == COLUMN_TEXT ? row->cells[c].text : text, unit.suffix,

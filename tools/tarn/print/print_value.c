@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* print_value.c - formats one value in each style; see print.h. */
+#include <math.h>
+#include <stdio.h>
 #include <tools/tarn/print/print_value.h>
 
 /* The letter after the backslash in an escape sequence. */
@@ -13,6 +15,32 @@ static bool is_plain(unsigned char c, enum print_style style)
     if (style == PRINT_BABELTRACE)
         return c != '\'' && c != '?';
     return c < 0x80;
+}
+
+struct unit unit_of_time(uint64_t largest)
+{
+    static const struct unit units[] = {{" ns", 1}, {" us", 1e3}, {" ms", 1e6}, {" s", 1e9}};
+    unsigned i = 0;
+
+    while (i + 1 < sizeof(units) / sizeof(units[0]) && (double)largest >= 1e4 * units[i].of_one)
+        i++;
+    return units[i];
+}
+
+/* Counts are exact up to seven digits. */
+struct unit unit_of_count(uint64_t largest)
+{
+    static const struct unit units[] = {{"", 1}, {" M", 1e6}, {" G", 1e9}};
+
+    return units[largest < 10000000 ? 0 : largest < 10000000000 ? 1 : 2];
+}
+
+void format_digits(double value, char text[NUMBER_BYTES])
+{
+    double size = fabs(value);
+    int decimals = size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
+
+    snprintf(text, NUMBER_BYTES, "%.*f", decimals, value);
 }
 
 unsigned utf8_length(const unsigned char *text, size_t left)

@@ -35,6 +35,18 @@ struct print_op {
     uint32_t small_count;
 };
 
+/* Numbers for people. */
+struct unit {
+    const char *suffix; /* in a heading: " ms" */
+    double of_one;      /* what is divided */
+};
+/* For times of up to LARGEST nanoseconds, and for counts: four digits or fewer stand before the point. */
+struct unit unit_of_time(uint64_t largest);
+struct unit unit_of_count(uint64_t largest);
+/* Three significant digits, of which at most three stand behind the point. 0 is exactly nothing. */
+#define NUMBER_BYTES 32u
+void format_digits(double value, char text[NUMBER_BYTES]);
+
 /* Returns the length of the UTF-8 character at TEXT, or 0 if it is invalid. */
 unsigned utf8_length(const unsigned char *text, size_t left);
 /* Adds a text as UTF-8: any byte that is none becomes U+FFFD. */

@@ -5,6 +5,7 @@
  *   percentile(X, P)    the value that P percent of X do not exceed; 0 and 100: the smallest and largest
  *   mean(X), together(X)   the mean; the whole distribution, for histogram()
  *   ns(X)               ticks as nanoseconds
+ *   amount(NS), digits(X)   for people: 1.23 ms; three significant digits
  *   seconds()           the length of the range
  *   since_start(TS)     a time as nanoseconds since the start of the trace
  *   xml(TEXT)           for a text or attribute in XML
@@ -20,6 +21,7 @@
  */
 #include <stdio.h>
 #include <tarn/error.h>
+#include <tools/tarn/print/print_value.h>
 #include <tools/tarn/sql/rows.h>
 #include <tools/tarn/symbols/symbols.h>
 
@@ -194,6 +196,24 @@ static void result_text(sqlite3_context *context, const char *text)
 {
     if (text != NULL)
         sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+static void to_digits(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    char text[NUMBER_BYTES];
+
+    format_digits(sqlite3_value_double(argv[0]), text);
+    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+static void to_amount(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    int64_t ns = sqlite3_value_int64(argv[0]);
+    struct unit unit = unit_of_time((uint64_t)ns * 10); /* at most three digits before the point */
+    char text[NUMBER_BYTES];
+
+    format_digits((double)ns / unit.of_one, text);
+    sqlite3_result_text(context, sqlite3_mprintf("%s%s", text, unit.suffix), -1, sqlite3_free);
 }
 
 /* For XML: without bytes that are invalid there. */
@@ -549,6 +569,8 @@ int functions_register(struct database *database)
         {"mean", 1, gather, end_mean, 0},
         {"together", 1, gather, end_together, 0},
         {"ns", 1, to_ns, NULL, 0},
+        {"amount", 1, to_amount, NULL, 0},
+        {"digits", 1, to_digits, NULL, 0},
         {"xml", 1, to_xml, NULL, 0},
         {"seconds", 0, to_seconds, NULL, 0},
         {"since_start", 1, since_start, NULL, 0},

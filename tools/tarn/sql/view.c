@@ -25,11 +25,11 @@ struct define {
 
 /* A part of the file. */
 struct statement {
-    enum { BEFORE_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE, OF_TEXT } kind;
+    enum { BEFORE_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE, OF_ANSWER, OF_TEXT } kind;
     struct table *table;    /* OF_TABLE */
     unsigned option;        /* OF_TEXT: its number */
     uint64_t parts, shares; /* the same: bit N: column N is one, see column_kinds */
-    const char *tables;     /* BEFORE_WALK, OF_NOTE: run only for one of these tables; NULL: always */
+    const char *tables; /* BEFORE_WALK, OF_NOTE, OF_ANSWER: run only for one of these tables; NULL: always */
     struct buffer sql;
 };
 
@@ -342,9 +342,11 @@ static bool parse_directive(struct sql_kind *kind, const char *text, struct fail
         ok = new_statement(kind, (struct statement){.tables = cut(&at, "")}, fail);
     } else if (strcmp(word, "headings") == 0) {
         ok = new_statement(kind, (struct statement){.kind = OF_HEADINGS}, fail);
-    } else if (strcmp(word, "note") == 0) {
-        ok = new_statement(
-            kind, (struct statement){.kind = OF_NOTE, .tables = *at != '\0' ? cut(&at, "") : NULL}, fail);
+    } else if (strcmp(word, "note") == 0 || strcmp(word, "answer") == 0) {
+        ok = new_statement(kind,
+                           (struct statement){.kind = *word == 'n' ? OF_NOTE : OF_ANSWER,
+                                              .tables = *at != '\0' ? cut(&at, "") : NULL},
+                           fail);
     } else if (strcmp(word, "print") == 0) {
         ok = new_statement(kind, (struct statement){.kind = OF_TEXT, .option = mark_option(kind, at)}, fail);
     } else if (strcmp(word, "symbols") == 0) {
@@ -531,6 +533,8 @@ static void take_row(struct sql_state *state, const struct statement *part, stru
     }
     if (part->kind == OF_NOTE)
         snprintf(analysis->note, sizeof(analysis->note), "%s", text != NULL ? text : "");
+    if (part->kind == OF_ANSWER && text != NULL)
+        analysis->answer = arena_string(&analysis->arena, text, strlen(text));
     if (part->kind == OF_HEADINGS)
         set_heading(analysis, text, (const char *)sqlite3_column_text(statement, 1));
     if (part->kind != OF_TABLE)
