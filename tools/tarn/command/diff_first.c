@@ -346,7 +346,7 @@ static bool print_first(const struct diff_first *first, struct fail *fail)
 {
     struct show show = {.first = first, .as_json = first->diff->output.format == TABLES_JSON};
     bool ok = print_sides_open(&show.sides, &first->runs[0]->trace, &first->runs[1]->trace,
-                               show.as_json ? PRINT_JSON : PRINT_TEXT, stdout, fail);
+                               show.as_json ? PRINT_JSON : PRINT_TEXT, fail);
 
     if (ok)
         (show.as_json ? print_json : print_text)(&show);

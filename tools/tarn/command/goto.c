@@ -9,7 +9,6 @@
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/journey.h>
 #include <tools/tarn/goto/session.h>
-#include <tools/tarn/goto/verify.h>
 #include <unistd.h>
 
 struct options {
@@ -42,40 +41,6 @@ static const struct command_option known[] = {
     {.name = NULL}};
 
 #if __has_include(<asm/debugreg.h>) /* only x86 has it; see tools/emulator/copies.c */
-
-/* Says whether the run is the trace's, as far as can be seen where it stands. */
-static bool is_same_run(const struct trace *trace, struct emulator *emulator, enum journey_end end)
-{
-    struct difference difference;
-    struct fail fail;
-
-    if (!verify_rings(&difference, trace, emulator->memory, &fail)) {
-        if (end == JOURNEY_THERE) /* early in boot */
-            fprintf(stderr, "the event agrees with the trace; no other can be compared yet\n");
-        else
-            complain("the run cannot be compared with the trace: %s", fail.text);
-        return end == JOURNEY_THERE;
-    }
-    if (difference.found) {
-        complain("this is not the run of the trace; the first difference:");
-        difference_print(&difference, trace);
-    } else if (end == JOURNEY_MISSED && difference.compared == 0 && difference.is_apart) {
-        complain("this is not the run of the trace; no packet of both is left to compare:");
-        fprintf(stderr,
-                "  the trace: CPU %" PRIu32 " has packets %" PRIu64 " to %" PRIu64
-                "\n  this run:  CPU %" PRIu32 " has packets %" PRIu64 " to %" PRIu64 "\n",
-                difference.cpu, difference.trace_first, difference.trace_last, difference.cpu,
-                difference.run_first, difference.run_last);
-    } else if (end == JOURNEY_MISSED) {
-        complain("the run does not come to the event, although the trace it left agrees in %" PRIu64
-                 " events",
-                 difference.compared);
-    } else {
-        fprintf(stderr, "%" PRIu64 " events agree with the trace\n", difference.compared);
-    }
-    difference_free(&difference);
-    return !difference.found && end == JOURNEY_THERE;
-}
 
 /* A signal that ends tarn makes much fail, and is the reason. */
 static void complain_of(const struct fail *fail)
@@ -124,10 +89,8 @@ static void tell_way(const struct journey *way)
 static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
 {
     const struct options *options = visit->options;
-    const struct trace *trace = visit->trace;
+    struct journey way = {.emulator = &visit->emulator, .aim = aim, .trace = visit->trace};
     struct fail fail = {""};
-
-    struct journey way = {.emulator = &visit->emulator, .aim = aim, .trace = trace};
 
     *wants_before = false;
     enum journey_end end = journey(&way, &fail);
@@ -135,7 +98,10 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
         complain_of(&fail);
         return EXIT_USAGE;
     }
-    if (!is_same_run(trace, &visit->emulator, end)) {
+    if (end == JOURNEY_MISSED) {
+        complain("this is not the run of the trace: it does not come to the event; for the first difference, "
+                 "run it "
+                 "again, and compare both traces by `tarn diff --first`");
         emulator_forget(&visit->emulator);
         return EXIT_DAMAGE;
     }

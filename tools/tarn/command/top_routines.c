@@ -64,28 +64,15 @@ static int next_interval(struct top *top, struct fail *fail)
 
 /* ---- output ---------------------------------------------------------------------------------------- */
 
-static struct shares_view view_of(const struct top *top)
-{
-    return (struct shares_view){.source = top->name,
-                                .state = top->screen.state,
-                                .line = top->screen.line,
-                                .pattern = top->pattern,
-                                .sort = top->screen.sort};
-}
-
 static void print_interval(FILE *to, const struct top *top, unsigned width, unsigned height)
 {
-    const struct shares_view view = view_of(top);
-
-    shares_print(to, &view, &top->moments->now, &top->moments->before, width, height,
+    shares_print(to, &top->screen, &top->moments->now, &top->moments->before, width, height,
                  table_top(&top->tables, ROWS_BATCH));
 }
 
 static void write_interval(FILE *to, const struct top *top)
 {
-    const struct shares_view view = view_of(top);
-
-    shares_write(to, &view, &top->moments->now, &top->moments->before, &top->tables);
+    shares_write(to, &top->screen, &top->moments->now, &top->moments->before, &top->tables);
 }
 
 /* Nothing is pulled, so nothing is lost. */

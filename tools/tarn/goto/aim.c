@@ -28,7 +28,6 @@ static void take_aim(struct aim *aim, const struct cursor *cursor, uint64_t numb
         .number = number,
         .tid = cursor_running(cursor)->tid,
         .ns = guest_ns(cursor->trace, cursor->ticks),
-        .packet_at = packet->offset,
         .packet = packet->header.packet_seq_num,
         .buffer_bytes = packet->packet_bytes,
         .offset = (uint64_t)(cursor->event.bytes - packet->bytes),

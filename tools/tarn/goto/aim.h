@@ -7,11 +7,10 @@
 
 struct aim {
     const struct stream *stream;
-    uint64_t number;    /* of the event, as `tarn list --numbers` shows it */
-    uint32_t tid;       /* of the thread that logged it */
-    uint64_t ns;        /* its time since the machine's start */
-    uint64_t packet_at; /* offset of its packet in the stream's file */
-    uint64_t packet;    /* its packet's number */
+    uint64_t number; /* of the event, as `tarn list --numbers` shows it */
+    uint32_t tid;    /* of the thread that logged it */
+    uint64_t ns;     /* its time since the machine's start */
+    uint64_t packet; /* its packet's number */
     uint64_t buffer_bytes;
     uint64_t offset;   /* in the packet */
     uint8_t header[8]; /* as in memory */

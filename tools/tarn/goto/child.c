@@ -4,45 +4,30 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <tools/tarn/goto/child.h>
-#include <tools/tarn/source/source.h>
 #include <unistd.h>
 
-#define CHILDREN_MAX 4u /* the emulator and gdb, or one that prints a line */
-#define END_SECONDS  60.0
-
-/* The running ones. A pidfd still refers to its process when that has ended and its pid was reused. */
-static struct child {
-    pid_t pid;
-    atomic_int fd;     /* 0: this entry is free */
-    atomic_int ending; /* the signal */
-} children[CHILDREN_MAX];
-static atomic_int interrupted;
-
-static void end_child(const struct child *child, bool is_second)
-{
-    int fd = child->fd;
-
-    if (fd > 0)
-        pidfd_send_signal(fd, is_second ? SIGKILL : child->ending, NULL, 0);
-}
+/* Of the handler. `running` is reset before the process is reaped, so that its number is not another's. */
+static volatile pid_t running; /* 0: there is none */
+static volatile int running_ending, connection = -1;
+static volatile sig_atomic_t interrupted;
 
 static void end_children(int number)
 {
-    int error = errno;
-    bool is_second = atomic_exchange(&interrupted, number) != 0;
+    const int error = errno;
 
-    for (unsigned i = 0; i < CHILDREN_MAX; i++)
-        end_child(&children[i], is_second);
+    if (running > 0)
+        kill(running, interrupted ? SIGKILL : running_ending);
+    if (connection >= 0)
+        shutdown(connection, SHUT_WR);
+    interrupted = number;
     errno = error;
 }
 
@@ -60,52 +45,9 @@ bool child_is_interrupted(void)
     return interrupted != 0;
 }
 
-/* PID 0: a free entry. */
-static struct child *find_child(pid_t pid)
+void child_ends_with(int socket)
 {
-    for (unsigned i = 0; i < CHILDREN_MAX; i++)
-        if ((children[i].fd > 0 ? children[i].pid : 0) == pid)
-            return &children[i];
-    return NULL;
-}
-
-/* A signal that came earlier has not ended it. */
-bool child_adopt(pid_t pid, int ending)
-{
-    struct child *child = find_child(0);
-    int fd = child != NULL ? pidfd_open(pid, 0) : -1;
-
-    if (fd < 0)
-        return false;
-    child->pid = pid;
-    child->ending = ending;
-    child->fd = fd;
-    if (child_is_interrupted())
-        end_child(child, false);
-    return true;
-}
-
-/* Waits, also for an adopted process, which only its parent can reap. */
-static bool ends_within(pid_t pid, double seconds)
-{
-    struct child *child = find_child(pid);
-    struct pollfd end = {.fd = child != NULL ? child->fd : -1, .events = POLLIN};
-    double until = now_seconds() + seconds, left = seconds;
-
-    if (pid <= 0 || child == NULL)
-        return false;
-    while (poll(&end, 1, left > 0 ? (int)(left * 1e3) : 0) <= 0)
-        if ((left = until - now_seconds()) <= 0)
-            return false;
-    return true;
-}
-
-void child_forget(pid_t pid)
-{
-    struct child *child = find_child(pid);
-
-    if (pid > 0 && child != NULL)
-        close(atomic_exchange(&child->fd, 0));
+    connection = socket;
 }
 
 static void end_with(pid_t parent)
@@ -119,15 +61,14 @@ pid_t child_start(char *const *words, int output, int ending)
 {
     pid_t parent = getpid(), pid = fork();
 
-    if (pid < 0)
-        return -1;
     if (pid > 0) {
-        if (child_adopt(pid, ending))
-            return pid;
-        kill(pid, SIGKILL);
-        child_wait(pid);
-        return -1;
+        running_ending = ending;
+        running = pid;
+        if (interrupted) /* perhaps before that line */
+            kill(pid, ending);
     }
+    if (pid != 0)
+        return pid;
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -147,33 +88,18 @@ pid_t child_start(char *const *words, int output, int ending)
 
 int child_wait(pid_t pid)
 {
+    siginfo_t ignored;
     int status = -1;
-    pid_t ended;
 
-    while ((ended = waitpid(pid, &status, __WALL)) < 0 && errno == EINTR)
+    while (waitid(P_PID, (id_t)pid, &ignored, WEXITED | WNOWAIT) != 0 && errno == EINTR)
         ;
-    child_forget(pid);
-    return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-void child_end(pid_t pid)
-{
-    struct child *child = find_child(pid);
-
-    if (pid > 0 && child != NULL)
-        pidfd_send_signal(child->fd, SIGKILL, NULL, 0);
-    if (ends_within(pid, END_SECONDS))
-        child_wait(pid);
-    else if (pid > 0 && child != NULL)
-        complain("process %d does not end", (int)pid);
+    running = 0;
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 bool child_has_ended(pid_t pid)
 {
-    if (waitpid(pid, NULL, WNOHANG) != pid && !ends_within(pid, 0))
-        return false;
-    child_forget(pid);
-    return true;
+    return waitpid(pid, NULL, WNOHANG) == pid;
 }
 
 bool child_first_line(char *const *words, char *line, size_t size)

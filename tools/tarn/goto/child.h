@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/child.h - child processes of tarn, none of which outlives it, however it ends.
+ * tools/tarn/goto/child.h - a child process of tarn, one at a time, which does not outlive it, however it
+ * ends.
  *
- * The handler of a signal that should end tarn (SIGINT, SIGTERM, SIGHUP) ends them. So a wait for one of
- * them, or for its output, ends whenever the signal comes.
+ * The handler of a signal that should end tarn (SIGINT, SIGTERM, SIGHUP) ends it. So a wait for it, or for
+ * its output, ends whenever the signal comes.
  */
 #ifndef TARN_GOTO_CHILD_H
 #define TARN_GOTO_CHILD_H
@@ -11,7 +12,7 @@
 #include <sys/types.h>
 #include <tools/tarn/tarn.h>
 
-/* From now on such a signal ends the children, but not tarn. */
+/* From now on such a signal ends the child, but not tarn. */
 void child_catch_signals(void);
 /* Whether such a signal has come. */
 bool child_is_interrupted(void);
@@ -23,14 +24,11 @@ pid_t child_start(char *const *words, int output, int ending);
 #define CHILD_NOT_STARTED 127 /* exit status if the program does not exist */
 /* Waits. Returns its exit status, or -1 if a signal ended it. */
 int child_wait(pid_t pid);
-/* Kills it if it runs, and waits for a limited time. */
-void child_end(pid_t pid);
-/* Whether it has ended; if so, it has been reaped. */
+/* Whether it has ended; if so, it has been reaped. For children without child_catch_signals. */
 bool child_has_ended(pid_t pid);
-/* Treats a process that was not started by child_start as if it had been. */
-bool child_adopt(pid_t pid, int ending);
-/* Call it if the process was reaped elsewhere. */
-void child_forget(pid_t pid);
+/* Such a signal also ends the writing side of SOCKET, with which a process ends that is no child; -1: of
+ * none. */
+void child_ends_with(int socket);
 /* Gets the first line that a program prints. False: it failed or printed nothing. */
 bool child_first_line(char *const *words, char *line, size_t size);
 

@@ -277,12 +277,11 @@ static bool start_at(struct emulator *emulator, uint64_t clock, struct fail *fai
 
     name_copy(emulator, clock, path);
     emulator->connection = connect_to(path);
+    child_ends_with(emulator->connection);
     if (emulator->connection < 0 || receive(emulator, &hello, fail) != EMULATOR_TIME)
         return fail_set(fail, "%s has ended", path);
     emulator->pid = (pid_t)hello.pid;
     emulator->began = hello.clock;
-    if (!child_adopt(emulator->pid, SIGKILL))
-        return fail_set(fail, "the emulator's copy cannot be kept: %s", strerror(errno));
     emulator->memory = memory_of_process(emulator->pid, hello.base, hello.bytes, fail);
     return emulator->memory != NULL;
 }
@@ -358,18 +357,23 @@ double emulator_seconds(const struct emulator *emulator)
 
 /* ---- the end ---- */
 
-/* The runner ends with its connection. */
+/* The runner ends with its connection, whose other side is open as long as it runs. */
 void emulator_stop(struct emulator *emulator)
 {
+    struct copies_reply_packet late;
+
     if (emulator->memory != NULL)
         emulator->memory->class->close(emulator->memory);
     emulator->memory = NULL;
     gdb_client_close(&emulator->client);
-    if (emulator->connection >= 0)
+    child_ends_with(-1);
+    if (emulator->connection >= 0) {
+        shutdown(emulator->connection, SHUT_WR);
+        while (recv(emulator->connection, &late, sizeof(late), 0) > 0)
+            ;
         close(emulator->connection);
+    }
     emulator->connection = -1;
-    if (emulator->pid > 0)
-        child_end(emulator->pid);
     emulator->pid = 0;
 }
 

@@ -27,7 +27,7 @@ struct journey {
     double took; /* CPU time of the runner */
 };
 
-/* Afterwards the recipe's emulator is stopped at the event, or at least its memory is readable. */
+/* THERE: the recipe's emulator is stopped at the event. */
 enum journey_end journey(struct journey *journey, struct fail *fail);
 
 #endif

@@ -441,9 +441,9 @@ void print_heading(struct printer *printer)
 }
 
 bool print_sides_open(struct print_sides *sides, const struct trace *a, const struct trace *b,
-                      enum print_style style, FILE *file, struct fail *fail)
+                      enum print_style style, struct fail *fail)
 {
-    *sides = (struct print_sides){.file = file};
+    *sides = (struct print_sides){0};
     out_open(&sides->out, -1, 0);
     if (!printer_open(&sides->printers[0], a, &sides->out, style, PRINT_TIME_START, fail) ||
         !printer_open(&sides->printers[1], b, &sides->out, style, PRINT_TIME_START, fail))
@@ -455,7 +455,7 @@ bool print_sides_open(struct print_sides *sides, const struct trace *a, const st
 void print_side(struct print_sides *sides, unsigned side, const struct cursor *cursor)
 {
     print_event(&sides->printers[side], cursor);
-    fwrite(sides->out.bytes, 1, sides->out.used - 1, sides->file);
+    fwrite(sides->out.bytes, 1, sides->out.used - 1, stdout);
     sides->out.used = 0;
 }
 

@@ -324,26 +324,19 @@ static unsigned cells_width(const struct table *table, const struct layout *layo
 }
 
 /* Leaves out columns until the line fits. Returns the width for names, at most NAME_WIDTH. */
-static unsigned fit(const struct table *table, struct layout *layouts, unsigned name_width,
-                    const struct table_limits *limits)
+static unsigned fit(const struct table *table, struct layout *layouts, unsigned name_width, unsigned least,
+                    unsigned width)
 {
-    unsigned least = name_width < limits->name_width ? name_width : limits->name_width;
     unsigned cells = cells_width(table, layouts);
 
-    for (const char *const *key = limits->drops; *key != NULL && cells + least > limits->width; key++) {
-        int place = table_find_column(table, *key);
-
-        if (place >= 0)
-            layouts[place].is_shown = false;
-        cells = cells_width(table, layouts);
-    }
-    for (unsigned i = table->column_count; i-- > 1 && cells + least > limits->width;) {
+    least = name_width < least ? name_width : least;
+    for (unsigned i = table->column_count; i-- > 1 && cells + least > width;) {
         layouts[i].is_shown &= (int)i == table->sorted;
         cells = cells_width(table, layouts);
     }
-    if (cells + name_width <= limits->width)
+    if (cells + name_width <= width)
         return name_width;
-    return cells + least < limits->width ? limits->width - cells : least;
+    return cells + least < width ? width - cells : least;
 }
 
 /* Sums up the rows from FIRST on. Where all are unknown, so is the sum. */
@@ -357,13 +350,11 @@ static void add_rest(const struct table *table, size_t first, struct table_row *
 
 void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width)
 {
-    static const char *const none[] = {NULL};
-
-    table_print_text_within(to, table, top, &(struct table_limits){width, NAME_WIDTH_CUT, none});
+    table_print_text_within(to, table, top, width, NAME_WIDTH_CUT);
 }
 
-void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
-                             const struct table_limits *limits)
+void table_print_text_within(FILE *to, const struct table *table, uint64_t top, unsigned width,
+                             unsigned least_name_width)
 {
     struct layout layouts[TABLE_COLUMNS_MAX];
     struct table_row *rest = NULL;
@@ -382,7 +373,7 @@ void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
     name_width = widest_name(table, top);
     if (rest != NULL && characters(name) > name_width)
         name_width = characters(name);
-    name_width = fit(table, layouts, name_width, limits);
+    name_width = fit(table, layouts, name_width, least_name_width, width);
     if (rest != NULL && characters(name) > name_width)
         snprintf(name, sizeof(name), "... and %zu more", table->count - (size_t)top);
     print_head(to, table, layouts, name_width);

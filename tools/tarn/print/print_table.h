@@ -20,19 +20,11 @@ uint64_t table_top(const struct table_options *options, uint64_t usual);
 /* Returns the width of text: the terminal's, else 100 characters; UINT_MAX with --wide. */
 unsigned table_width(const struct table_options *options);
 
-struct table_limits {
-    unsigned width;      /* of a line, in characters */
-    unsigned name_width; /* to which names are cut before columns are left out */
-    /* keys of columns to leave out first, the least important first; NULL-terminated. Then go the last ones
-     */
-    const char *const *drops;
-};
-
 /* TOP: maximum number of rows. WIDTH: of a line, in characters; UINT_MAX: any. */
 void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width);
-/* Cuts names, then leaves columns out, until lines fit. */
-void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
-                             const struct table_limits *limits);
+/* Cuts names to NAME_WIDTH before it leaves out the last columns. */
+void table_print_text_within(FILE *to, const struct table *table, uint64_t top, unsigned width,
+                             unsigned name_width);
 void table_print_json(FILE *to, const struct table *table, uint64_t top); /* "KEY":[{...},...] */
 void table_print_csv(FILE *to, const struct table *table, uint64_t top);  /* with its own heading */
 /* Prints it in the format chosen, JSON as such a member; USUAL as of table_top. */

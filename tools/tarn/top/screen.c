@@ -12,10 +12,10 @@
 #define PICKED_MAX  6u
 #define NAMES_CUT   20u /* of processes and threads on narrow screens; fits the heading */
 #define EDGES_CUT   26u
-#define PIECE_BYTES 512u /* of the first line */
+#define LINE_BYTES  512u
 #define ROWS_BATCH  10u
-#define ROWS_SMALL  3u /* of a secondary table on small screens */
-#define ROWS_LARGE  6u
+#define LINES_MAX   8u /* of a secondary table */
+#define LINES_MIN   4u /* the blank line, the heading, a row, and the sum of the others */
 #define HEIGHT_MAIN 8u /* minimum number of lines of the first table */
 
 const char *const screen_sorts[SORTS + 1] = {"running", "ready", "switches", "wakeups", "name"};
@@ -25,39 +25,33 @@ const char *const screen_analyses[SCREEN_ANALYSES] = {"stats", "threads", "sysca
 struct part {
     unsigned analysis;
     const char *table, *heading;  /* table NULL: the first one */
-    const char *keys[PICKED_MAX]; /* NULL: the first columns */
+    const char *keys[PICKED_MAX]; /* the most important first; NULL: the first columns */
     unsigned name_width;          /* to which names are cut on narrow screens */
-    /* keys to leave out first on narrow screens; NULL-terminated */
-    const char *drops[PICKED_MAX];
 };
 
-static const struct part threads_part = {
-    SCREEN_THREADS, "thread",
-    "thread",       {"tid", "pid", "running_ns", "ready_ns", "switches", "wakeups"},
-    NAMES_CUT,      {"pid", "wakeups", "switches", "ready_ns", "tid"}};
+static const struct part threads_part = {SCREEN_THREADS,
+                                         "thread",
+                                         "thread",
+                                         {"tid", "pid", "running_ns", "ready_ns", "switches", "wakeups"},
+                                         NAMES_CUT};
 static const struct part processes_part = {
-    SCREEN_THREADS, "process",
-    "process",      {"pid", "threads", "running_ns", "ready_ns", "switches", "wakeups"},
-    NAMES_CUT,      {"threads", "wakeups", "switches", "ready_ns", "pid"}};
+    SCREEN_THREADS,
+    "process",
+    "process",
+    {"pid", "threads", "running_ns", "ready_ns", "switches", "wakeups"},
+    NAMES_CUT};
 static const struct part other_parts[] = {
     {SCREEN_SYSCALLS,
      "call",
      "system call",
      {"total_ns", "calls", "errors", "own_ns", "mean_ns", "max_ns"},
-     NAMES_CUT,
-     {"own_ns", "errors", "mean_ns", "max_ns", "calls"}},
-    {SCREEN_IPC,
-     "edge",
-     "IPC",
-     {"total_ns", "calls", "errors", "mean_ns", "p99_ns", "max_ns"},
-     EDGES_CUT,
-     {"p99_ns", "errors", "mean_ns", "max_ns", "calls"}},
+     NAMES_CUT},
+    {SCREEN_IPC, "edge", "IPC", {"total_ns", "calls", "errors", "mean_ns", "p99_ns", "max_ns"}, EDGES_CUT},
     {SCREEN_LOCKS,
      "class",
      "lock class",
      {"waited_ns", "contentions", "wait_mean_ns", "wait_max_ns", "spins", "acquisitions"},
-     NAMES_CUT,
-     {"acquisitions", "spins", "wait_mean_ns", "wait_max_ns", "contentions"}},
+     NAMES_CUT},
 };
 #define OTHERS (sizeof(other_parts) / sizeof(other_parts[0]))
 
@@ -163,72 +157,24 @@ static void pick(struct table *table, struct table_column columns[PICKED_MAX], c
         table_sort(table, table_find_column(table, sort));
 }
 
-/* The columns that may be left out: not the one sorted by. */
-static void choose_drops(const char *drops[PICKED_MAX], const struct part *part, const char *sort)
+/* Prints at most LINES of WIDTH, including the heading and the blank line above. */
+static void print_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
+                       const char *pattern, double seconds, unsigned width, unsigned lines)
 {
-    unsigned count = 0;
-
-    for (unsigned i = 0; part->drops[i] != NULL; i++)
-        if (strcmp(part->drops[i], sort) != 0)
-            drops[count++] = part->drops[i];
-    drops[count] = NULL;
-}
-
-/* Prints at most LINES of WIDTH, including the heading
- * and the blank line above. Returns the number of lines. */
-static unsigned print_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
-                           const char *pattern, double seconds, unsigned width, unsigned lines)
-{
-    const char *drops[PICKED_MAX];
     const struct table *from = find_table(screen->analyses[part->analysis], part->table);
     struct table_column columns[PICKED_MAX];
     struct table table;
     unsigned rows;
 
-    if (from == NULL || lines < 4)
-        return 0;
+    if (from == NULL || lines < LINES_MIN)
+        return;
     pick(&table, columns, from, part, sort, pattern, seconds);
     rows = table.count <= lines - 2 ? (unsigned)table.count : lines - 3;
-    choose_drops(drops, part, sort);
-    table_print_text_within(to, &table, rows, &(struct table_limits){width, part->name_width, drops});
-    rows += table.count > rows;
+    table_print_text_within(to, &table, rows, width, part->name_width);
     table_free(&table);
-    return rows + 2;
 }
 
 /* ---- above the tables ---- */
-
-enum piece { STATE, SOURCE, WHEN, SPAN, RATE, BEHIND, LOST, LOST_IN_ALL, LOST_PACKETS, PIECES };
-
-/* Prints the first line. If it is longer than WIDTH, leaves
- * out the least important pieces, and then cuts the source. */
-static void print_first(FILE *to, char pieces[PIECES][PIECE_BYTES], const struct screen *screen,
-                        unsigned width)
-{
-    static const enum piece drops[] = {LOST_IN_ALL, BEHIND, SPAN, LOST_PACKETS, RATE, LOST};
-    bool is_whole = screen->all.lost_events == 0;
-    size_t used = 0, most;
-
-    for (unsigned i = 0; i < PIECES; i++)
-        used += strlen(pieces[i]);
-    for (unsigned i = 0; i < sizeof(drops) / sizeof(drops[0]) && used > width; i++) {
-        enum piece drop =
-            is_whole || i > 1 ? drops[i] : drops[1 - i]; /* with losses, leave out the delay first */
-
-        used -= strlen(pieces[drop]);
-        pieces[drop][0] = '\0';
-    }
-    most = strlen(pieces[SOURCE]);
-    if (used > width && most > used - width + 3) {
-        size_t kept = most - (used - width) - 3;
-
-        memmove(pieces[SOURCE] + 3, pieces[SOURCE] + most - kept, kept + 1);
-        memcpy(pieces[SOURCE], "...", 3);
-    }
-    for (unsigned i = 0; i < PIECES; i++)
-        fputs(pieces[i], to);
-    fputc('\n', to);
-}
 
 /* Prints entries separated by two blanks, on as many lines as needed. Returns the number of lines. */
 static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
@@ -255,7 +201,7 @@ static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
 /* Prints why rows are missing; on a screen also how to show them again. Returns the number of lines. */
 static unsigned print_filter(FILE *to, const struct screen *screen, bool is_screen, unsigned width)
 {
-    char line[PIECE_BYTES];
+    char line[LINE_BYTES];
 
     if (screen->pattern[0] == '\0')
         return 0;
@@ -269,22 +215,20 @@ static unsigned print_head(FILE *to, const struct screen *screen, double seconds
 {
     const struct analysis *stats = screen->analyses[SCREEN_STATS];
     double rate = stats->total->cells[table_find_column(&stats->totals, "events_per_second")].real;
-    char pieces[PIECES][PIECE_BYTES] = {""};
+    char line[LINE_BYTES], behind[40] = "", packets[40] = "";
 
-    if (screen->state != NULL)
-        snprintf(pieces[STATE], PIECE_BYTES, "(%s) ", screen->state);
-    snprintf(pieces[SOURCE], PIECE_BYTES, "%s", screen->source);
-    snprintf(pieces[WHEN], PIECE_BYTES, " at %.3f s", (double)analysis_when(stats, stats->to) * 1e-9);
-    snprintf(pieces[SPAN], PIECE_BYTES, ": %.2f s", seconds);
-    snprintf(pieces[RATE], PIECE_BYTES, ", %.0f events/s", rate);
     if (screen->behind >= 0)
-        snprintf(pieces[BEHIND], PIECE_BYTES, ", %.1f s behind", screen->behind);
-    snprintf(pieces[LOST], PIECE_BYTES, ", lost %" PRIu64 " events", screen->losses.lost_events);
-    snprintf(pieces[LOST_IN_ALL], PIECE_BYTES, " (in all %" PRIu64 ")", screen->all.lost_events);
+        snprintf(behind, sizeof(behind), "  %.1f s behind", screen->behind);
     if (screen->all.lost_packets != 0)
-        snprintf(pieces[LOST_PACKETS], PIECE_BYTES, ", %" PRIu64 " packets", screen->all.lost_packets);
-    print_first(to, pieces, screen, width);
-    return 1 + (screen->line != NULL ? print_wrapped(to, screen->line, width) : 0) +
+        snprintf(packets, sizeof(packets), ", %" PRIu64 " packets", screen->all.lost_packets);
+    snprintf(line, sizeof(line),
+             "%s%s%s%s at %.3f s  %.2f s  %.0f events/s%s  lost %" PRIu64 " events (in all %" PRIu64 "%s)",
+             screen->state != NULL ? "(" : "", screen->state != NULL ? screen->state : "",
+             screen->state != NULL ? ") " : "", screen->source,
+             (double)analysis_when(stats, stats->to) * 1e-9, seconds, rate, behind,
+             screen->losses.lost_events, screen->all.lost_events, packets);
+    return print_wrapped(to, line, width) +
+           (screen->line != NULL ? print_wrapped(to, screen->line, width) : 0) +
            print_filter(to, screen, is_screen, width);
 }
 
@@ -326,28 +270,22 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
     double seconds = analysis_seconds(screen->analyses[SCREEN_STATS]);
     struct part main = screen->by_thread ? threads_part : processes_part;
     char heading[40];
-    unsigned used, left, others = ROWS_LARGE + 2;
-    unsigned all = height != 0 ? height : UINT32_MAX, bars = width;
+    unsigned used, left = ROWS_BATCH + 3, others = left, bars = width;
 
     seconds = seconds > 0 ? seconds : 1e-9;
     width = height != 0 ? width : UINT_MAX; /* without a screen nothing is cut */
     used = print_head(to, screen, seconds, height != 0, width);
     used += print_cpus(to, screen, bars, height != 0 ? height / 4 + 1 : 64);
-    left = all > used ? all - used : 0;
-    if (height == 0)
-        others = left = ROWS_BATCH + 3;
-    else if (left < HEIGHT_MAIN + OTHERS * others)
-        others = left > HEIGHT_MAIN + 2 * (ROWS_SMALL + 3) ? ROWS_SMALL + 3 : 0;
-    if (height != 0)
-        left = others != 0 && left > 2 * others ? left - 2 * others : left;
-    if (height != 0 && others != 0 && screen->analyses[SCREEN_LOCKS] != NULL && left > HEIGHT_MAIN + others)
-        left -= others;
     if (height != 0) {
+        left = height > used ? height - used : 0;
+        others = left > HEIGHT_MAIN ? (left - HEIGHT_MAIN) / OTHERS : 0;
+        others = others < LINES_MIN ? 0 : others < LINES_MAX ? others : LINES_MAX;
+        left -= OTHERS * others;
         snprintf(heading, sizeof(heading), "%s by %s", main.heading, screen_sorts[screen->sort]);
         main.heading = heading;
     }
     print_part(to, screen, &main, sorts[screen->sort], screen->pattern, seconds, width, left);
-    for (unsigned i = 0; i < OTHERS && others != 0; i++)
+    for (unsigned i = 0; i < OTHERS; i++)
         print_part(to, screen, &other_parts[i], other_parts[i].keys[0], "", seconds, width, others);
 }
 
@@ -380,7 +318,7 @@ void screen_write(FILE *to, const struct screen *screen, const struct table_opti
     static const struct table_column columns[] = {NUMBER_COLUMN("from_ns"),     NUMBER_COLUMN("to_ns"),
                                                   COUNT_COLUMN("events"),       COUNT_COLUMN("lost_events"),
                                                   COUNT_COLUMN("lost_packets"), COUNT_COLUMN("unfinished")};
-    static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}, 0, {NULL}};
+    static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}, 0};
     const struct analysis *stats = screen->analyses[SCREEN_STATS];
     struct table interval = TABLE("interval", "interval", "intervals", columns, TABLE_AS_FILLED);
     struct table_row *row = table_add(&interval, screen->source);

@@ -92,7 +92,10 @@ static void add_row(struct table *table, const struct routines *routines,
     }
 }
 
-void shares_fill(struct table *table, struct table_column columns[SHARES_COLUMNS], const struct routines *now,
+/* Makes a table of the processes at NOW, to be freed by table_free: times since BEFORE, or NULL: since
+ * counting was switched on. In nanoseconds; IN_PERCENT: of *seconds, the time between. COLUMNS is the
+ * table's. */
+static void fill(struct table *table, struct table_column columns[SHARES_COLUMNS], const struct routines *now,
                  const struct routines *before, const char *pattern, bool in_percent, double *seconds)
 {
     struct processes processes, earlier = {0};
@@ -138,21 +141,6 @@ static void sort_rows(struct table *table, enum screen_sort sort, bool in_percen
                           : table_find_column(table, (in_percent ? percent_keys : ns_keys)[column]));
 }
 
-/* In this order columns are left out on narrow screens. */
-static void choose_drops(const char *drops[COLUMNS + 1])
-{
-    static const uint8_t order[] = {
-        TRACE_SHARE_AWAY,   TRACE_SHARE_SUSPENDED, TRACE_SHARE_OTHERS,     TRACE_SHARE_FAULT,
-        TRACE_SHARE_IDLE,   TRACE_SHARE_SEND,      TRACE_SHARE_FUTEX,      TRACE_SHARE_NOTIFICATION,
-        TRACE_SHARE_SLEEP,  TRACE_SHARE_RECEIVE,   TRACE_SHARE_INTERRUPTS, TRACE_SHARE_REPLY,
-        TRACE_SHARE_FAULTS, TRACE_SHARE_CALLS,     TRACE_SHARE_SYSCALLS,   TRACE_SHARE_PROGRAM};
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < sizeof(order); i++)
-        drops[count++] = percent_keys[FIRST_SHARE + order[i]];
-    drops[count] = NULL;
-}
-
 /* Removes columns in which no process has any time, and the column of intervals. */
 static void drop_empty(struct table *table, struct table_column columns[SHARES_COLUMNS])
 {
@@ -172,43 +160,40 @@ static void drop_empty(struct table *table, struct table_column columns[SHARES_C
     table->column_count = kept;
 }
 
-void shares_print(FILE *to, const struct shares_view *view, const struct routines *now,
+void shares_print(FILE *to, const struct screen *screen, const struct routines *now,
                   const struct routines *before, unsigned width, unsigned height, uint64_t top)
 {
     struct table_column columns[SHARES_COLUMNS];
-    const char *drops[COLUMNS + 1];
-    unsigned lines = 2 + (view->line != NULL);
+    unsigned lines = 2 + (screen->line != NULL);
     struct table table;
     double seconds;
 
-    shares_fill(&table, columns, now, before, view->pattern, true, &seconds);
-    sort_rows(&table, view->sort, true);
+    fill(&table, columns, now, before, screen->pattern, true, &seconds);
+    sort_rows(&table, screen->sort, true);
     drop_empty(&table, columns);
-    choose_drops(drops);
-    fprintf(to, "%s%s%s%s: %.2f s, %zu processes\n", view->state != NULL ? "(" : "",
-            view->state != NULL ? view->state : "", view->state != NULL ? ") " : "", view->source, seconds,
-            table.count);
-    if (view->line != NULL)
-        fprintf(to, "%s\n", view->line);
-    if (view->pattern[0] != '\0') {
-        fprintf(to, "only processes matching %s\n", view->pattern);
+    fprintf(to, "%s%s%s%s: %.2f s, %zu processes\n", screen->state != NULL ? "(" : "",
+            screen->state != NULL ? screen->state : "", screen->state != NULL ? ") " : "", screen->source,
+            seconds, table.count);
+    if (screen->line != NULL)
+        fprintf(to, "%s\n", screen->line);
+    if (screen->pattern[0] != '\0') {
+        fprintf(to, "only processes matching %s\n", screen->pattern);
         lines++;
     }
     const uint64_t rows = height == 0 ? top : height > lines + 2 ? height - lines - 2 : 1;
-    table_print_text_within(to, &table, rows,
-                            &(struct table_limits){height != 0 ? width : UINT_MAX, NAMES_CUT, drops});
+    table_print_text_within(to, &table, rows, height != 0 ? width : UINT_MAX, NAMES_CUT);
     table_free(&table);
 }
 
-void shares_write(FILE *to, const struct shares_view *view, const struct routines *now,
+void shares_write(FILE *to, const struct screen *screen, const struct routines *now,
                   const struct routines *before, const struct table_options *output)
 {
     struct table_column columns[SHARES_COLUMNS];
     struct table table;
     double seconds;
 
-    shares_fill(&table, columns, now, before, view->pattern, false, &seconds);
-    sort_rows(&table, view->sort, false);
+    fill(&table, columns, now, before, screen->pattern, false, &seconds);
+    sort_rows(&table, screen->sort, false);
     if (output->format == TABLES_JSON)
         fprintf(to, "{\"seconds\":%.9f,", seconds);
     table_print(to, output, &table, UINT64_MAX);
