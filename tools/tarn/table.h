@@ -125,12 +125,7 @@ struct table {
 /* clang-format on */
 
 /* How tables are sorted and printed: the options of print/print_table.h. */
-enum table_format {
-    TABLES_TEXT,
-    TABLES_JSON,
-    TABLES_CSV,
-    TABLES_OTHER /* the first one of a subcommand's own */
-};
+enum table_format { TABLES_TEXT, TABLES_JSON, TABLES_CSV };
 struct table_options {
     const char *sort;
     bool reverse, is_wide;

@@ -2,8 +2,7 @@
 /*
  * ctl.c - `tarn ctl SOURCE COMMAND`: shows and sets what a running guest traces.
  *
- * The guest executes the commands (trace/print/commands.h), except `status`, which guest memory answers, too,
- * and `snapshot`, which is a pull.
+ * The guest executes the commands (trace/print/commands.h), except `status`, which guest memory answers, too.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -29,8 +28,6 @@ static void describe_commands(struct page *page, const struct command *self)
         page_entry(page, trace_commands[i].name,
                    trace_commands[i].arguments[0] ? trace_commands[i].arguments : NULL,
                    trace_commands[i].help);
-    page_entry(page, "snapshot", "DIR",
-               "write the current contents of the buffers to DIR, as `tarn pull --snapshot`");
 }
 
 /* ---- statistics ---------------------------------------------------------------------------------- */
@@ -174,10 +171,6 @@ static int run_ctl(int argc, char **argv)
     if (status >= 0)
         return status;
     const char *name = argv[optind++];
-    if (optind < argc && strcmp(argv[optind], "snapshot") == 0 && optind + 2 == argc) {
-        char *words[] = {"pull", (char *)name, "--snapshot", "-o", argv[optind + 1], NULL};
-        return pull_command.run(5, words);
-    }
     char **words = optind < argc ? argv + optind : default_words;
     const int count = optind < argc ? argc - optind : 1;
     bool ok = trace_command_check((uint32_t)count, words, error) ||

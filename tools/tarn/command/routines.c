@@ -8,10 +8,8 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/routines.h>
 
-#define TABLES_FLAME TABLES_OTHER
-
 struct options {
-    struct row_options rows; /* first */
+    struct row_options rows;
     const char *tau, *symbols;
     uint64_t pid; /* UINT64_MAX: all */
     bool by_thread;
@@ -22,10 +20,6 @@ static const struct command_option known[] = {
           "rows for each thread and process, instead of sums over all of them")},
     {COUNT("pid", "PID", struct options, pid, 0, UINT32_MAX,
            "only those of this process; 0: of idle threads and orphans")},
-    {CHOICE("flame", struct options, rows.output.format, TABLES_FLAME,
-            "print folded stacks for flame graphs: process, routine of the program, routine of the kernel, "
-            "and their "
-            "exclusive microseconds")},
     {TEXT("tau", "DIRECTORY", struct options, tau,
           "write a profile of TAU for each thread into DIRECTORY, for pprof and ParaProf: "
           "profile.0.CONTEXT.THREAD, numbered from 0")},
@@ -53,9 +47,7 @@ static bool show(const struct options *options, const struct routines_view *view
         return fail_set(fail, options->pid == UINT64_MAX ? ROUTINES_ARE_OFF : "that process has no tables");
     routines_names_open(&names, routines, options->symbols);
     bool ok = options->tau == NULL || routines_write_tau(routines, &names, options->tau, fail);
-    if (ok && options->rows.output.format == TABLES_FLAME)
-        routines_print_flame(routines, &names);
-    else if (ok && options->tau == NULL)
+    if (ok && options->tau == NULL)
         ok = routines_print_table(view, routines, &names, fail);
     routines_names_close(&names);
     return ok;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* routines.h - what `tarn routines` prints: a table, names of routines, and files for flame graphs and TAU.
- */
+/* routines.h - what `tarn routines` prints: a table, names of routines, and files for TAU. */
 #ifndef TARN_COMMAND_ROUTINES_H
 #define TARN_COMMAND_ROUTINES_H
 
@@ -24,9 +23,6 @@ const char *row_routine_name(const struct routine_names *names, uint64_t key,
 const char *row_context_name(const struct routine_names *names, uint64_t key,
                              char name[TRACE_ROUTINE_NAME_BYTES]);
 
-/* Prints a line for each routine that took time itself: "process;parse;syscall space_map 120", in
- * microseconds. Time in which threads did not run is left out. */
-void routines_print_flame(const struct routines *routines, const struct routine_names *names);
 /* Makes the directory if there is none, and writes a file for each table. False: FAIL. */
 bool routines_write_tau(const struct routines *routines, const struct routine_names *names,
                         const char *directory, struct fail *fail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* routines_export.c - tables for flame graphs and TAU; see routines.h. */
+/* routines_export.c - names of routines, and tables for TAU; see routines.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,27 +89,6 @@ static double in_us(uint64_t ticks, uint64_t clock_hz)
 static bool is_of_program(uint64_t key)
 {
     return trace_routine_kind(key) == TRACE_ROUTINE_PROGRAM;
-}
-
-/* ---- flame graphs ---------------------------------------------------------------------------------- */
-
-void routines_print_flame(const struct routines *routines, const struct routine_names *names)
-{
-    char process[ROUTINES_NAME_BYTES], name[TRACE_ROUTINE_NAME_BYTES], context[TRACE_ROUTINE_NAME_BYTES];
-
-    for (size_t i = 0; i < routines->count; i++) {
-        const struct routines_copy *copy = &routines->copies[i];
-        for (uint32_t r = 0; r < copy->head.rows; r++) {
-            const struct trace_routine_row *row = &copy->rows[r];
-            const double us = in_us(row->exclusive, routines->hello.clock_hz);
-            if ((int64_t)row->exclusive < 0 || trace_routine_kind(row->key) == TRACE_ROUTINE_OUT || us < 0.5)
-                continue;
-            const bool is_nested = trace_routine_context(row->key) != 0 && !is_of_program(row->key);
-            printf("%s%s%s;%s %.0f\n", routines_name(&copy->head, process), is_nested ? ";" : "",
-                   is_nested ? row_context_name(names, row->key, context) : "",
-                   row_routine_name(names, row->key, name), us);
-        }
-    }
 }
 
 /* ---- TAU ------------------------------------------------------------------------------------------- */

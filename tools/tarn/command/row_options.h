@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * row_options.h - the options of subcommands that print rows counted in a guest: when they are read.
- *
- * A subcommand embeds struct row_options as the first member of its own options, so that its own formats
- * exclude those of the group (options.h).
- */
+/* row_options.h - the options of subcommands that print rows counted in a guest: when they are read. */
 #ifndef TARN_ROW_OPTIONS_H
 #define TARN_ROW_OPTIONS_H
 
@@ -12,9 +7,9 @@
 #include <tools/tarn/source/source.h>
 
 struct row_options {
-    struct table_options output; /* first */
-    uint64_t interval_ns;        /* 0: none */
-    double wait;                 /* seconds to connect */
+    struct table_options output;
+    uint64_t interval_ns; /* 0: none */
+    double wait;          /* seconds to connect */
 };
 
 #define ROWS_TOP 20u /* usually, in text */

@@ -2,20 +2,18 @@
 /*
  * tables.c - `tarn tables SOURCE [NAME]`: the tables of counters of a guest.
  *
- * tables/declared.h finds them in the metadata, tables/moment.h copies them, tables/counted.h adds CPUs up,
- * tables/show.h makes the table that is printed.
+ * tables/moment.h copies them, tables/counted.h adds CPUs up, tables/show.h makes the table that is printed.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <tarn/error.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/row_options.h>
 #include <tools/tarn/tables/show.h>
 
 struct options {
-    struct row_options rows; /* first */
-    const char *name;        /* of the table; NULL: list all */
+    struct row_options rows;
+    const char *name; /* of the table; NULL: list all */
     const char *trace, *symbols;
     bool by_cpu, previous;
 };
@@ -34,38 +32,25 @@ static const struct command_option known[] = {
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-/* Guests that are older do not know the request. */
-static bool refuse_metadata(const struct source *source, const struct source_reply *reply, struct fail *fail)
-{
-    if (reply->status != -E_BAD_ARGUMENT)
-        return false;
-    return source->is_previous
-               ? fail_set(fail,
-                          "this guest gives the tables of the previous boot not over a link: its version of "
-                          "Tarn is older; read them from guest memory: ram:, gdb: or core:")
-               : fail_set(fail, "this system has no tables of counters: its version of Tarn is older");
-}
-
-static bool read_declared(struct source *source, struct declared *declared, struct fail *fail)
+static bool check_tables(struct source *source, struct fail *fail)
 {
     const bool is_link = source->class->link != NULL;
     const struct wire_request request = {
         .operation = is_link && source->is_previous ? WIRE_OP_PREVIOUS_METADATA : WIRE_OP_METADATA};
     struct source_reply reply = {0};
 
-    if (!source_control(source, &request, "the metadata: ", &reply, fail))
-        return refuse_metadata(source, &reply, fail);
-    return check_metadata(&source->hello, reply.data, reply.size, fail) &&
-           declared_read(declared, (const char *)reply.data, reply.size, fail);
+    return source_control(source, &request, "the metadata: ", &reply, fail) &&
+           check_metadata(&source->hello, reply.data, reply.size, fail) &&
+           tables_check((const char *)reply.data, reply.size, fail);
 }
 
-static bool refuse_name(const struct declared *declared, const char *name, struct fail *fail)
+static bool refuse_name(const char *name, struct fail *fail)
 {
     char list[400] = "";
 
-    for (unsigned i = 0; i < declared->count; i++)
+    for (unsigned i = 0; i < TRACE_TABLE_COUNT; i++)
         snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i > 0 ? ", " : "",
-                 declared->tables[i].name);
+                 trace_table_list[i].name);
     return fail_set(fail, "no table '%.60s'; there are %s", name, list);
 }
 
@@ -135,48 +120,45 @@ static bool show_rows(const struct options *options, struct source *source,
     if (!key_names_open(&names, source, options->trace, options->symbols, fail))
         return false;
     const uint64_t hz = source->hello.clock_hz, ticks = before != NULL ? ticks_between(before, now, hz) : 0;
-    bool ok = shown_open(&shown, counters, hz, ticks, options->by_cpu, fail);
+    shown_open(&shown, counters, hz, ticks, options->by_cpu);
+    counted_collect(&counted, counters, now, before, options->by_cpu);
+    shown_fill(&shown, &counted, &names);
+    const bool ok = rows_sort(&options->rows.output, &shown.table, fail);
     if (ok) {
-        counted_collect(&counted, counters, now, before, options->by_cpu);
-        shown_fill(&shown, &counted, &names);
-        ok = rows_sort(&options->rows.output, &shown.table, fail);
-        if (ok) {
-            complain_of_rows(counters->name, &counted);
-            print_rows(options, &shown, &counted, now->cpu_count, (double)ticks / (double)hz);
-            *status = counted.damaged != 0 ? EXIT_DAMAGE : EXIT_OK;
-        }
-        counted_free(&counted);
-        shown_close(&shown);
+        complain_of_rows(counters->name, &counted);
+        print_rows(options, &shown, &counted, now->cpu_count, (double)ticks / (double)hz);
+        *status = counted.damaged != 0 ? EXIT_DAMAGE : EXIT_OK;
     }
+    counted_free(&counted);
+    shown_close(&shown);
     key_names_close(&names);
     return ok;
 }
 
-static bool show_table(const struct options *options, struct source *source, const struct declared *declared,
-                       struct moment *now, int *status, struct fail *fail)
+static bool show_table(const struct options *options, struct source *source, struct moment *now, int *status,
+                       struct fail *fail)
 {
-    const struct trace_table_info *counters = declared_find(declared, options->name);
+    const struct trace_table_info *counters = tables_find(options->name);
     struct moment before;
 
     if (counters == NULL)
-        return refuse_name(declared, options->name, fail);
+        return refuse_name(options->name, fail);
     if (options->rows.interval_ns == 0)
         return show_rows(options, source, counters, now, NULL, status, fail);
     before = *now;
     *now = (struct moment){0};
     bool ok = rows_wait(source, before.time + (double)options->rows.interval_ns * 1e-9, fail) &&
-              moment_read(now, source, declared, fail) &&
+              moment_read(now, source, fail) &&
               show_rows(options, source, counters, now, &before, status, fail);
     moment_free(&before);
     return ok;
 }
 
-static bool show_list(const struct options *options, const struct declared *declared,
-                      const struct moment *moment, struct fail *fail)
+static bool show_list(const struct options *options, const struct moment *moment, struct fail *fail)
 {
     struct table list;
 
-    shown_list(&list, declared, moment);
+    shown_list(&list, moment);
     bool ok = rows_sort(&options->rows.output, &list, fail);
     if (ok) {
         printf(options->rows.output.format == TABLES_JSON ? "{\"cpus\":%u,\"tables\":{" : "",
@@ -190,20 +172,18 @@ static bool show_list(const struct options *options, const struct declared *decl
 
 static bool show(const struct options *options, struct source *source, int *status, struct fail *fail)
 {
-    struct declared declared;
     struct moment moment;
     struct wire_previous previous;
 
     if ((options->previous && !source_choose_previous(source, &previous, fail)) ||
-        !read_declared(source, &declared, fail))
+        !check_tables(source, fail))
         return false;
-    bool ok = moment_read(&moment, source, &declared, fail);
+    bool ok = moment_read(&moment, source, fail);
     if (ok) {
-        ok = options->name != NULL ? show_table(options, source, &declared, &moment, status, fail)
-                                   : show_list(options, &declared, &moment, fail);
+        ok = options->name != NULL ? show_table(options, source, &moment, status, fail)
+                                   : show_list(options, &moment, fail);
         moment_free(&moment);
     }
-    declared_free(&declared);
     return ok;
 }
 

@@ -33,7 +33,6 @@ static bool is_trace_file(const char *name)
 {
     return strcmp(name, "metadata") == 0 || strcmp(name, ".metadata.new") == 0 ||
            strcmp(name, TRACE_UNFINISHED_NAME) == 0 || strcmp(name, TRACE_RECIPE_NAME) == 0 ||
-           strcmp(name, ".index.tarn") == 0 || /* of an older `tarn view` */
            strcmp(name, TRACE_SAVED_NAME) == 0 || strcmp(name, TRACE_BEFORE_NAME) == 0 ||
            strcmp(name, TRACE_END_NAME) == 0 || is_numbered(name, "cpu") ||
            is_numbered(name, TRACE_NEW_STREAM_NAME);

@@ -6,9 +6,44 @@
 #include <string.h>
 #include <tools/tarn/tables/moment.h>
 #include <trace/format/layout.h>
+#include <trace/format/metadata.h>
 
 #define READ_AGAIN_MAX 3u
 #define PAGE_BYTES     4096u /* a guest sends whole pages */
+
+/* ---- the list in the metadata ---------------------------------------------------------------------- */
+
+/* The first list is the system's: later ones may have been added by programs. NULL: there is none. */
+static const char *find_list(const char *text, size_t size)
+{
+    static const char begin[] = "\n" TRACE_TABLES_BEGIN;
+
+    return memmem(text, size, begin, sizeof(begin) - 1);
+}
+
+bool tables_check(const char *text, size_t size, struct fail *fail)
+{
+    const char *list = find_list(text, size),
+               *own = find_list(trace_metadata_template, trace_metadata_template_size);
+    const size_t length = (size_t)(strstr(own, "*/") - own);
+
+    if (list == NULL)
+        return fail_set(fail, "this system has no tables of counters: its version of Tarn is older");
+    return ((size_t)(text + size - list) >= length && memcmp(list, own, length) == 0) ||
+           fail_set(
+               fail,
+               "this system has other tables of counters than this program: use the tarn of its version");
+}
+
+const struct trace_table_info *tables_find(const char *name)
+{
+    for (unsigned t = 0; t < TRACE_TABLE_COUNT; t++)
+        if (strcmp(trace_table_list[t].name, name) == 0)
+            return &trace_table_list[t];
+    return NULL;
+}
+
+/* ---- copying --------------------------------------------------------------------------------------- */
 
 /* Readers of mapped rings (trace/ring/table_read.h) take the address of the ring; only its tables exist
  * here. */
@@ -27,8 +62,6 @@ uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct tra
 {
     return moment->area[cpu][table->offset / 8 + word];
 }
-
-/* ---- copying --------------------------------------------------------------------------------------- */
 
 /* Copies the tables of CPU to AREA. */
 static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint64_t *area, uint64_t *clock,
@@ -59,47 +92,43 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
     return true;
 }
 
-static bool has_changing(const struct declared *declared, const uint64_t *area)
+static bool has_changing(const uint64_t *area)
 {
     uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
 
-    for (unsigned t = 0; t < declared->count; t++)
-        for (uint32_t row = 0; row < declared->tables[t].rows; row++)
-            if (trace_table_read_row(&declared->tables[t], ring_of_area(area), row, copy) ==
+    for (unsigned t = 0; t < TRACE_TABLE_COUNT; t++)
+        for (uint32_t row = 0; row < trace_table_list[t].rows; row++)
+            if (trace_table_read_row(&trace_table_list[t], ring_of_area(area), row, copy) ==
                 TRACE_ROW_CHANGING)
                 return true;
     return false;
 }
 
 /* Whether no row was moved while the area was copied, from its end to its begin. */
-static bool is_settled(const struct declared *declared, const uint64_t *area)
+static bool is_settled(const uint64_t *area)
 {
-    const uint32_t ended = declared->tables[0].moves_ended;
-
-    return ended == 0 || area[ended / 8] == area[TRACE_TABLE_MOVES_BEGUN];
+    return area[trace_table_list[0].moves_ended / 8] == area[TRACE_TABLE_MOVES_BEGUN];
 }
 
 /* Reads the tables again if rows were moved or updated meanwhile. */
-static bool read_cpu(struct moment *moment, struct source *source, const struct declared *declared,
-                     uint32_t cpu, struct fail *fail)
+static bool read_cpu(struct moment *moment, struct source *source, uint32_t cpu, struct fail *fail)
 {
     for (unsigned i = 0; i <= READ_AGAIN_MAX; i++) {
-        if (!read_area(source, cpu, declared->bytes, moment->area[cpu], &moment->clock[cpu], fail))
+        if (!read_area(source, cpu, MOMENT_BYTES, moment->area[cpu], &moment->clock[cpu], fail))
             return false;
-        moment->moving[cpu] = !is_settled(declared, moment->area[cpu]);
-        if (!moment->moving[cpu] && !has_changing(declared, moment->area[cpu]))
+        moment->moving[cpu] = !is_settled(moment->area[cpu]);
+        if (!moment->moving[cpu] && !has_changing(moment->area[cpu]))
             break;
     }
     return true;
 }
 
-bool moment_read(struct moment *moment, struct source *source, const struct declared *declared,
-                 struct fail *fail)
+bool moment_read(struct moment *moment, struct source *source, struct fail *fail)
 {
     *moment = (struct moment){.cpu_count = source->hello.cpu_count, .time = now_seconds()};
     for (uint32_t cpu = 0; cpu < moment->cpu_count; cpu++) {
-        moment->area[cpu] = alloc_zero(1, declared->bytes);
-        if (!read_cpu(moment, source, declared, cpu, fail)) {
+        moment->area[cpu] = alloc_zero(1, MOMENT_BYTES);
+        if (!read_cpu(moment, source, cpu, fail)) {
             moment_free(moment);
             return false;
         }

@@ -2,6 +2,9 @@
 /*
  * moment.h - copies of the tables of counters of all CPUs, read from any source (source/source.h).
  *
+ * The tables are those that this program knows: trace_table_list. tables_check refuses a guest that has
+ * others.
+ *
  * The guest goes on while they are copied: each row is of one moment, or known not to be, and
  * the moments of two rows differ. A row that was moved meanwhile (trace/format/table.h) is in a copy once, or
  * `moving` says that this could not be had. A copy is in this machine's byte order. Its contents are
@@ -11,20 +14,27 @@
 #define TARN_TABLES_MOMENT_H
 
 #include <tools/tarn/source/source.h>
-#include <tools/tarn/tables/declared.h>
+#include <trace/events.h>
 #include <trace/ring/table_read.h>
+
+/* Of a CPU's tables, from TRACE_TABLES_OFFSET to the counts behind the last one. */
+#define MOMENT_BYTES (trace_table_list[0].moves_ended + 8ull)
 
 struct moment {
     unsigned cpu_count;
     uint64_t clock[WIRE_CPUS_MAX]; /* ticks when a CPU's tables were copied; 0: unknown */
     double time;                   /* now_seconds() when that began */
     bool moving[WIRE_CPUS_MAX];    /* rows may be in the CPU's copy twice, or not at all */
-    uint64_t *area[WIRE_CPUS_MAX]; /* declared->bytes of each CPU */
+    uint64_t *area[WIRE_CPUS_MAX]; /* MOMENT_BYTES of each CPU */
 };
 
-/* Reads the tables that DECLARED lists. False: FAIL, and nothing to free. */
-bool moment_read(struct moment *moment, struct source *source, const struct declared *declared,
-                 struct fail *fail);
+/* Checks that TEXT, a guest's metadata, lists the same tables as this program's (FORMAT.md, "Tables"). */
+bool tables_check(const char *text, size_t size, struct fail *fail);
+/* The table with that name; NULL: there is none. */
+const struct trace_table_info *tables_find(const char *name);
+
+/* Reads the tables. False: FAIL, and nothing to free. */
+bool moment_read(struct moment *moment, struct source *source, struct fail *fail);
 void moment_free(struct moment *moment);
 
 /* The CPU's ring for readers (trace/ring/table_read.h), which has nothing but the tables. */

@@ -38,9 +38,6 @@ static const char *key_of(struct shown *shown, const struct trace_column_info *c
 
 static void add_column(struct shown *shown, unsigned column, enum what what, struct table_column head)
 {
-    shown->is_too_wide |= shown->count == TABLE_COLUMNS_MAX;
-    if (shown->is_too_wide)
-        return;
     shown->columns[shown->count] = head;
     shown->shows[shown->count++] = (struct shown_column){(uint16_t)column, (uint8_t)what};
 }
@@ -127,8 +124,8 @@ static const char *choose_order(const struct shown *shown)
     return first;
 }
 
-bool shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz,
-                uint64_t elapsed, bool by_cpu, struct fail *fail)
+void shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz,
+                uint64_t elapsed, bool by_cpu)
 {
     *shown = (struct shown){
         .counters = counters,
@@ -140,14 +137,8 @@ bool shown_open(struct shown *shown, const struct trace_table_info *counters, ui
         *at = *at == '_' ? ' ' : *at;
     shown->table.columns = shown->columns;
     add_columns(shown, by_cpu);
-    if (shown->is_too_wide) {
-        table_free(&shown->table);
-        return fail_set(fail, "table %s has more columns than can be shown: %u", counters->name,
-                        TABLE_COLUMNS_MAX);
-    }
     shown->table.column_count = shown->count;
     shown->table.order = choose_order(shown);
-    return true;
 }
 
 void shown_close(struct shown *shown)
@@ -310,11 +301,11 @@ static uint64_t count_used(const struct moment *moment, unsigned cpu, const stru
     return used;
 }
 
-void shown_list(struct table *list, const struct declared *declared, const struct moment *moment)
+void shown_list(struct table *list, const struct moment *moment)
 {
     *list = (struct table)TABLE("table", "table", "tables", list_columns, TABLE_AS_FILLED);
-    for (unsigned t = 0; t < declared->count; t++) {
-        const struct trace_table_info *table = &declared->tables[t];
+    for (unsigned t = 0; t < TRACE_TABLE_COUNT; t++) {
+        const struct trace_table_info *table = &trace_table_list[t];
         uint64_t used = 0, fullest = 0, moved = 0, no_row = 0, damaged = 0;
         struct table_row *row = table_add(list, table->name);
 

@@ -28,18 +28,18 @@ struct shown {
     unsigned count;
     struct table_column columns[TABLE_COLUMNS_MAX];
     struct shown_column shows[TABLE_COLUMNS_MAX];
-    bool has_histogram, is_too_wide;
+    bool has_histogram;
     bool has_names; /* some row's first key has a name */
 };
 
 /* Begins a table of the rows of COUNTERS, with its columns. ELAPSED: ticks in which they were counted; 0: not
- * known. False: FAIL. */
-bool shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz,
-                uint64_t elapsed, bool by_cpu, struct fail *fail);
+ * known. */
+void shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz,
+                uint64_t elapsed, bool by_cpu);
 void shown_fill(struct shown *shown, const struct counted *counted, struct key_names *names);
 void shown_close(struct shown *shown);
 
 /* Fills a table, to be freed by table_free, with a row for each table of counters. */
-void shown_list(struct table *list, const struct declared *declared, const struct moment *moment);
+void shown_list(struct table *list, const struct moment *moment);
 
 #endif
