@@ -56,12 +56,10 @@ def load_program(kernel, _words):
 
 
 def go_before(_kernel, _words):
-    wish = os.environ.get("TARN_GOTO_WISH")
-    if not wish:
+    status = os.environ.get("TARN_GOTO_BEFORE")
+    if not status:
         raise TarnError("this command needs a gdb started by `tarn goto`")
-    with open(wish, "w"):
-        pass
-    gdb.execute("quit")
+    gdb.execute(f"quit {status}")
 
 
 class TarnCommand(gdb.Command):

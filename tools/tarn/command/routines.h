@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* routines.h - what `tarn routines` prints: a table, names of routines, and files for TAU. */
+/* routines.h - names of routines, and files for TAU, of `tarn routines`. */
 #ifndef TARN_COMMAND_ROUTINES_H
 #define TARN_COMMAND_ROUTINES_H
 
@@ -26,16 +26,5 @@ const char *row_context_name(const struct routine_names *names, uint64_t key,
 /* Makes the directory if there is none, and writes a file for each table. False: FAIL. */
 bool routines_write_tau(const struct routines *routines, const struct routine_names *names,
                         const char *directory, struct fail *fail);
-
-struct routines_view {
-    const struct table_options *output;
-    bool by_thread;      /* rows for each table, instead of sums */
-    double seconds;      /* between two moments; 0: there is one */
-    uint64_t unfinished; /* rows that were being updated */
-};
-
-/* False: FAIL. */
-bool routines_print_table(const struct routines_view *options, const struct routines *routines,
-                          const struct routine_names *names, struct fail *fail);
 
 #endif

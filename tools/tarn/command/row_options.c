@@ -6,26 +6,15 @@
 #include <string.h>
 #include <time.h>
 #include <tools/tarn/command/row_options.h>
+#include <tools/tarn/keep/amount.h>
 #include <tools/tarn/print/print_table.h>
-#include <trace/print/words.h>
-
-/* The guest ends a connection without requests after 30 s (WIRE.md, "Silence"). */
-_Static_assert(ROWS_SILENCE_SECONDS < 30, "in time");
-
-bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail)
-{
-    uint64_t *ns = (uint64_t *)((char *)context + option->place);
-
-    return (trace_parse_duration(value, strlen(value), ns) && *ns > 0) ||
-           fail_set(fail, "expected a duration, such as 500ms or 5s");
-}
 
 const struct command_option row_options[] = {
     {CALL("interval", "DURATION", take_duration,
           "show what was counted between now and DURATION (500ms, 5s) later\nRows that did not change are "
           "left "
           "out"),
-     .place = offsetof(struct row_options, interval_ns)},
+     .place = offsetof(struct row_options, interval)},
     {REAL("wait", "SEC", struct row_options, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
     {.name = NULL}};
 
@@ -52,21 +41,10 @@ bool rows_sort(const struct table_options *options, struct table *table, struct 
     return true;
 }
 
-bool rows_keep_link(struct source *source, struct fail *fail)
+void rows_wait(double end)
 {
-    const struct wire_request request = {.operation = WIRE_OP_STATISTICS};
-    struct source_reply reply;
+    const double left = end - now_seconds();
 
-    return source->class->link == NULL || source_control(source, &request, "", &reply, fail);
-}
-
-bool rows_wait(struct source *source, double end, struct fail *fail)
-{
-    for (double left; (left = end - now_seconds()) > 0;) {
-        const double pause = left < ROWS_SILENCE_SECONDS ? left : ROWS_SILENCE_SECONDS;
-        nanosleep(&(struct timespec){.tv_sec = (time_t)pause, .tv_nsec = (long)(fmod(pause, 1) * 1e9)}, NULL);
-        if (left > ROWS_SILENCE_SECONDS && !rows_keep_link(source, fail))
-            return false;
-    }
-    return true;
+    if (left > 0)
+        nanosleep(&(struct timespec){.tv_sec = (time_t)left, .tv_nsec = (long)(fmod(left, 1) * 1e9)}, NULL);
 }

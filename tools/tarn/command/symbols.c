@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/model/walk.h>
@@ -44,38 +43,21 @@ static void learn_executables(struct model *model, struct losses *losses)
     merge_close(&merge);
 }
 
-static bool copy_all(int from, int to)
-{
-    ssize_t count;
-
-    while ((count = sendfile(to, from, NULL, 1 << 30)) > 0)
-        ;
-    return count == 0;
-}
-
 /* Writes to a temporary name first. */
 static bool copy_file(const char *path, const char *to, struct fail *fail)
 {
     char part[PATH_MAX + 16];
-    int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), file = -1;
+    size_t size;
+    char *bytes = file_read(AT_FDCWD, path, SIZE_MAX - 1, &size);
 
     snprintf(part, sizeof(part), "%s.%ld", to, (long)getpid());
-    if (from >= 0)
-        file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    bool ok = file >= 0 && copy_all(from, file);
-    int error = errno;
-    if (file >= 0 && !output_close(file, part) && ok) {
-        ok = false;
-        error = errno;
-    }
-    if (from >= 0)
-        close(from);
-    if (ok && rename(part, to) == 0)
-        return true;
-    error = ok ? errno : error;
-    if (file >= 0)
+    bool ok = bytes != NULL && output_write_file(AT_FDCWD, part, bytes, size) && rename(part, to) == 0;
+    if (!ok) {
+        fail_set(fail, "cannot copy %s to %s: %s", path, to, strerror(errno));
         unlink(part);
-    return fail_set(fail, "cannot copy %s to %s: %s", path, to, strerror(error));
+    }
+    free(bytes);
+    return ok;
 }
 
 /* The copy's name contains digits of the build-id, because different programs may share a name. */

@@ -135,7 +135,19 @@ static bool show_rows(const struct options *options, struct source *source,
     return ok;
 }
 
-static bool show_table(const struct options *options, struct source *source, struct moment *now, int *status,
+/* Opens the source again at the end of an interval: a guest ends a link that is silent for so long. */
+static bool open_again(const struct options *options, struct source **source, double end, struct fail *fail)
+{
+    const uint64_t boot = (*source)->hello.boot_id;
+
+    (*source)->class->close(*source);
+    rows_wait(end);
+    *source = open_source(options->rows.source, options->rows.wait, fail);
+    return *source != NULL && ((*source)->hello.boot_id == boot ||
+                               fail_set(fail, "the guest was started again in the interval"));
+}
+
+static bool show_table(const struct options *options, struct source **source, struct moment *now, int *status,
                        struct fail *fail)
 {
     const struct trace_table_info *counters = tables_find(options->name);
@@ -143,13 +155,13 @@ static bool show_table(const struct options *options, struct source *source, str
 
     if (counters == NULL)
         return refuse_name(options->name, fail);
-    if (options->rows.interval_ns == 0)
-        return show_rows(options, source, counters, now, NULL, status, fail);
+    if (options->rows.interval == 0)
+        return show_rows(options, *source, counters, now, NULL, status, fail);
     before = *now;
     *now = (struct moment){0};
-    bool ok = rows_wait(source, before.time + (double)options->rows.interval_ns * 1e-9, fail) &&
-              moment_read(now, source, fail) &&
-              show_rows(options, source, counters, now, &before, status, fail);
+    bool ok = open_again(options, source, before.time + options->rows.interval, fail) &&
+              moment_read(now, *source, fail) &&
+              show_rows(options, *source, counters, now, &before, status, fail);
     moment_free(&before);
     return ok;
 }
@@ -170,15 +182,15 @@ static bool show_list(const struct options *options, const struct moment *moment
     return ok;
 }
 
-static bool show(const struct options *options, struct source *source, int *status, struct fail *fail)
+static bool show(const struct options *options, struct source **source, int *status, struct fail *fail)
 {
     struct moment moment;
     struct wire_previous previous;
 
-    if ((options->previous && !source_choose_previous(source, &previous, fail)) ||
-        !check_tables(source, fail))
+    if ((options->previous && !source_choose_previous(*source, &previous, fail)) ||
+        !check_tables(*source, fail))
         return false;
-    bool ok = moment_read(&moment, source, fail);
+    bool ok = moment_read(&moment, *source, fail);
     if (ok) {
         ok = options->name != NULL ? show_table(options, source, &moment, status, fail)
                                    : show_list(options, &moment, fail);
@@ -197,15 +209,16 @@ static int run_tables(int argc, char **argv)
     if (status >= 0)
         return status;
     options.name = optind + 1 < argc ? argv[optind + 1] : NULL;
-    if (options.name == NULL && (options.rows.interval_ns != 0 || options.by_cpu || options.trace != NULL))
+    if (options.name == NULL && (options.rows.interval != 0 || options.by_cpu || options.trace != NULL))
         return complain_of_words(&tables_command,
                                  "--interval, --by-cpu and --trace require the NAME of a table");
-    if (options.previous && options.rows.interval_ns != 0)
+    if (options.previous && options.rows.interval != 0)
         return complain_of_words(&tables_command,
                                  "the previous boot has ended, so nothing changes: remove --interval");
-    struct source *source = open_source(argv[optind], options.rows.wait, &fail);
+    options.rows.source = argv[optind];
+    struct source *source = open_source(options.rows.source, options.rows.wait, &fail);
     status = EXIT_OK;
-    bool ok = source != NULL && show(&options, source, &status, &fail);
+    bool ok = source != NULL && show(&options, &source, &status, &fail);
     if (source != NULL)
         source->class->close(source);
     return ok ? status : fail_report(&fail, EXIT_USAGE);

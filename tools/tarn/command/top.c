@@ -16,7 +16,7 @@
 
 #define POLL_SECONDS  0.1
 #define QUIET_SECONDS 3.0 /* without data: then the screen says so */
-#define KEEP_SECONDS  5.0 /* the link is used so often, at least */
+#define LOOK_SECONDS  5.0 /* between two looks, at most */
 #define WIDTH_BATCH   100u
 
 /* ---- output ---- */
@@ -183,7 +183,7 @@ static bool step(struct top *top, double *due, struct fail *fail)
     int got;
 
     if (top->is_paused || now < *due)
-        return top->ways->keep == NULL || top->ways->keep(top, fail);
+        return true;
     *due = now + POLL_SECONDS;
     if (top->is_connecting)
         return top_connect(top, fail);
@@ -214,10 +214,10 @@ static int run_terminal(struct top *top)
     if (!terminal_open(&fail))
         return fail_report(&fail, EXIT_USAGE);
     while (goes_on && step(top, &due, &fail)) {
-        const double left = top->is_paused ? KEEP_SECONDS : due - now_seconds();
+        const double left = top->is_paused ? LOOK_SECONDS : due - now_seconds();
 
         draw(top);
-        key = terminal_key(left < KEEP_SECONDS ? left : KEEP_SECONDS);
+        key = terminal_key(left < LOOK_SECONDS ? left : LOOK_SECONDS);
         goes_on = key >= 0 && take_key(top, key);
     }
     terminal_close();
@@ -271,8 +271,10 @@ static const struct command_option known[] = {
 /* On a terminal, the screen is shown while the source connects. */
 static bool start(struct top *top, struct fail *fail)
 {
-    if (top->has_routines)
-        return top_begin_routines(top, fail);
+    if (top->has_routines) {
+        top_begin_routines(top);
+        return true;
+    }
     if (!top->is_source)
         return top_begin(top, fail);
     top->is_connecting = top->batch < 0;

@@ -7,7 +7,9 @@
 #define TARN_TOP_H
 
 #include <stdio.h>
-#include <tools/tarn/top/interval.h>
+#include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/buffer.h>
+#include <tools/tarn/read/order.h>
 #include <tools/tarn/top/screen.h>
 #include <tools/tarn/view/puller.h>
 
@@ -22,12 +24,20 @@ struct top_ways {
     /* Reads the next interval. Returns 1: done; 0: not available yet; -1: there are no more, or FAIL says
      * what went wrong. */
     int (*next)(struct top *top, struct fail *fail);
-    bool (*keep)(struct top *top,
-                 struct fail *fail); /* keeps the link between intervals; NULL: nothing to do */
     /* HEIGHT 0: as text, else within WIDTH and HEIGHT. */
     void (*print)(FILE *to, const struct top *top, unsigned width, unsigned height);
     void (*write)(FILE *to, const struct top *top); /* JSON or CSV */
     int (*status)(struct top *top); /* reports losses, damage and a broken link; returns the exit status */
+};
+
+/* Of a trace, which may grow meanwhile. */
+struct intervals {
+    const struct trace *trace;
+    uint64_t from; /* ticks: start of the next interval */
+    bool has_begun;
+    struct position *positions; /* by rank */
+    struct buffer model;
+    struct names names;
 };
 
 struct top {
@@ -70,7 +80,7 @@ int top_status(struct top *top);
 void top_close(struct top *top);
 
 /* The same for `tarn top --routines`. */
-bool top_begin_routines(struct top *top, struct fail *fail);
+void top_begin_routines(struct top *top);
 void top_close_routines(struct top *top);
 
 #endif

@@ -3,42 +3,28 @@
  * top_routines.c - `tarn top --routines`: what processes do with their time, by tables of routines instead
  * of a trace.
  *
- * The tables of two moments, read from the source every so often, make an interval. top/shares.h makes the
- * table.
+ * The tables of two moments, read from the source every so often, make an interval.
  */
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/command/row_options.h>
+#include <string.h>
 #include <tools/tarn/command/top.h>
-#include <tools/tarn/top/shares.h>
+#include <tools/tarn/print/print_table.h>
+#include <tools/tarn/tables/routines.h>
+#include <trace/print/shares.h>
 
 #define ROWS_BATCH 20u
+#define NAMES_CUT  16u
+#define COLUMNS    (TRACE_SHARES + 4u) /* pid, threads, interval, running, and all shares */
 
 struct moments {
-    struct source *source;
-    double due;    /* now_seconds() when the source is read again; 0: now */
-    double silent; /* now_seconds() from which on the link gets a request */
+    double due; /* now_seconds() when the source is read again; 0: now */
     struct routines now, before;
 };
 
 /* ---- intervals ------------------------------------------------------------------------------------- */
-
-static bool read_moment(struct moments *moments, struct routines *routines, struct fail *fail)
-{
-    return routines_read(routines, moments->source, fail) &&
-           (routines->count > 0 || fail_set(fail, ROUTINES_ARE_OFF));
-}
-
-/* Sends the link a request now and then, so that the guest does not end it. */
-static bool keep_link(struct top *top, struct fail *fail)
-{
-    struct moments *moments = top->moments;
-
-    if (now_seconds() < moments->silent)
-        return true;
-    moments->silent = now_seconds() + ROWS_SILENCE_SECONDS / 2;
-    return rows_keep_link(moments->source, fail);
-}
 
 /* Takes the next moment as the end of an interval. */
 static int next_interval(struct top *top, struct fail *fail)
@@ -50,29 +36,209 @@ static int next_interval(struct top *top, struct fail *fail)
 
     fail->text[0] = '\0';
     if (now < moments->due)
-        return keep_link(top, fail) ? 0 : -1;
+        return 0;
     moments->due += moments->due + top->interval > now ? top->interval : now - moments->due + top->interval;
-    moments->silent = now + ROWS_SILENCE_SECONDS / 2;
-    if (!read_moment(moments, &routines, fail))
+    if (!routines_read(&routines, top->name, 0, fail))
         return -1;
     routines_free(&moments->before);
     moments->before = moments->now;
     moments->now = routines;
     top->has_screen = !is_first;
-    return is_first ? 0 : 1;
+    if (routines.count == 0)
+        fail_set(fail, ROUTINES_ARE_OFF);
+    return routines.count == 0 ? -1 : is_first ? 0 : 1;
+}
+
+enum { PID, THREADS, INTERVAL, RUNNING, FIRST_SHARE };
+
+/* Keys of columns: nanoseconds, and percent. */
+static char ns_keys[COLUMNS][32], percent_keys[COLUMNS][32];
+
+static void make_keys(void)
+{
+    for (unsigned c = RUNNING; c < COLUMNS; c++) {
+        const char *name = c == RUNNING ? "running" : trace_share_names[c - FIRST_SHARE];
+        snprintf(ns_keys[c], sizeof(ns_keys[c]), "%s_ns", name);
+        snprintf(percent_keys[c], sizeof(percent_keys[c]), "%s_percent", name);
+    }
+}
+
+/* ---- processes ------------------------------------------------------------------------------------- */
+
+struct processes {
+    struct trace_process_shares *list; /* by pid */
+    size_t count, size;
+};
+
+static struct trace_process_shares *find(const struct processes *processes, uint32_t pid)
+{
+    for (size_t i = processes->count; i-- > 0;)
+        if (processes->list[i].pid == pid)
+            return &processes->list[i];
+    return NULL;
+}
+
+static void collect(struct processes *processes, const struct routines *routines)
+{
+    *processes = (struct processes){0};
+    for (size_t i = 0; i < routines->count; i++) {
+        const struct routines_copy *copy = &routines->copies[i];
+        if (!trace_shares_are_of_process(&copy->head))
+            continue;
+        struct trace_process_shares *process = find(processes, copy->head.pid);
+        if (process == NULL) {
+            processes->list =
+                array_grow(processes->list, processes->count, &processes->size, sizeof(*process));
+            process = &processes->list[processes->count++];
+            *process = (struct trace_process_shares){0};
+        }
+        trace_shares_add(process, &copy->head, copy->rows);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+static double in_ns(const struct routines *routines, uint64_t ticks)
+{
+    return (double)ticks * 1e9 / (double)(routines->hello.clock_hz ? routines->hello.clock_hz : 1);
+}
+
+static const char *name_of(const struct trace_process_shares *process, char name[ROUTINES_NAME_BYTES])
+{
+    struct trace_routines head = {.of = TRACE_ROUTINES_THREAD};
+
+    memcpy(head.name, process->name, sizeof(head.name));
+    return process->pid == 0 ? "idle" : routines_name(&head, name);
+}
+
+static void add_row(struct table *table, const struct routines *routines,
+                    const struct trace_process_shares *process, bool in_percent, double seconds)
+{
+    char name[ROUTINES_NAME_BYTES];
+    struct table_row *row = table_add(table, name_of(process, name));
+
+    row->cells[PID].count = process->pid;
+    row->cells[THREADS].count = process->threads;
+    const double interval = process->interval != 0 ? in_ns(routines, process->interval) : seconds * 1e9;
+    row->cells[INTERVAL].count = (uint64_t)interval;
+    for (unsigned c = RUNNING; c < COLUMNS; c++) {
+        const double ns =
+            in_ns(routines, c == RUNNING ? trace_shares_running(process) : process->ticks[c - FIRST_SHARE]);
+        if (in_percent)
+            row->cells[c].real = interval > 0 ? ns / interval * 100 : NAN;
+        else
+            row->cells[c].count = ns < (double)TABLE_NONE ? (uint64_t)ns : TABLE_NONE - 1;
+    }
+}
+
+/* Makes a table, to be freed by table_free, of what the processes did between the moments. In nanoseconds;
+ * IN_PERCENT: of *seconds, the time between. COLUMNS is the table's. */
+static void fill(struct table *table, struct table_column columns[COLUMNS], const struct moments *moments,
+                 const char *pattern, bool in_percent, double *seconds)
+{
+    const struct routines *now = &moments->now, *before = &moments->before;
+    struct processes processes, earlier;
+    char name[ROUTINES_NAME_BYTES];
+
+    make_keys();
+    *table = (struct table){.key = "process",
+                            .heading = "process",
+                            .others = "processes",
+                            .columns = columns,
+                            .column_count = COLUMNS};
+    columns[PID] = (struct table_column)NUMBER_COLUMN("pid");
+    columns[THREADS] = (struct table_column)NUMBER_COLUMN("threads");
+    columns[INTERVAL] = (struct table_column)TIME_OF_ONE("interval_ns");
+    for (unsigned c = RUNNING; c < COLUMNS; c++)
+        columns[c] = in_percent ? (struct table_column)REAL_COLUMN(percent_keys[c], 1)
+                                : (struct table_column)TIME_COLUMN(ns_keys[c]);
+    collect(&processes, now);
+    collect(&earlier, before);
+    *seconds = now->moment > before->moment ? in_ns(now, now->moment - before->moment) * 1e-9 : 0;
+    for (size_t i = 0; i < processes.count; i++) {
+        struct trace_process_shares *process = &processes.list[i];
+        const struct trace_process_shares *old = find(&earlier, process->pid);
+        if (old != NULL)
+            trace_shares_subtract(process, old);
+        if (*pattern == '\0' || match_glob(pattern, name_of(process, name)))
+            add_row(table, now, process, in_percent, *seconds);
+    }
+    free(processes.list);
+    free(earlier.list);
 }
 
 /* ---- output ---------------------------------------------------------------------------------------- */
 
+static void sort_rows(struct table *table, enum screen_sort sort, bool in_percent)
+{
+    const unsigned column = sort == SORT_READY ? FIRST_SHARE + TRACE_SHARE_READY : RUNNING;
+
+    table_sort(table, sort == SORT_NAME
+                          ? TABLE_BY_NAME
+                          : table_find_column(table, (in_percent ? percent_keys : ns_keys)[column]));
+}
+
+/* Removes columns in which no process has any time, and the column of intervals. */
+static void drop_empty(struct table *table, struct table_column columns[COLUMNS])
+{
+    unsigned kept = INTERVAL;
+
+    for (unsigned c = RUNNING; c < COLUMNS; c++) {
+        bool has_any = c == RUNNING;
+        for (size_t i = 0; i < table->count; i++)
+            has_any |= table->rows[i]->cells[c].real >= 0.05;
+        if (!has_any)
+            continue;
+        columns[kept] = columns[c];
+        for (size_t i = 0; i < table->count; i++)
+            table->rows[i]->cells[kept] = table->rows[i]->cells[c];
+        kept++;
+    }
+    table->column_count = kept;
+}
+
 static void print_interval(FILE *to, const struct top *top, unsigned width, unsigned height)
 {
-    shares_print(to, &top->screen, &top->moments->now, &top->moments->before, width, height,
-                 table_top(&top->tables, ROWS_BATCH));
+    const struct screen *screen = &top->screen;
+    struct table_column columns[COLUMNS];
+    unsigned lines = 2 + (screen->line != NULL);
+    struct table table;
+    double seconds;
+
+    fill(&table, columns, top->moments, screen->pattern, true, &seconds);
+    sort_rows(&table, screen->sort, true);
+    drop_empty(&table, columns);
+    fprintf(to, "%s%s%s%s: %.2f s, %zu processes\n", screen->state != NULL ? "(" : "",
+            screen->state != NULL ? screen->state : "", screen->state != NULL ? ") " : "", screen->source,
+            seconds, table.count);
+    if (screen->line != NULL)
+        fprintf(to, "%s\n", screen->line);
+    if (screen->pattern[0] != '\0') {
+        fprintf(to, "only processes matching %s\n", screen->pattern);
+        lines++;
+    }
+    const uint64_t rows = height == 0          ? table_top(&top->tables, ROWS_BATCH)
+                          : height > lines + 2 ? height - lines - 2
+                                               : 1;
+    table_print_text_within(to, &table, rows, height != 0 ? width : UINT_MAX, NAMES_CUT);
+    table_free(&table);
 }
 
 static void write_interval(FILE *to, const struct top *top)
 {
-    shares_write(to, &top->screen, &top->moments->now, &top->moments->before, &top->tables);
+    const struct screen *screen = &top->screen;
+    struct table_column columns[COLUMNS];
+    struct table table;
+    double seconds;
+
+    fill(&table, columns, top->moments, screen->pattern, false, &seconds);
+    sort_rows(&table, screen->sort, false);
+    if (top->tables.format == TABLES_JSON)
+        fprintf(to, "{\"seconds\":%.9f,", seconds);
+    table_print(to, &top->tables, &table, UINT64_MAX);
+    if (top->tables.format == TABLES_JSON)
+        fputs("}\n", to);
+    table_free(&table);
 }
 
 /* Nothing is pulled, so nothing is lost. */
@@ -86,30 +252,23 @@ static const struct top_ways ways = {.keys =
                                          "q quit  s sort  f filter  +/- interval  space pause  h hide help",
                                      .end = "end of the file",
                                      .next = next_interval,
-                                     .keep = keep_link,
                                      .print = print_interval,
                                      .write = write_interval,
                                      .status = status_of};
 
 /* ---- begin and end --------------------------------------------------------------------------------- */
 
-bool top_begin_routines(struct top *top, struct fail *fail)
+void top_begin_routines(struct top *top)
 {
-    struct moments *moments = top->moments = alloc_zero(1, sizeof(*moments));
-
+    top->moments = alloc_zero(1, sizeof(*top->moments));
     top->ways = &ways;
-    return (moments->source = open_source(top->name, 0, fail)) != NULL;
 }
 
 void top_close_routines(struct top *top)
 {
-    struct moments *moments = top->moments;
-
-    if (moments == NULL)
+    if (top->moments == NULL)
         return;
-    if (moments->source != NULL)
-        moments->source->class->close(moments->source);
-    routines_free(&moments->now);
-    routines_free(&moments->before);
-    free(moments);
+    routines_free(&top->moments->now);
+    routines_free(&top->moments->before);
+    free(top->moments);
 }

@@ -122,7 +122,6 @@ bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struc
     }
     snprintf(emulator->socket_path, sizeof(emulator->socket_path), "%s/gdb", emulator->directory);
     snprintf(emulator->log_path, sizeof(emulator->log_path), "%s/log", emulator->directory);
-    snprintf(emulator->wish_path, sizeof(emulator->wish_path), "%s/wish", emulator->directory);
     return open_copies(emulator, parent, fail);
 }
 
@@ -403,7 +402,6 @@ void emulator_close(struct emulator *emulator)
     emulator_stop(emulator);
     unlink(emulator->socket_path);
     unlink(emulator->log_path);
-    unlink(emulator->wish_path);
     if (emulator->directory[0] != '\0')
         rmdir(emulator->directory);
     if (emulator->copies[0] != '\0')

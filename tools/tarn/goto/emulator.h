@@ -23,9 +23,8 @@
 
 struct emulator {
     const struct recipe *recipe;
-    char directory[EMULATOR_PATH_MAX - sizeof("/wish") + 1]; /* of the files below; removed at the end */
+    char directory[EMULATOR_PATH_MAX - sizeof("/log") + 1]; /* of the files below; removed at the end */
     char socket_path[EMULATOR_PATH_MAX], log_path[EMULATOR_PATH_MAX];
-    char wish_path[EMULATOR_PATH_MAX]; /* file that gdb creates to go to another event (tools/gdb/tarn.py) */
     char copies[EMULATOR_PATH_MAX - 17]; /* directory of the copies' sockets */
     pid_t pid;                           /* the runner; 0: there is none */
     int connection;                      /* to it; -1: none */

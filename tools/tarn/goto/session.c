@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define DUMP_SECONDS 600.0
+#define BEFORE_TEXT  "70" /* exit status of gdb after SESSION_BEFORE */
 #define WORDS_MAX    (2 * SESSION_COMMANDS_MAX + 20)
 
 bool session_find(const char *name, char path[PATH_MAX], struct fail *fail)
@@ -51,15 +52,14 @@ bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_
         words[n++] = "-ex", words[n++] = commands[i];
     gdb_client_close(
         &emulator->client); /* QEMU accepts one connection at a time; the machine stays stopped */
-    unlink(emulator->wish_path);
-    setenv("TARN_GOTO_WISH", emulator->wish_path, 1);
+    setenv("TARN_GOTO_BEFORE", BEFORE_TEXT, 1);
     void (*before)(int) = signal(SIGINT, SIG_IGN); /* it is for gdb, which is asked to end at its
                                                       prompt, so that it restores the terminal */
     pid_t gdb = child_start(words, -1, count > 0 ? SIGKILL : SIGTERM);
     int status = gdb > 0 ? child_wait(gdb) : -1;
     signal(SIGINT, before);
-    *wants_before = access(emulator->wish_path, F_OK) == 0;
-    return status == 0 ||
+    *wants_before = status == atoi(BEFORE_TEXT);
+    return status == 0 || *wants_before ||
            fail_set(fail, status == CHILD_NOT_STARTED ? "cannot start gdb-multiarch; `make deps` installs it"
                                                       : "gdb ended with an error");
 }

@@ -40,6 +40,13 @@ bool parse_duration(const char *text, double *seconds, struct fail *fail)
            fail_set(fail, "'%.60s' is not a duration; use a number with ns, us, ms, s, m or h: 250ms", text);
 }
 
+bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail)
+{
+    void *seconds = (char *)context + option->place;
+
+    return parse_duration(value, seconds, fail);
+}
+
 static bool parse_size(const char *text, uint64_t *bytes)
 {
     double value;

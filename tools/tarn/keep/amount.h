@@ -7,7 +7,7 @@
 #ifndef TARN_AMOUNT_H
 #define TARN_AMOUNT_H
 
-#include <tools/tarn/tarn.h>
+#include <tools/tarn/options.h>
 
 /* How much of a trace is kept; 0: no bound. At least one is given. */
 struct keep_amount {
@@ -19,5 +19,7 @@ struct keep_amount {
 bool parse_keep(const char *text, struct keep_amount *amount, struct fail *fail);
 /* A positive duration: ns, us, ms, s, m or h. */
 bool parse_duration(const char *text, double *seconds, struct fail *fail);
+/* The same for an option, whose place has a double. */
+bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail);
 
 #endif

@@ -32,14 +32,6 @@ static bool add_trigger(void *context, const struct command_option *option, cons
     return triggers_add(&((struct recorder *)context)->triggers, value, fail);
 }
 
-static bool choose_duration(void *context, const struct command_option *option, const char *value,
-                            struct fail *fail)
-{
-    void *seconds = (char *)context + option->place;
-
-    return parse_duration(value, seconds, fail);
-}
-
 const struct command_option recorder_options[RECORDER_OPTIONS + 1] = {
     {CALL("keep", "AMOUNT", choose_keep,
           "keep only the last part of the trace: at least a time (90s, 10m, 2h), at most a size (500M, 2G), "
@@ -49,9 +41,9 @@ const struct command_option recorder_options[RECORDER_OPTIONS + 1] = {
           "save the part of the trace around each TRIGGER: events (user_mark) or a latency beyond a bound "
           "(syscall > "
           "5ms); may be repeated")},
-    {CALL("save-before", "TIME", choose_duration, "save this much before what triggers (1s)"),
+    {CALL("save-before", "TIME", take_duration, "save this much before what triggers (1s)"),
      .place = offsetof(struct recorder, before), .need = "save-on"},
-    {CALL("save-after", "TIME", choose_duration, "and this much after it (1s)"),
+    {CALL("save-after", "TIME", take_duration, "and this much after it (1s)"),
      .place = offsetof(struct recorder, after), .need = "save-on"},
     {COUNT("save-most", "N", struct recorder, most, 1, COUNT_MAX,
            "save at most N parts (100); later triggers are only counted"),

@@ -141,21 +141,25 @@ static bool read_names(struct routines *routines, struct source *source, struct 
     return true;
 }
 
-bool routines_read(struct routines *routines, struct source *source, struct fail *fail)
+bool routines_read(struct routines *routines, const char *name, double wait, struct fail *fail)
 {
-    bool is_memory = source->class->memory != NULL;
+    struct source *source = open_source(name, wait, fail);
 
     *routines = (struct routines){0};
+    if (source == NULL)
+        return false;
+    bool is_memory = source->class->memory != NULL;
     bool ok = is_memory ? routines_read_memory(routines, source, fail)
                         : read_tables(routines, source, fail) && read_names(routines, source, fail);
     routines->is_cut = !ok && is_memory && routines->count > 0;
+    routines->hello = source->hello;
+    source->class->close(source);
     if (!ok && !routines->is_cut) {
         routines_free(routines);
         return false;
     }
     if (routines->is_cut)
         routines->why = *fail;
-    routines->hello = source->hello;
     routines->moment = routines->count > 0 ? routines->copies[0].head.until : 0;
     return true;
 }

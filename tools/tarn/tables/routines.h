@@ -29,9 +29,10 @@ struct routines {
     struct fail why;
 };
 
-/* Copies all tables. Each is of one moment, but for rows with more updates begun than ended. Tables
- * before damage in guest memory are kept. False: FAIL, and nothing to free. */
-bool routines_read(struct routines *routines, struct source *source, struct fail *fail);
+/* Copies all tables of the source with that name, for which it waits WAIT seconds. Each is of one moment, but
+ * for rows with more updates begun than ended. Tables before damage in guest memory are kept. False: FAIL,
+ * and nothing to free. */
+bool routines_read(struct routines *routines, const char *name, double wait, struct fail *fail);
 uint64_t routines_unfinished(const struct routines *routines); /* rows that are not of one moment */
 /* Reports missing and inexact counts on standard error. */
 void routines_complain(const struct routines *routines);
