@@ -72,6 +72,23 @@ def tarn(*words, **where):
     return run(TARN, *words, **where)
 
 
+def ask(command, *words):
+    """What a subcommand prints as JSON, also of a damaged trace."""
+    status, out, err = tarn(command, "--json", *words)
+    if status not in (0, 1):
+        raise guest.GuestError(f"tarn {command} {' '.join(words)}: status {status}: {err}")
+    return json.loads(out)
+
+
+def events(trace, names="*", *options):
+    """Those with NAMES, one by one, as `tarn list --json` prints them."""
+    with subprocess.Popen([TARN, "list", "--json", "--event", names, *options, trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True, errors="replace") as process:
+        yield from map(json.loads, process.stdout)
+    if process.returncode not in (0, 1):
+        raise guest.GuestError(f"tarn list {names}: status {process.returncode}")
+
+
 def make_trace(path, *options, text=None):
     """A synthetic trace there (tests/unit/tarn/tracegen.c), in place of any other, or with --text what TEXT says; its path."""
     shutil.rmtree(path, ignore_errors=True)
@@ -218,14 +235,15 @@ def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", t
 
 def record(trace, script, boot_options="", seconds=200, **machine):
     """The trace of a run that is the same on every host: a guest whose clock counts instructions runs `script` to its end,
-    and `trace` is what its rings hold then."""
+    and `trace` is what its rings hold then. What it printed."""
     ram = trace + ".ram"
     with guest.Guest(log=os.path.join(os.path.dirname(trace), "serial.log"), arch=ARCH, icount=True, network=False, shared=ram,
                      options=f"run={script} exit=1 {boot_options}".strip(), **machine) as vm:
-        vm.wait_exit(seconds)
+        ended = vm.wait_exit(seconds)
     status, out, err = tarn("pull", f"ram:{ram}", "-o", trace, "-q")
     os.unlink(ram)
-    check(status == 0, "the run produces a trace", out + err)
+    check(status == 0 and ended == 0, "the run produces a trace", f"{ended} {out}{err}")
+    return vm.lines
 
 
 def check_valid(trace, text):
@@ -237,11 +255,10 @@ def check_valid(trace, text):
 def check_whole(trace):
     """That nothing is missing behind its begin. Otherwise events may not be paired without thinking of gaps: a guest in mode
     flight, for example, gives a pull only the newest quarter of each ring, and each begins at a time of its own."""
-    status, out, err = tarn("info", "--json", trace)
-    about = json.loads(out) if status == 0 else {}
-    check(about and about["lost_events"] + about["lost_packets"] + about["damaged"] == 0, "the trace has no losses", out + err)
+    about = ask("info", trace)
+    check(about["lost_events"] + about["lost_packets"] + about["damaged"] == 0, "the trace has no losses", about)
     begins, later = {}, {}
-    for stream in about.get("streams", ()):
+    for stream in about["streams"]:
         with open(os.path.join(trace, stream["file"]), "rb") as file:
             begin, number = struct.unpack((">" if about["byte_order"] == "be" else "<") + "24xQ32xQ", file.read(72))
         begins[stream["file"]] = begin

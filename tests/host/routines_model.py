@@ -5,9 +5,9 @@ the guest's test/routines_work printed, so that they can be compared. Times are 
 A routine is (kind, argument), with the numbers of trace/format/routine.h. A thread is its tid; an idle one is "idle/CPU".
 """
 import collections
-import json
 import re
-import subprocess
+
+import end_to_end as e2e
 
 SYSCALL, FAULT, EXCEPTION, INTERRUPT, IPI, TIMER, IDLE, CALL, OUT, SERVED, OTHERS, PROGRAM = range(12)
 KINDS = "syscall fault exception interrupt ipi timer idle call out served others program".split()
@@ -168,16 +168,15 @@ class Thread:
 class Model:
     """living: the threads' routines at the moments when they were read, from which the births of idle threads are known."""
 
-    def __init__(self, tarn, trace, living):
+    def __init__(self, trace, living):
         self.living, self.threads, self.current = living, {}, {}
         self.numbers = enumerations(f"{trace}/metadata")
         self.comms = {}  # of threads that began in the trace
         self.calls = {}  # call_id: (label, server's tid)
         self.sent = {}   # CPU: server's tid of the send that was logged last
         self.seen = collections.Counter()
-        with subprocess.Popen([tarn, "list", "--json", trace], stdout=subprocess.PIPE, text=True) as process:
-            for line in process.stdout:
-                self.take(json.loads(line))
+        for event in e2e.events(trace):
+            self.take(event)
         for key, thread in self.threads.items():
             if thread.born is not None and key in living:
                 thread.close(thread.until)

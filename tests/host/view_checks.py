@@ -53,7 +53,7 @@ def check_flags(page, view, lines):
 
 def check_names(view, duration):
     """Interrupts and lock classes have their names from the trace."""
-    rows = listed("--event", "lttng_statedump_interrupt,state_lock_class,irq_handler_entry")
+    rows = listed("lttng_statedump_interrupt,state_lock_class,irq_handler_entry")
     names = {row["fields"]["irq"]: row["fields"]["action"] for row in rows if row["event"] == "lttng_statedump_interrupt"}
     classes = {row["fields"]["lock_class"]: row["fields"]["name"] for row in rows if row["event"] == "state_lock_class"}
     handled = next(row for row in rows if row["event"] == "irq_handler_entry" and row["fields"]["irq"] in names)
@@ -70,7 +70,7 @@ def check_lock_names(page, view, duration):
     """A lock has the name that its program gave it, even if a walk begins after that event."""
     trace, names, expected = view.ask("trace"), {}, {}
     numbers, begin = {thread["tid"]: thread["n"] for thread in trace["threads"] if not thread["idle"]}, int(trace["begin_clock_ns"])
-    for row in listed("--event", "lock_contended,lock_name"):
+    for row in listed("lock_contended,lock_name"):
         fields = row["fields"]
         key = fields["pid"], hex(fields["lock"])
         if row["event"] == "lock_name":
@@ -120,7 +120,7 @@ def parts_of(view, duration, options, count, step=1):
 
 def check_holders(view, duration):
     """Each wait shows the holder of the lock, even if it ended before the waiter logged the wait."""
-    holders = sorted(int(row["fields"]["holder_tid"]) for row in listed("--event", "lock_contended")
+    holders = sorted(int(row["fields"]["holder_tid"]) for row in listed("lock_contended")
                      if str(row["fields"]["holder_tid"]) not in (NOT_KNOWN, "0"))
     tids, dropped, found = {thread["n"]: thread["tid"] for thread in view.ask("trace")["threads"]}, 0, []
     for _, _, reply in parts_of(view, duration, "threads=0-1023", 50):

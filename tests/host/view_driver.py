@@ -17,16 +17,11 @@ HAS_LANES = """((v) => v.rows.isLoaded && v.rows.visible.filter((row) => row.kin
 
 
 def analyse(name, *options):
-    status, out, err = e2e.tarn(name, "--json", *options, TRACE)
-    assert status == 0, err
-    return json.loads(out)
+    return e2e.ask(name, *options, TRACE)
 
 
-def listed(*options):
-    """The events that `tarn list` prints, as objects."""
-    status, out, err = e2e.tarn("list", "--json", *options, TRACE)
-    assert status == 0, err
-    return [json.loads(line) for line in out.splitlines()]
+def listed(names, *options):
+    return list(e2e.events(TRACE, names, *options))
 
 
 def counts(*options):
