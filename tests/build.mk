@@ -38,7 +38,7 @@ endef
 $(eval $(call host_tests,each,clock costs counters debugger figures nmi_at_entry one_abi one_fault panic previous \
     routines tables trace_agrees watchdog))
 $(eval $(call host_tests,one,again analyses_agree demo_bugs drain export from_outside interrupted keep link_cut link_idle locks \
-    losses profile repeats routines_top rebuild sampling serial sockets study top vandal view_live view_page))
+    losses profile repeats rebuild sampling sockets study top vandal view_live view_page))
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
