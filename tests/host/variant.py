@@ -4,8 +4,7 @@ import os
 import shutil
 import subprocess
 
-from end_to_end import guest
-
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARED = "third_party", "fetch", "host", "gen", "man"  # folders of build/ that do not depend on how the guest is built
 KEPT = "newlib", "newlib.config", "headers", "boot"  # of build/ARCH, if it is there
 
@@ -16,9 +15,9 @@ class BuildError(Exception):
 
 def copy_tree(directory):
     """All files of the repository as they are now, without what is built."""
-    tracked = subprocess.run(["git", "-C", guest.ROOT, "ls-files", "-co", "--exclude-standard", "-z"], check=True, capture_output=True)
+    tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "-z"], check=True, capture_output=True)
     for name in tracked.stdout.decode().split("\0"):
-        source = os.path.join(guest.ROOT, name)
+        source = os.path.join(ROOT, name)
         if os.path.isfile(source):
             os.makedirs(os.path.dirname(os.path.join(directory, name)), exist_ok=True)
             shutil.copy2(source, os.path.join(directory, name))
@@ -34,7 +33,7 @@ def build(directory, arch, *words):
     """Copies the tree and builds there what the guest runs, with WORDS for make, such as TRACE_OUT=lock. Host programs and
     newlib are those of this tree, which must be built. Returns kernel and archive, as arguments of guest.Guest."""
     copy_tree(directory)
-    ours, usual = (os.path.join(root, "build") for root in (directory, guest.ROOT))
+    ours, usual = (os.path.join(root, "build") for root in (directory, ROOT))
     os.makedirs(os.path.join(ours, arch))
     for name in SHARED:
         os.symlink(os.path.join(usual, name), os.path.join(ours, name))
