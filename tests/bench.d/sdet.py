@@ -3,9 +3,8 @@
 import os
 import re
 
-import guest
+from figures import ARCH, guest
 
-ARCH = os.environ.get("ARCH", "x86_64")
 SCRIPTS, ROUNDS = 8, 6  # tests/bench.d/sdet.rc
 COUNTS = re.compile(r"^ *0 +(\d+) +(\d+) +(\d+) +\d+ +0 +0$")
 

@@ -4,9 +4,8 @@
 import os
 import re
 
-import guest
+from figures import ARCH, guest
 
-ARCH = os.environ.get("ARCH", "x86_64")
 PLUGIN = os.path.join(guest.ROOT, "build/host/short_turns.so")
 TURN = "50"  # instructions
 
