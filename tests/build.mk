@@ -35,7 +35,7 @@ define host_tests
 HOST_TESTS += $(addprefix tests/host/,$(2))
 $(foreach t,$(2),$(eval HOST_tests/host/$t := $(1)))
 endef
-$(eval $(call host_tests,each,clock costs counters debugger figures nmi_at_entry one_abi one_fault panic previous \
+$(eval $(call host_tests,each,clock costs counters debugger figures one_abi one_fault panic previous \
     routines tables trace_agrees watchdog))
 $(eval $(call host_tests,one,again analyses_agree demo_bugs drain export from_outside interrupted keep link_cut link_idle locks \
     losses profile repeats rebuild sampling sockets study top vandal view_live view_page))

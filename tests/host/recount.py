@@ -10,14 +10,13 @@ import json
 import math
 import re
 import sqlite3
-import subprocess
+
+import end_to_end as e2e
 
 
 class Trace:
-    def __init__(self, tarn, path):
-        run = subprocess.run([tarn, "list", "--json", path], capture_output=True, text=True, check=True)
-        self.path = path
-        self.events = [Event(json.loads(line)) for line in run.stdout.splitlines()]
+    def __init__(self, path):
+        self.path, self.events = path, list(map(Event, e2e.events(path)))
         with open(f"{path}/metadata", encoding="utf-8") as metadata:
             self.hz = int(re.search(r"freq = (\d+)", metadata.read())[1])
         self.cpus = {event.cpu for event in self.events}
