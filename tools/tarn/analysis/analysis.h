@@ -33,7 +33,7 @@ struct analysis_kind {
     unsigned table_count;
     const struct column_text *texts; /* of columns (columns.h) */
     unsigned text_count;
-    const struct table *totals; /* a table of one row, printed above the others; NULL: none */
+    const struct table *totals; /* a table of one row, members of the JSON object; NULL: none */
     bool chooses_events;        /* it observes each event, so --class and --event apply */
     bool uses_symbols;          /* it converts addresses to names: analysis->symbols */
     size_t size;                /* of its state, which begins with struct analysis */

@@ -170,8 +170,6 @@ void analysis_print(FILE *to, const struct analysis *analysis, const struct tabl
     print_remark(to, output->format, text);
     if (output->format == TABLES_TEXT && analysis->answer != NULL)
         print_paragraph(to, analysis->answer, table_width(output));
-    if (output->format == TABLES_TEXT && analysis->total != NULL)
-        table_print_sentence(to, &analysis->totals, analysis->total, table_width(output));
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {
         if (!analysis->tables[i].is_wanted)
             continue;

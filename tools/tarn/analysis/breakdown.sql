@@ -44,7 +44,9 @@ CREATE VIEW living AS SELECT utid FROM parts WHERE utid IS NOT NULL GROUP BY uti
 --: define WORKED part IN ('user', 'posix', 'syscalls', 'faults', 'interrupts', 'kernel_work')
 --: answer
 WITH sums AS MATERIALIZED (SELECT part, sum(dur) AS dur FROM parts WHERE utid NOTNULL AND $WORKED GROUP BY part ORDER BY dur DESC)
-SELECT 'Threads worked ' || amount(ns(sum(dur))) || ': ' || (SELECT group_concat(digits(100.0 * dur / (SELECT sum(dur) FROM sums)) || ' % ' ||
+SELECT (SELECT count(*) FROM (SELECT 1 FROM parts WHERE utid NOTNULL GROUP BY utid HAVING sum(dur) > 0)) || ' threads worked ' ||
+       amount(ns(sum(dur))) || ' of the ' || (SELECT amount(ns(sum(dur))) FROM parts WHERE utid NOTNULL) || ' that they lived: ' ||
+       (SELECT group_concat(digits(100.0 * dur / (SELECT sum(dur) FROM sums)) || ' % ' ||
        CASE part WHEN 'user' THEN 'in their own code' WHEN 'posix' THEN 'in POSIX calls' WHEN 'syscalls' THEN 'in system calls'
        WHEN 'faults' THEN 'in page faults' WHEN 'interrupts' THEN 'in interrupts' ELSE 'for the kernel itself' END, ', ') FROM sums) || '.'
 FROM sums HAVING sum(dur) > 0;

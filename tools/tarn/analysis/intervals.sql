@@ -27,14 +27,19 @@ CREATE VIRTUAL TABLE longest USING fold($PAIRS, top 100 dur, keep name, keep ts,
 --: for open
 CREATE VIRTUAL TABLE opened USING fold($PAIRS, where kind = 'not ended', top 100000 ts, keep name, keep ts, keep utid);
 
+--: define NUMBER_OF total(count) FILTER (WHERE kind
+--: define OTHERS_OF nullif(CAST($NUMBER_OF
 --: answer
-SELECT coalesce(name, '(others)') || ' took longest: ' || amount(ns(sum(dur))) || ' in ' || sum(count) FILTER (WHERE kind = 'whole') ||
-       iif(:preset IS NULL AND :begin IS NULL, ' stopwatch', '') || ' intervals.'
-FROM found WHERE kind <> 'no space left' GROUP BY value, name IS NULL HAVING sum(dur) > 0 ORDER BY sum(dur) DESC LIMIT 1;
+SELECT CAST($NUMBER_OF = 'whole') AS INTEGER) || ' intervals' || coalesce((SELECT '; ' || coalesce(name, '(others)') || ' took longest: ' ||
+       amount(ns(sum(dur))) || ' in ' || sum(count) FROM found WHERE kind = 'whole' GROUP BY value, name IS NULL ORDER BY sum(dur) DESC LIMIT 1), '') ||
+       coalesce('; ' || $OTHERS_OF IN ('begun anew', 'not ended')) AS INTEGER), 0) || ' did not end', '') ||
+       coalesce('; ' || $OTHERS_OF = 'not begun') AS INTEGER), 0) || ' did not begin', '') ||
+       coalesce('; ' || $OTHERS_OF = 'no space left') AS INTEGER), 0) || ' were not followed, because too many were open', '') || '.'
+FROM found;
 
 --: table total, total, totals: all intervals
---: columns intervals, all_not_ended:count=not ended, all_not_begun:count=not begun, no_room:count=begins over capacity
-SELECT '', total(count) FILTER (WHERE kind IN ('whole')), total(count) FILTER (WHERE kind IN ('begun anew', 'not ended')), total(count) FILTER (WHERE kind IN ('not begun')), total(count) FILTER (WHERE kind IN ('no space left')) FROM found;
+--: columns intervals, all_not_ended, all_not_begun, no_room
+SELECT '', $NUMBER_OF = 'whole'), $NUMBER_OF IN ('begun anew', 'not ended')), $NUMBER_OF = 'not begun'), $NUMBER_OF = 'no space left') FROM found;
 
 --: table interval, interval, groups, by total_ns: intervals, for each value of --group
 --: columns value:id, not_ended, not_begun, count, total_ns, $SPREAD_COLUMNS

@@ -77,12 +77,14 @@ CREATE VIRTUAL TABLE steps USING fold(ipc_step, $FOLLOWED, by number, keep depth
                                       keep other, keep other_is_idle, keep serves, keep serves_client);
 
 --: answer
-SELECT $EDGE || ' cost its callers most: ' || amount(ns(sum(dur))) || ' in ' || sum(count - cut) || ' calls, ' ||
-       digits(100.0 * sum(dur) / (SELECT sum(dur) FROM edges)) || ' % of the time of all calls.'
-FROM edges GROUP BY $EDGE HAVING sum(dur) > 0 ORDER BY sum(dur) DESC LIMIT 1;
+WITH sums AS (SELECT sum(count - cut) AS calls, sum(errors) AS errors, sum(cut) AS cut, sum(dur) AS dur FROM edges)
+SELECT calls || ' calls took ' || amount(ns(dur)) || coalesce((SELECT '; ' || $EDGE || ' cost its callers most: ' || amount(ns(sum(dur))) ||
+       ' in ' || sum(count - cut) || ' calls' FROM edges GROUP BY $EDGE ORDER BY sum(dur) DESC LIMIT 1), '') || '. ' || errors ||
+       ' calls failed; ' || cut || ' are incomplete.'
+FROM sums WHERE calls NOTNULL;
 
 --: table total, all, totals: all calls
---: columns calls, errors, cut:count=incomplete
+--: columns calls, errors, cut
 SELECT '', total(count - cut), total(errors), total(cut) FROM edges;
 
 --: table program, who calls whom, pairs, by total_ns: calls between programs

@@ -32,12 +32,13 @@ CREATE VIRTUAL TABLE longest USING fold(interruption, where quantum_us = :quantu
                                         keep kind, keep detail, keep name, keep ts, keep dur, keep utid);
 
 --: answer
-SELECT $CAUSE || ' took most from the work of threads: ' || amount(ns(dur)) || ', ' || digits(100.0 * dur / nullif($ALL_WORK, 0)) ||
-       ' % of the work, in ' || count || ' interruptions.'
-FROM causes WHERE kind NOTNULL AND $ALL_WORK > 0 ORDER BY dur DESC LIMIT 1;
+SELECT 'Noise took ' || amount(ns($TAKEN)) || ' from ' || amount(ns($SUM_OF = 'work'))) || ' of work of ' || count(DISTINCT utid) || ' threads' ||
+       coalesce(', ' || digits(100 * $TAKEN / nullif($ALL_WORK, 0)) || ' %', '') || coalesce((SELECT '; most went to this: ' || $CAUSE || ', ' ||
+       amount(ns(dur)) || ' in ' || count || ' interruptions' FROM causes WHERE kind NOTNULL ORDER BY dur DESC LIMIT 1), '') || '.'
+FROM works;
 
 --: table total, total, totals: all threads
---: columns threads, work_ns, taken_ns, taken_percent:mean2=% of the work
+--: columns threads, work_ns, taken_ns, taken_percent:mean2
 SELECT '', count(DISTINCT utid), ns($SUM_OF = 'work')), ns($TAKEN), coalesce(100 * $TAKEN / nullif($ALL_WORK, 0), 0) FROM works;
 
 --: table cause, cause, causes, by total_ns: time taken from the work, by cause

@@ -73,16 +73,17 @@ WITH once AS (SELECT *, min(level) = 0 AS ends FROM frames WHERE is_kernel IS NO
 SELECT name, executable, is_kernel, $WEIGHTS FROM once GROUP BY name, executable, is_kernel;
 
 --: answer
-SELECT process_name(thread_pid(utid)) || ' used most: ' || digits(100.0 * sum($OWN) / whole) || ' % of ' || CASE unit WHEN 'time'
-       THEN 'the CPUs'' work' WHEN 'counted' THEN 'what was counted' ELSE 'all ' || unit END ||
-       coalesce((SELECT '; of functions, ' || name || coalesce(' of ' || nullif(executable, ''), '') || ': ' || digits(100.0 * $OWN / whole) || ' %'
+SELECT sum(samples) || ' samples' || coalesce(', which ' || counter || ' drove,', '') || ' of ' || amount(sum(dur)) || ' of work, taken ' ||
+       amount((SELECT percentile(late, 50) FROM lateness)) || ' late (median), ' || amount((SELECT percentile(late, 99) FROM lateness)) ||
+       ' (p99). ' || coalesce((SELECT process_name(thread_pid(utid)) || ' used most, ' || digits(100.0 * sum($OWN) / whole) || ' %'
+       FROM threads JOIN $NOW WHERE whole > 0 GROUP BY thread_pid(utid) ORDER BY sum($OWN) DESC LIMIT 1), '') ||
+       coalesce((SELECT '; of functions, ' || name || coalesce(' of ' || nullif(executable, ''), '') || ', ' || digits(100.0 * $OWN / whole) || ' %'
                  FROM functions JOIN $NOW ORDER BY $OWN DESC LIMIT 1), '') || '.'
-FROM threads JOIN $NOW WHERE whole > 0 GROUP BY thread_pid(utid) ORDER BY sum($OWN) DESC LIMIT 1;
+FROM threads JOIN $NOW HAVING sum(samples) > 0;
 
 --: table total, all, totals: all samples
---: columns samples, time_ns:time=worked, programs_ns:time=in programs, kernel_ns:time=in the kernel, period_ns:one=mean period,
---:  late_p50_ns:one=late (median), late_p99_ns:one=late (p99), late_max_ns:max=late (max), instructions,
---:  counted:count=counted (the weight of samples), period_count:id=mean count of a period, counter:text=drove the sampling
+--: columns samples, time_ns, programs_ns, kernel_ns, period_ns:one, late_p50_ns:one, late_p99_ns:one, late_max_ns:max, instructions,
+--:  counted, period_count:id, counter:text
 WITH period(ticks) AS (SELECT nullif(CAST(value AS INTEGER), 0) FROM trace WHERE name = 'sampling_period')
 SELECT '', total(samples), total(dur), $MODES, iif(counter IS NULL, ns(ticks), NULL), coalesce(percentile(late, 50), 0),
        coalesce(percentile(late, 99), 0), coalesce(percentile(late, 100), 0), iif(has_instructions, total(instructions), NULL),

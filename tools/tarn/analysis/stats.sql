@@ -33,10 +33,11 @@ CREATE VIRTUAL TABLE sampled USING fold(event, where stands_for > 0, by number, 
 
 --: answer
 WITH programs AS MATERIALIZED (SELECT process, sum(ran) AS ran, sum(events) AS events FROM threads GROUP BY process)
-SELECT 'The CPUs were busy ' || digits(100.0 * sum(busy_dur) / sum($KNOWN)) || ' % of ' || amount(seconds() * 1e9) ||
-       (SELECT '; ' || process || ' ran most, ' || amount(ns(ran)) FROM programs ORDER BY ran DESC LIMIT 1) ||
-       (SELECT '; ' || process || ' logged most, ' || digits(100.0 * events / (SELECT sum(events) FROM cpus)) || ' % of the events.'
-        FROM programs ORDER BY events DESC LIMIT 1)
+SELECT 'The CPUs were busy ' || digits(100.0 * sum(busy_dur) / sum($KNOWN)) || ' % of ' || amount(seconds() * 1e9) || ' and logged ' ||
+       coalesce((SELECT sum(events) FROM cpus), 0) || ' events' ||
+       coalesce((SELECT '; ' || process || ' ran most, ' || amount(ns(ran)) FROM programs ORDER BY ran DESC LIMIT 1), '') ||
+       coalesce((SELECT '; ' || process || ' logged most, ' || digits(100.0 * events / (SELECT sum(events) FROM cpus)) || ' % of the events'
+                 FROM programs ORDER BY events DESC LIMIT 1), '') || '.'
 FROM cpu;
 
 --: table total, total, totals: all events

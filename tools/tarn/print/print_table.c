@@ -499,30 +499,3 @@ void print_paragraph(FILE *to, const char *text, unsigned width)
     }
     fputc('\n', to);
 }
-
-void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row, unsigned width)
-{
-    unsigned used = 0;
-
-    for (unsigned c = 0; c < table->column_count; c++) {
-        const struct table_column *column = &table->columns[c];
-        struct unit unit = unit_of(table, c);
-        char text[400], heading[HEADING_BYTES], phrase[1000];
-        int length;
-
-        if (!table_cell_is_known(column, row->cells[c]) || column->kind == COLUMN_BAR)
-            continue;
-        format_cell(column, row->cells[c], unit, text);
-        length = snprintf(phrase, sizeof(phrase), "%s%s %s",
-                          column->kind == COLUMN_TEXT ? row->cells[c].text : text, unit.suffix,
-                          column_heading(column, heading));
-        if (used != 0)
-            used += (unsigned)fprintf(to, ",");
-        if (used != 0 && used + 2 + (unsigned)length > width) { /* a comma may follow */
-            fputc('\n', to);
-            used = 0;
-        }
-        used += (unsigned)fprintf(to, "%s%s", used != 0 ? " " : "", phrase);
-    }
-    fputc('\n', to);
-}

@@ -33,8 +33,6 @@ void table_print(FILE *to, const struct table_options *options, const struct tab
 void table_print_members(FILE *to, const struct table *table, const struct table_row *row);
 /* Prints TEXT in lines of at most WIDTH. */
 void print_paragraph(FILE *to, const char *text, unsigned width);
-/* Prints them as a phrase: 12 events, 3.4 ms busy. Begins a new line where it would exceed WIDTH. */
-void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row, unsigned width);
 /* Copies TEXT to COPY, cut to SIZE, with unprintable characters replaced by dots. Returns COPY. */
 const char *plain_text(const char *text, char *copy, size_t size);
 void print_json_string(FILE *to, const char *text);

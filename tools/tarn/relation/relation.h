@@ -69,7 +69,13 @@ enum relation_source {
     SOURCES
 };
 
-enum relation_unit { UNIT_NUMBER, UNIT_TEXT, UNIT_WHEN, UNIT_SPAN, UNIT_ADDRESS };
+enum relation_unit { UNIT_NUMBER, UNIT_TEXT, UNIT_WHEN, UNIT_SPAN, UNIT_ADDRESS, RELATION_UNITS };
+/* What they are to the engines: SQLite has no unsigned integers; DuckDB's numbers are those of its header. */
+struct relation_type {
+    const char *sqlite_type;
+    int duckdb_type;
+};
+extern const struct relation_type relation_units[RELATION_UNITS];
 
 struct relation_row;
 struct relation_column {

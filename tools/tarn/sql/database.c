@@ -19,7 +19,7 @@ static void *connect_table(struct database *database, void *data, int argc, cons
     for (unsigned c = 0; c < relation->column_count; c++)
         sqlite3_str_appendf(
             sql, "%s\"%w\" %s%s", c > 0 ? ", " : "", relation->columns[c].name,
-            relation->columns[c].unit == UNIT_TEXT ? "TEXT" : "INTEGER",
+            relation_units[relation->columns[c].unit].sqlite_type,
             relation->columns[c].needs_model || relation->columns[c].parameter != 0 ? " HIDDEN" : "");
     return data;
 }
@@ -115,7 +115,6 @@ static int begin_scan(struct rows_cursor *cursor, const char *plan, int argc, sq
 {
     const struct relation_table *table = cursor->table;
     struct scan_limits limits = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
-    struct scan_source source = table->database->source;
     struct fail fail;
 
     for (int i = 0; i < argc; i++, plan += 2)
@@ -126,12 +125,11 @@ static int begin_scan(struct rows_cursor *cursor, const char *plan, int argc, sq
                               &limits.conditions[limits.condition_count]))
             limits.condition_count++;
     limits.columns = strtoull(plan + 1, NULL, 16);
-    if (table->relation->source >= SOURCE_STREAMS && (source.final = database_final(table->database)) == NULL)
-        return SQLITE_INTERRUPT;
-    cursor->state = scan_open(&source, table->relation, &limits, &fail);
-    if (cursor->state == NULL)
-        *error = sqlite3_mprintf("%s", fail.text);
-    return cursor->state != NULL ? SQLITE_OK : SQLITE_ERROR;
+    cursor->state = database_scan(table->database, table->relation, &limits, &fail);
+    if (cursor->state != NULL)
+        return SQLITE_OK;
+    *error = sqlite3_mprintf("%s", fail.text);
+    return table->database->stop ? SQLITE_INTERRUPT : SQLITE_ERROR;
 }
 
 void result_value(sqlite3_context *context, struct value value)
@@ -242,4 +240,16 @@ struct relations *database_final(struct database *database)
     folds_filled(database);
     database->has_walked = true;
     return &database->relations;
+}
+
+struct scan *database_scan(struct database *database, const struct relation *relation,
+                           const struct scan_limits *limits, struct fail *fail)
+{
+    struct scan_source source = database->source;
+
+    if (relation->source >= SOURCE_STREAMS && (source.final = database_final(database)) == NULL) {
+        fail_set(fail, "the query was interrupted");
+        return NULL;
+    }
+    return scan_open(&source, relation, limits, fail);
 }

@@ -54,6 +54,9 @@ void database_own(struct database *database, struct analysis *analysis);
 bool database_run(struct database *database, const char *sql, struct fail *fail);
 /* The relations of a finished walk, which this makes if there is none. NULL: stopped. */
 struct relations *database_final(struct database *database);
+/* The rows of RELATION, for either engine. */
+struct scan *database_scan(struct database *database, const struct relation *relation,
+                           const struct scan_limits *limits, struct fail *fail);
 
 /* ---- for its modules ---- */
 /* Register them; each returns an SQLite status. */

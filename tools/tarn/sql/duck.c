@@ -10,7 +10,7 @@
 
 /* ---- its library ---- */
 
-enum { TYPE_BOOLEAN = 1, TYPE_BIGINT = 5, TYPE_UBIGINT = 9, TYPE_VARCHAR = 17 };
+enum { TYPE_BOOLEAN = 1, TYPE_VARCHAR = 17 };
 
 struct result {
     void *words[6];
@@ -189,13 +189,6 @@ bool duck_run(struct duck *duck, const char *sql, void (*print)(void *context, s
 
 /* ---- relations as table functions ---- */
 
-static int type_of(const struct relation_column *column)
-{
-    return column->unit == UNIT_TEXT      ? TYPE_VARCHAR
-           : column->unit == UNIT_ADDRESS ? TYPE_UBIGINT
-                                          : TYPE_BIGINT;
-}
-
 struct function {
     struct duck *duck;
     const struct relation *relation;
@@ -241,7 +234,7 @@ static void bind_function(void *info)
     binding->limits = (struct scan_limits){.from_ns = INT64_MIN, .to_ns = INT64_MAX};
     for (unsigned c = 0; c < relation->column_count; c++) {
         const struct relation_column *column = &relation->columns[c];
-        void *type = library.create_logical_type(type_of(column));
+        void *type = library.create_logical_type(relation_units[column->unit].duckdb_type);
 
         if (column->parameter != 0) {
             take_parameter(binding, info, c, column->name);
@@ -276,11 +269,9 @@ static void init_function(void *info)
 {
     const struct function *function = library.init_get_extra_info(info);
     const struct binding *binding = library.init_get_bind_data(info);
-    struct database *database = function->duck->relations;
-    struct scan_source source = database->source;
     struct scan_limits limits = binding->limits;
     struct scanning *scanning = alloc_zero(1, sizeof(*scanning));
-    struct fail fail = {.text = "the query was interrupted"};
+    struct fail fail;
 
     scanning->relation = function->relation;
     scanning->column_count = (unsigned)library.init_get_column_count(info);
@@ -293,8 +284,7 @@ static void init_function(void *info)
         if (scanning->columns[i] != UINT_MAX)
             limits.columns |= 1ull << (scanning->columns[i] < 63 ? scanning->columns[i] : 63);
     }
-    if (function->relation->source < SOURCE_STREAMS || (source.final = database_final(database)) != NULL)
-        scanning->scan = scan_open(&source, function->relation, &limits, &fail);
+    scanning->scan = database_scan(function->duck->relations, function->relation, &limits, &fail);
     if (scanning->scan == NULL)
         library.init_set_error(info, fail.text);
     library.init_set_init_data(info, scanning, free_scanning);
@@ -331,7 +321,7 @@ static void fill_chunk(void *info, void *chunk)
             unsigned c = scanning->columns[i];
 
             put_value(scanning, library.data_chunk_get_vector(chunk, i), rows,
-                      c != UINT_MAX && type_of(&scanning->relation->columns[c]) == TYPE_VARCHAR,
+                      c != UINT_MAX && scanning->relation->columns[c].unit == UNIT_TEXT,
                       c != UINT_MAX ? scan_value(scanning->scan, c) : VALUE_NUMBER(rows));
         }
     library.data_chunk_set_size(chunk, rows);

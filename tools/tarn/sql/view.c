@@ -122,7 +122,7 @@ static bool parse_column(struct table_column *column, const char *text, struct s
                          struct fail *fail)
 {
     const char *at = text;
-    char *key = cut(&at, ":"), *word = cut(&at, "="), *heading = cut(&at, "");
+    char *key = cut(&at, ":"), *word = cut(&at, "");
     bool is_time = strlen(key) > 3 && strcmp(key + strlen(key) - 3, "_ns") == 0;
     const char *wanted = *word != '\0' ? word : is_time ? "time" : "count";
     bool ok = false;
@@ -133,10 +133,6 @@ static bool parse_column(struct table_column *column, const char *text, struct s
             column->key = key;
             of->parts |= (uint64_t)(strcmp(wanted, "part") == 0) << of->table->column_count;
             of->shares |= (uint64_t)(strcmp(wanted, "share") == 0) << of->table->column_count;
-            if (*heading != '\0')
-                column->heading = heading;
-            else
-                free(heading);
             ok = true;
         }
     if (!ok)

@@ -118,6 +118,8 @@ export class RangePanel {
       nodes.push(element("p", {class: "warning"}, `${lost.toLocaleString("en")} events were lost in this trace.`));
     if (analysis.events !== undefined)
       nodes.push(element("p", {class: "note"}, `${analysis.events.toLocaleString("en")} events`));
+    if (analysis.answer)
+      nodes.push(element("p", {class: "note"}, analysis.answer));
     for (const table of this.#tablesOf(analysis.analysis)) {
       const rows = analysis.tables[table.key] ?? [];
       if (rows.length)
