@@ -34,27 +34,26 @@ struct table_column {
     const char *heading; /* in text; NULL: made from the key (column_heading); "": no heading */
     enum column_kind kind;
     enum column_sum sum;
-    uint8_t decimals; /* for COLUMN_REAL in text */
-    bool is_key;      /* for COLUMN_TEXT: part of the row's identity when traces are compared */
+    bool is_key; /* for COLUMN_TEXT: part of the row's identity when traces are compared */
 };
 
 /* clang-format off */
-#define COLUMN_CALLED(heading_, key_, kind_, sum_, decimals_) \
-    {.key = (key_), .heading = (heading_), .kind = (kind_), .sum = (sum_), .decimals = (decimals_)}
-#define COLUMN_AS(key, kind, sum, decimals) COLUMN_CALLED(NULL, key, kind, sum, decimals)
-#define COUNT_COLUMN(key)                   COLUMN_AS(key, COLUMN_COUNT, SUM_ADDED, 0)
-#define REAL_COLUMN(key, decimals)          COLUMN_AS(key, COLUMN_REAL, SUM_ADDED, decimals)
-#define MEAN_COLUMN(key, decimals)          COLUMN_AS(key, COLUMN_REAL, SUM_NOTHING, decimals)
-#define TIME_COLUMN(key)                    COLUMN_AS(key, COLUMN_TIME, SUM_ADDED, 0)
-#define TIME_OF_ONE(key)                    COLUMN_AS(key, COLUMN_TIME, SUM_NOTHING, 0) /* such as a mean */
-#define TIME_LARGEST(key)                   COLUMN_AS(key, COLUMN_TIME, SUM_LARGEST, 0)
-#define TIME_SMALLEST(key)                  COLUMN_AS(key, COLUMN_TIME, SUM_SMALLEST, 0)
-#define BAR_COLUMN                          COLUMN_CALLED("", "", COLUMN_BAR, SUM_NOTHING, 0)
-#define NUMBER_COLUMN(key)                  COLUMN_AS(key, COLUMN_NUMBER, SUM_NOTHING, 0)
-#define SIGNED_COLUMN(key)                  COLUMN_AS(key, COLUMN_SIGNED, SUM_NOTHING, 0)
-#define HEX_COLUMN(key)                     COLUMN_AS(key, COLUMN_HEX, SUM_NOTHING, 0)
-#define WHEN_COLUMN(key)                    COLUMN_AS(key, COLUMN_WHEN, SUM_NOTHING, 0)
-#define TEXT_COLUMN(key)                    COLUMN_AS(key, COLUMN_TEXT, SUM_NOTHING, 0)
+#define COLUMN_CALLED(heading_, key_, kind_, sum_) \
+    {.key = (key_), .heading = (heading_), .kind = (kind_), .sum = (sum_)}
+#define COLUMN_AS(key, kind, sum) COLUMN_CALLED(NULL, key, kind, sum)
+#define COUNT_COLUMN(key)         COLUMN_AS(key, COLUMN_COUNT, SUM_ADDED)
+#define REAL_COLUMN(key)          COLUMN_AS(key, COLUMN_REAL, SUM_ADDED)
+#define MEAN_COLUMN(key)          COLUMN_AS(key, COLUMN_REAL, SUM_NOTHING)
+#define TIME_COLUMN(key)          COLUMN_AS(key, COLUMN_TIME, SUM_ADDED)
+#define TIME_OF_ONE(key)          COLUMN_AS(key, COLUMN_TIME, SUM_NOTHING) /* such as a mean */
+#define TIME_LARGEST(key)         COLUMN_AS(key, COLUMN_TIME, SUM_LARGEST)
+#define TIME_SMALLEST(key)        COLUMN_AS(key, COLUMN_TIME, SUM_SMALLEST)
+#define BAR_COLUMN                COLUMN_CALLED("", "", COLUMN_BAR, SUM_NOTHING)
+#define NUMBER_COLUMN(key)        COLUMN_AS(key, COLUMN_NUMBER, SUM_NOTHING)
+#define SIGNED_COLUMN(key)        COLUMN_AS(key, COLUMN_SIGNED, SUM_NOTHING)
+#define HEX_COLUMN(key)           COLUMN_AS(key, COLUMN_HEX, SUM_NOTHING)
+#define WHEN_COLUMN(key)          COLUMN_AS(key, COLUMN_WHEN, SUM_NOTHING)
+#define TEXT_COLUMN(key)          COLUMN_AS(key, COLUMN_TEXT, SUM_NOTHING)
 #define TEXT_KEY(key_)                      {.key = (key_), .kind = COLUMN_TEXT, .is_key = true}
 
 /* clang-format on */

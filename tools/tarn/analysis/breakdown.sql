@@ -8,7 +8,7 @@
 --: define PARTS_COLUMNS wall_ns, user_ns:part, posix_ns:part, syscalls_ns:part, faults_ns:part, interrupts_ns:part,
 --:  kernel_work_ns:part, idle_ns:part, in_server_ns:part, to_server_ns:part, deferred_ns:part, ready_ns:part, waits_ns:part, unknown_ns:part
 --: define USE sum(times), sum(dur), 100.0 * sum(dur) / (SELECT sum(dur) FROM parts WHERE NOT is_open), ns(sum(dur) / sum(times))
---: define USE_COLUMNS kind:key, times, total_ns:share, percent:real2, mean_ns:one
+--: define USE_COLUMNS kind:key, times, total_ns:share, percent:real, mean_ns:one
 --: define USE_TERMS by kind_number, by detail, by whom, keep kind, keep name, sum is_new as times, sum dur
 --: define NAME iif(kind IS NULL, '(others)', coalesce(name, ipc_function(whom, detail)))
 -- The kind of a page fault is known at its end.

@@ -4,10 +4,10 @@
 --: define IPC sum(CASE instructions WHEN 0 THEN count0 WHEN 1 THEN count1 WHEN 2 THEN count2 WHEN 3 THEN count3 END) * 1.0
 --:  / sum(CASE cycles WHEN 0 THEN count0 WHEN 1 THEN count1 WHEN 2 THEN count2 WHEN 3 THEN count3 END)
 --: define COUNTS sum(times), $IPC, sum(count0), sum(count1), sum(count2), sum(count3)
---: define COUNTS_COLUMNS ipc:mean3, count0, count1, count2, count3
+--: define COUNTS_COLUMNS ipc:mean, count0, count1, count2, count3
 --: define MEANS sum(times), $IPC, sum(count0), 1.0 * sum(count0) / sum(times), sum(count1), 1.0 * sum(count1) / sum(times),
 --:  sum(count2), 1.0 * sum(count2) / sum(times), sum(count3), 1.0 * sum(count3) / sum(times)
---: define MEANS_COLUMNS ipc:mean3, count0, mean0:mean1, count1, mean1:mean1, count2, mean2:mean1, count3, mean3:mean1
+--: define MEANS_COLUMNS ipc:mean, count0, mean0:mean, count1, mean1:mean, count2, mean2:mean, count3, mean3:mean
 --: column bits: width of the counter, which counts modulo 2^bits
 --: column calls: calls that were counted from begin to end
 --: column count0: count of the counter in slot 0; the heading is its name
@@ -45,7 +45,7 @@ SELECT iif(tid = 0, '(idle)', process_name(pid)) || ' counted most: ' || digits(
 FROM runs NATURAL JOIN now GROUP BY tid = 0, iif(tid = 0, 0, pid) HAVING sum(count0) > 0 ORDER BY sum(count0) DESC LIMIT 1;
 
 --: table counter, counter, counters: the counters, and what they counted on all CPUs
---: columns slot:id, bits:id, total, per_second:real0
+--: columns slot:id, bits:id, total, per_second:real
 SELECT coalesce(name, 'slot ' || slot), slot, bits, total, total / seconds()
 FROM (SELECT slot, name, bits, (SELECT coalesce(sum(CASE slot WHEN 0 THEN count0 WHEN 1 THEN count1 WHEN 2 THEN count2
                                                     ELSE count3 END), 0) FROM runs NATURAL JOIN now) AS total FROM slots);

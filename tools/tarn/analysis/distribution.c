@@ -103,11 +103,11 @@ uint64_t distribution_percentile(const struct distribution *distribution, double
     return value < distribution->max ? value : distribution->max;
 }
 
-const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", COLUMN_TIME, SUM_SMALLEST, 0),
-                                                  COLUMN_CALLED("", "to_ns", COLUMN_TIME, SUM_LARGEST, 0),
+const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", COLUMN_TIME, SUM_SMALLEST),
+                                                  COLUMN_CALLED("", "to_ns", COLUMN_TIME, SUM_LARGEST),
                                                   COUNT_COLUMN("count"),
-                                                  REAL_COLUMN("percent", 2),
-                                                  MEAN_COLUMN("percent_up_to", 2),
+                                                  REAL_COLUMN("percent"),
+                                                  MEAN_COLUMN("percent_up_to"),
                                                   BAR_COLUMN};
 
 /* Returns the number of buckets per row: a power of two,

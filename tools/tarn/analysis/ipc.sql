@@ -136,7 +136,7 @@ SELECT thread || ' -> ' || function, call_id, since_start(ts), dur, thread_tid(c
 FROM requests;
 
 --: table share, process, processes, by total_ns, needs request: whose time it was
---: columns pid:id, total_ns, percent:real2, running_ns, ready_ns, waiting_ns
+--: columns pid:id, total_ns, percent:real, running_ns, ready_ns, waiting_ns
 SELECT process, pid, sum(dur), $SHARE, sum(iif(state = 'running', dur, 0)), sum(iif(state = 'ready', dur, 0)),
        sum(iif(state IN ('running', 'ready'), 0, dur)) FROM steps GROUP BY process, pid;
 
@@ -159,7 +159,7 @@ FROM lines JOIN queues USING (line) GROUP BY line ORDER BY line;
 SELECT thread, after, dur, tid, cpu, phase, call, $DOING, depth FROM steps;
 
 --: table work, where its time went, kinds of work, by total_ns, needs request: the steps of the call, summed up
---: columns doing:text, steps, total_ns, percent:real2
+--: columns doing:text, steps, total_ns, percent:real
 SELECT thread, $DOING AS doing, count(*), sum(dur), $SHARE FROM steps GROUP BY thread, doing;
 
 -- The line's width grows with the share of all clients' time.

@@ -11,7 +11,7 @@
 --: define USE $WAITS, sum(spins), nullif(sum(acquisitions), 0),
 --:  iif(sum(acquisitions) > 0, $ERROR, NULL), 100.0 * sum(is_sampled) / sum(acquisitions),
 --:  sum(holds), iif(sum(holds) > 0, ns(sum(held)), NULL), ns(sum(held) / sum(holds)), iif(sum(holds) > 0, ns(max(held_max)), NULL)
---: define USE_COLUMNS contentions, $WAITS_COLUMNS, spins, acquisitions, acquisitions_error:id, contended_percent:mean2,
+--: define USE_COLUMNS contentions, $WAITS_COLUMNS, spins, acquisitions, acquisitions_error:id, contended_percent:mean,
 --:  holds, held_ns, held_mean_ns:one, held_max_ns:max
 --: define CAUSE_TERMS sum running_dur as running, sum preempted_dur as preempted, sum blocked_dur as blocked, sum free_dur as free,
 --:  sum unknown_dur as unknown

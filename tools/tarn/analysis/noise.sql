@@ -38,15 +38,15 @@ SELECT 'Noise took ' || amount(ns($TAKEN)) || ' from ' || amount(ns($SUM_OF = 'w
 FROM works;
 
 --: table total, total, totals: all threads
---: columns threads, work_ns, taken_ns, taken_percent:mean2
+--: columns threads, work_ns, taken_ns, taken_percent:mean
 SELECT '', count(DISTINCT utid), ns($SUM_OF = 'work')), ns($TAKEN), coalesce(100 * $TAKEN / nullif($ALL_WORK, 0), 0) FROM works;
 
 --: table cause, cause, causes, by total_ns: time taken from the work, by cause
---: columns kind:key, taken_percent:real3, times, total_ns, $SPREAD_COLUMNS
+--: columns kind:key, taken_percent:real, times, total_ns, $SPREAD_COLUMNS
 SELECT $CAUSE, kind, coalesce(100.0 * dur / nullif($ALL_WORK, 0), 0), count, ns(dur), $SPREAD FROM causes GROUP BY kind, detail;
 
 --: table thread, thread, threads, by taken_ns: time that each thread lost
---: columns tid:id, pid:id, work_ns, taken_ns, taken_percent:mean2, irq_ns, ipi_ns, fault_ns, exception_ns, preempted_ns, dispatch_ns
+--: columns tid:id, pid:id, work_ns, taken_ns, taken_percent:mean, irq_ns, ipi_ns, fault_ns, exception_ns, preempted_ns, dispatch_ns
 SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), ns($SUM_OF = 'work')), ns($TAKEN),
        coalesce(100 * $TAKEN / nullif($SUM_OF = 'work'), 0), 0), ns($SUM_OF = 'interrupts')),
        ns($SUM_OF = 'inter-processor interrupts')), ns($SUM_OF = 'faults')), ns($SUM_OF = 'exceptions')),
@@ -55,7 +55,7 @@ FROM works GROUP BY utid;
 
 --: table quantum, equal parts of work, rows, whole: the work in equal parts (--quantum), as in fixed-work-quantum benchmarks: how long
 --:  each took, and how long it would have taken without each cause
---: columns quanta, total_ns, $SPREAD_COLUMNS, slowdown_percent:mean3
+--: columns quanta, total_ns, $SPREAD_COLUMNS, slowdown_percent:mean
 WITH all_of_it AS (SELECT dur AS measured FROM parts WHERE variant = 'as measured'),
      alone AS (SELECT dur AS work FROM parts WHERE variant = 'the work alone')
 SELECT variant, count, ns(dur), $SPREAD, coalesce(100.0 * (dur - work) / nullif(work, 0), 0)

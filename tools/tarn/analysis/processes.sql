@@ -20,7 +20,7 @@ SELECT (SELECT count(*) FROM lived WHERE is_selected) || ' processes lived; ' ||
 FROM lived WHERE is_selected AND ran > 0 ORDER BY ran DESC LIMIT 1;
 
 --: table tree, process, processes: the tree of processes
---: columns pid:id, life_ns, ran_ns, cpu_percent:mean1, threads, status:signed, parent_pid:id, begin_ns:when, end_ns:when, path:text
+--: columns pid:id, life_ns, ran_ns, cpu_percent:mean, threads, status:signed, parent_pid:id, begin_ns:when, end_ns:when, path:text
 WITH RECURSIVE all_of_them AS MATERIALIZED (SELECT * FROM lived),
     -- Depth first. Processes that are not selected have no row and do not indent.
     tree(pid, depth, indent, is_selected, start_ts) AS (

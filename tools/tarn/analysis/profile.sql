@@ -24,7 +24,7 @@
 --: define TOTAL CASE unit WHEN 'time' THEN total_dur WHEN 'samples' THEN total_samples WHEN 'instructions' THEN total_instructions
 --:  ELSE total_counted END
 --: define SUMS sum(samples), sum(dur), coalesce(100.0 * sum($OWN) / whole, 0.0), iif(has_instructions, sum(instructions), NULL)
---: define SUMS_COLUMNS samples, time_ns, share_percent:real2, instructions
+--: define SUMS_COLUMNS samples, time_ns, share_percent:real, instructions
 --: define MODES total(dur * (1 - is_kernel)), total(dur * is_kernel)
 --: define EXECUTABLE iif(executable = '', '(no executable)', executable)
 -- The nodes of the tree that WANTED names, each before those below it, heavy branches first. A node is the path of functions to it.
@@ -39,7 +39,7 @@
 --:  found AS (SELECT *, 0 AS depth, $STEP AS path FROM calls WHERE parent = '' UNION ALL
 --:  SELECT calls.*, depth + 1, path || ';' || $STEP FROM found CROSS JOIN calls ON calls.parent = found.node ORDER BY depth DESC, total DESC, name)
 --: define CALLS SELECT name, total_dur, 100.0 * total / whole, dur, samples, depth, executable, depth FROM found
---: define CALLS_COLUMNS total_ns:one, total_percent:mean2, self_ns, samples, depth:id, executable:text
+--: define CALLS_COLUMNS total_ns:one, total_percent:mean, self_ns, samples, depth:id, executable:text
 --: column counted: count of the hardware counter that drove the sampling; empty: the clock drove it
 --: column counter: hardware counter that drove the sampling; empty: the clock drove it
 --: column depth: number of functions above it in the tree
@@ -104,7 +104,7 @@ SELECT $EXECUTABLE, $SUMS FROM functions JOIN $NOW WHERE samples > 0 GROUP BY 1;
 
 --: table function, function, functions, by self_percent: time in each function itself, and with its callees; inlined functions count
 --:  separately
---: columns samples, self_ns, self_percent:real2, total_ns:one, total_percent:mean2, instructions, executable:text, mode:text
+--: columns samples, self_ns, self_percent:real, total_ns:one, total_percent:mean, instructions, executable:text, mode:text
 SELECT name, samples, dur, coalesce(100.0 * $OWN / whole, 0.0), total_dur, coalesce(100.0 * $TOTAL / whole, 0.0),
        iif(has_instructions, instructions, NULL), $EXECUTABLE, iif(is_kernel, 'kernel', 'user') FROM functions JOIN $NOW;
 

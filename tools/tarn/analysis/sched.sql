@@ -55,7 +55,7 @@ SELECT 'Threads waited ' || amount(ns(sum(dur))) || ' for a CPU, longest ' || (S
 FROM waited HAVING sum(dur) > 0;
 
 --: table cpu, CPU, CPUs, by cpu: use of each CPU, and waits of threads for it
---: columns cpu:id, busy_ns, boot_ns, idle_ns, lost_ns, busy_percent:mean1, switches, arrived, waits, total_ns, $SPREAD_COLUMNS
+--: columns cpu:id, busy_ns, boot_ns, idle_ns, lost_ns, busy_percent:mean, switches, arrived, waits, total_ns, $SPREAD_COLUMNS
 WITH w AS MATERIALIZED (SELECT cpu, sum(count) AS count, sum(dur) AS dur, together(whole) AS whole FROM waits GROUP BY cpu),
      s AS MATERIALIZED (SELECT cpu, sum(migrations) AS arrived FROM switches GROUP BY cpu)
 SELECT 'cpu ' || cpu, cpu, busy_dur, boot_dur, idle_dur, lost_dur, 100.0 * busy_dur / max(busy_dur + idle_dur + lost_dur, 1),

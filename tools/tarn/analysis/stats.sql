@@ -2,9 +2,9 @@
 --: analysis stats: events and CPU time, by CPU, class, event, program, process and thread
 --: events
 --: define EVENTS total(events), coalesce(100 * total(events) / (SELECT sum(events) FROM cpus), 0), total(events) / seconds(), total(bytes)
---: define EVENTS_COLUMNS events, percent:real2, events_per_second:real0, bytes
+--: define EVENTS_COLUMNS events, percent:real, events_per_second:real, bytes
 --: define TIME sum(ns(ran)), sum(ns(ran)) / 1e7 / seconds()
---: define TIME_COLUMNS ran_ns, cpu_percent:real1
+--: define TIME_COLUMNS ran_ns, cpu_percent:real
 --: define KNOWN max(busy_dur + idle_dur + lost_dur, 1)
 --: column boot_percent: share of traced time before the CPU first slept or ran a thread; part of busy %
 --: column bytes: size of the events in the trace, in bytes
@@ -41,11 +41,11 @@ SELECT 'The CPUs were busy ' || digits(100.0 * sum(busy_dur) / sum($KNOWN)) || '
 FROM cpu;
 
 --: table total, total, totals: all events
---: columns events, bytes, events_per_second:real0
+--: columns events, bytes, events_per_second:real
 SELECT '', total(events), total(bytes), total(events) / seconds() FROM cpus;
 
 --: table cpu, CPU, CPUs, by cpu: events and use of each CPU
---: columns cpu:id, busy_percent:mean1, boot_percent:mean1, idle_percent:mean1, lost_percent:mean1, switches, $EVENTS_COLUMNS
+--: columns cpu:id, busy_percent:mean, boot_percent:mean, idle_percent:mean, lost_percent:mean, switches, $EVENTS_COLUMNS
 SELECT 'cpu ' || cpu, cpu, 100.0 * busy_dur / $KNOWN, 100.0 * boot_dur / $KNOWN, 100.0 * idle_dur / $KNOWN, 100.0 * lost_dur / $KNOWN,
        switches, $EVENTS FROM cpu LEFT JOIN cpus ON cpu_id = cpu GROUP BY cpu;
 

@@ -4,7 +4,7 @@
 --: define TIMES running, ready, waiting, unknown, running / 1e7 / seconds(), switches, migrations, wakeups
 --: define SUM_OF_TIMES sum(running), sum(ready), sum(waiting), sum(unknown), sum(running / 1e7 / seconds()), sum(switches),
 --:  sum(migrations), sum(wakeups)
---: define TIMES_COLUMNS running_ns, ready_ns, waiting_ns, unknown_ns, cpu_percent:real1, switches, migrations, wakeups
+--: define TIMES_COLUMNS running_ns, ready_ns, waiting_ns, unknown_ns, cpu_percent:real, switches, migrations, wakeups
 --: column fault_ns: time in which the thread waited for a pager or a fault handler
 --: column futex_ns: time in which the thread waited for a futex: a lock or an event of its program
 --: column notification_ns: time in which the thread waited for a notification
@@ -51,7 +51,7 @@ SELECT thread_name(t.utid), thread_tid(t.utid), thread_pid(t.utid), $TIMES, stat
 FROM times t LEFT JOIN thread ON thread.utid = t.utid;
 
 --: table state, state, states, by total_ns: time in each state
---: columns stretches, total_ns, percent:real2
+--: columns stretches, total_ns, percent:real
 SELECT state, sum(count), ns(sum(dur)), 100.0 * sum(dur) / (SELECT sum(dur) FROM states) FROM states GROUP BY state;
 
 --: table wait, waiting thread, threads, by waiting_ns, extra: causes of the waits of threads

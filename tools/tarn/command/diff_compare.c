@@ -162,16 +162,16 @@ static void make_columns(const struct diff *diff, const struct compared *compare
                      change = is_time ? COLUMN_CHANGE : COLUMN_REAL;
     enum column_sum sum = from->sum == SUM_ADDED && compared->work == WORK_UNIT ? SUM_ADDED : SUM_NOTHING;
     const struct table_column made[COLUMNS] = {
-        [A] = COLUMN_CALLED("A", is_time ? "a_ns" : "a", kind, sum, 2),
-        [B] = COLUMN_CALLED("B", is_time ? "b_ns" : "b", kind, sum, 2),
-        [CHANGE] = COLUMN_AS(is_time ? "change_ns" : "change", change, sum, 2),
-        [RATIO] = MEAN_COLUMN("ratio", 2),
+        [A] = COLUMN_CALLED("A", is_time ? "a_ns" : "a", kind, sum),
+        [B] = COLUMN_CALLED("B", is_time ? "b_ns" : "b", kind, sum),
+        [CHANGE] = COLUMN_AS(is_time ? "change_ns" : "change", change, sum),
+        [RATIO] = MEAN_COLUMN("ratio"),
         [SPREAD_A] =
-            COLUMN_CALLED(has_spread ? "spread A %" : "", "spread_a_percent", COLUMN_REAL, SUM_NOTHING, 1),
+            COLUMN_CALLED(has_spread ? "spread A %" : "", "spread_a_percent", COLUMN_REAL, SUM_NOTHING),
         [SPREAD_B] =
-            COLUMN_CALLED(has_spread ? "spread B %" : "", "spread_b_percent", COLUMN_REAL, SUM_NOTHING, 1),
-        [CHANCE] = COLUMN_CALLED("", "chance", COLUMN_REAL, SUM_NOTHING, 6),
-        [VERDICT] = COLUMN_CALLED(has_spread ? NULL : "", "verdict", COLUMN_TEXT, SUM_NOTHING, 0)};
+            COLUMN_CALLED(has_spread ? "spread B %" : "", "spread_b_percent", COLUMN_REAL, SUM_NOTHING),
+        [CHANCE] = COLUMN_CALLED("", "chance", COLUMN_REAL, SUM_NOTHING),
+        [VERDICT] = COLUMN_CALLED(has_spread ? NULL : "", "verdict", COLUMN_TEXT, SUM_NOTHING)};
 
     result->columns = memcpy(columns, made, sizeof(made));
     result->column_count = COLUMNS;
@@ -242,8 +242,8 @@ static bool fill_table(sqlite3 *sqlite, struct table *table, char *sql)
 static bool fill_largest(struct diff *diff, sqlite3 *sqlite)
 {
     static const struct table_column columns[] = {TEXT_COLUMN("in"), TIME_OF_ONE("a_ns"), TIME_OF_ONE("b_ns"),
-                                                  COLUMN_AS("change_ns", COLUMN_CHANGE, SUM_NOTHING, 0),
-                                                  MEAN_COLUMN("ratio", 2)};
+                                                  COLUMN_AS("change_ns", COLUMN_CHANGE, SUM_NOTHING),
+                                                  MEAN_COLUMN("ratio")};
     bool has_processor = number_of(sqlite, "SELECT max(is_of_processor) FROM compared") != 0;
 
     diff->largest = (struct table)TABLE("largest", "largest changes", "changes", columns, TABLE_AS_FILLED);

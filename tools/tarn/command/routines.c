@@ -41,7 +41,7 @@ enum { OWN, PERCENT, COUNT, CONTEXT, TOTAL, MEAN, MAX, P99, P90, P50, MIN, PID, 
 /* Called as in the analyses of a trace: a total is an inclusive time, an own time an
  * exclusive one. */
 static const struct table_column columns[] = {
-    [OWN] = TIME_COLUMN("own_ns"),      [PERCENT] = REAL_COLUMN("ran_percent", 2),
+    [OWN] = TIME_COLUMN("own_ns"),      [PERCENT] = REAL_COLUMN("ran_percent"),
     [COUNT] = COUNT_COLUMN("count"),    [TOTAL] = TIME_COLUMN("total_ns"),
     [MIN] = TIME_SMALLEST("min_ns"),    [MEAN] = TIME_OF_ONE("mean_ns"),
     [P50] = TIME_OF_ONE("p50_ns"),      [P90] = TIME_OF_ONE("p90_ns"),

@@ -150,7 +150,7 @@ static void fill(struct table *table, struct table_column columns[COLUMNS], cons
     columns[THREADS] = (struct table_column)NUMBER_COLUMN("threads");
     columns[INTERVAL] = (struct table_column)TIME_OF_ONE("interval_ns");
     for (unsigned c = RUNNING; c < COLUMNS; c++)
-        columns[c] = in_percent ? (struct table_column)REAL_COLUMN(percent_keys[c], 1)
+        columns[c] = in_percent ? (struct table_column)REAL_COLUMN(percent_keys[c])
                                 : (struct table_column)TIME_COLUMN(ns_keys[c]);
     collect(&processes, now);
     collect(&earlier, before);

@@ -143,11 +143,10 @@ static struct unit unit_of(const struct table *table, unsigned number)
 }
 
 /* Formats the value as it is; a number always fits. */
-static void format_number(const struct table_column *column, union table_cell cell, int decimals,
-                          char text[400])
+static void format_number(const struct table_column *column, union table_cell cell, char text[400])
 {
     if (column->kind == COLUMN_REAL)
-        snprintf(text, 400, "%.*f", decimals, cell.real);
+        snprintf(text, 400, "%.9g", cell.real);
     else if (column->kind == COLUMN_SIGNED || column->kind == COLUMN_CHANGE)
         snprintf(text, 400, "%" PRId64, cell.number);
     else
@@ -172,7 +171,7 @@ static void format_cell(const struct table_column *column, union table_cell cell
         snprintf(text, 400, "%" PRIu64 ".%06" PRIu64, cell.count / 1000000000,
                  cell.count % 1000000000 / 1000);
     } else {
-        format_number(column, cell, 0, text);
+        format_number(column, cell, text);
     }
 }
 
@@ -408,7 +407,7 @@ static void print_number(FILE *to, const struct table_column *column, union tabl
 {
     char text[400];
 
-    format_number(column, cell, column->decimals + 3, text);
+    format_number(column, cell, text);
     quote = column->kind == COLUMN_HEX ? quote : "";
     fprintf(to, "%s%s%s", quote, text, quote);
 }

@@ -109,13 +109,11 @@ static const struct {
     const char *word;
     struct table_column column;
 } column_kinds[] = {
-    {"part", TIME_COLUMN(NULL)},     {"share", TIME_COLUMN(NULL)},    {"count", COUNT_COLUMN(NULL)},
-    {"time", TIME_COLUMN(NULL)},     {"id", NUMBER_COLUMN(NULL)},     {"signed", SIGNED_COLUMN(NULL)},
-    {"hex", HEX_COLUMN(NULL)},       {"when", WHEN_COLUMN(NULL)},     {"text", TEXT_COLUMN(NULL)},
-    {"key", TEXT_KEY(NULL)},         {"one", TIME_OF_ONE(NULL)},      {"max", TIME_LARGEST(NULL)},
-    {"min", TIME_SMALLEST(NULL)},    {"real0", REAL_COLUMN(NULL, 0)}, {"real1", REAL_COLUMN(NULL, 1)},
-    {"real2", REAL_COLUMN(NULL, 2)}, {"real3", REAL_COLUMN(NULL, 3)}, {"mean1", MEAN_COLUMN(NULL, 1)},
-    {"mean2", MEAN_COLUMN(NULL, 2)}, {"mean3", MEAN_COLUMN(NULL, 3)},
+    {"part", TIME_COLUMN(NULL)},  {"share", TIME_COLUMN(NULL)}, {"count", COUNT_COLUMN(NULL)},
+    {"time", TIME_COLUMN(NULL)},  {"id", NUMBER_COLUMN(NULL)},  {"signed", SIGNED_COLUMN(NULL)},
+    {"hex", HEX_COLUMN(NULL)},    {"when", WHEN_COLUMN(NULL)},  {"text", TEXT_COLUMN(NULL)},
+    {"key", TEXT_KEY(NULL)},      {"one", TIME_OF_ONE(NULL)},   {"max", TIME_LARGEST(NULL)},
+    {"min", TIME_SMALLEST(NULL)}, {"real", REAL_COLUMN(NULL)},  {"mean", MEAN_COLUMN(NULL)},
 };
 
 static bool parse_column(struct table_column *column, const char *text, struct statement *of,

@@ -64,7 +64,7 @@ static void add_histogram(struct shown *shown, unsigned number)
         const enum what what = SHOWS_P50 + i;
         const enum column_sum sum = what == SHOWS_LARGEST ? SUM_LARGEST : SUM_NOTHING;
         add_column(shown, number, what,
-                   (struct table_column)COLUMN_AS(key_of(shown, column, parts[i]), kind, sum, 0));
+                   (struct table_column)COLUMN_AS(key_of(shown, column, parts[i]), kind, sum));
     }
 }
 
@@ -75,7 +75,7 @@ static void add_value(struct shown *shown, unsigned number)
     const enum column_sum sum = column->kind == TRACE_COLUMN_MAX ? SUM_LARGEST : SUM_ADDED;
 
     add_column(shown, number, SHOWS_VALUE,
-               (struct table_column)COLUMN_AS(key_of(shown, column, ""), kind, sum, 0));
+               (struct table_column)COLUMN_AS(key_of(shown, column, ""), kind, sum));
 }
 
 static void add_derived(struct shown *shown, unsigned number)
@@ -89,7 +89,7 @@ static void add_derived(struct shown *shown, unsigned number)
                           : derived->name;
 
     add_column(shown, number, SHOWS_DERIVED,
-               (struct table_column)COLUMN_AS(key, kinds[derived->kind], SUM_NOTHING, 2));
+               (struct table_column)COLUMN_AS(key, kinds[derived->kind], SUM_NOTHING));
 }
 
 static void add_columns(struct shown *shown, bool by_cpu)
@@ -107,7 +107,7 @@ static void add_columns(struct shown *shown, bool by_cpu)
     for (unsigned i = 0; i < derived_count; i++)
         add_derived(shown, i);
     add_column(shown, 0, SHOWS_UNDER_WAY,
-               (struct table_column)COLUMN_CALLED("", "under_way", COLUMN_COUNT, SUM_ADDED, 0));
+               (struct table_column)COLUMN_CALLED("", "under_way", COLUMN_COUNT, SUM_ADDED));
 }
 
 /* Returns the column by which rows are sorted: the first sum of times, or else the first that counts. */

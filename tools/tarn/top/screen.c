@@ -82,9 +82,9 @@ static struct table_column column_of(const struct table_column *from)
     if (strcmp(from->key, "threads") == 0)
         return (struct table_column)NUMBER_COLUMN("threads");
     if (is_sum && from->kind == COLUMN_COUNT)
-        return (struct table_column)REAL_COLUMN(from->key, 0);
+        return (struct table_column)REAL_COLUMN(from->key);
     if (is_sum && from->kind == COLUMN_TIME)
-        return (struct table_column)REAL_COLUMN(from->key, 1);
+        return (struct table_column)REAL_COLUMN(from->key);
     return *from;
 }
 
