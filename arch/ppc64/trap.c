@@ -262,8 +262,8 @@ void trap_from_kernel(struct kernel_regs *regs)
  * An entry that had not read them has lost its return address, and no entry code can prevent that: the reset
  * may come before the vector's first instruction. QEMU makes this likely for a vCPU that its host did not run
  * for a while: it delivers the pending timer interrupt, then the reset, before it executes an instruction
- * (tests/host/debugger). Then the idle loop continues, a program ends as if it had faulted (program_lost), and
- * the kernel in a fault of a user copy panics. So only a CPU that executes but has not answered other
+ * (tests/host/debugger). Then the idle loop continues, a program ends as if it had faulted (program_lost),
+ * and the kernel in a fault of a user copy panics. So only a CPU that executes but has not answered other
  * requests for long gets a reset (arch_request_progress, vpa.c). */
 
 struct nip_range {
