@@ -10,6 +10,7 @@
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/model/walk.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/sql/view.h>
 #include <tools/tarn/view/page.h>
 
@@ -21,8 +22,12 @@ static const char *const in_order[] = {"stats",     "breakdown", "locks",     "p
                                        "ipc",       "syscalls",  "faults",    "irq",     "threads",
                                        "processes", "noise",     "intervals", "counters"};
 
+#define BUILT_IN (sizeof(in_order) / sizeof(in_order[0]))
+
+/* Those of in_order are parsed when they are asked for: a command needs one of them. */
 static const struct analysis_kind *kinds[ANALYSES_MAX + 1];
-static unsigned kind_count;
+static unsigned kind_count = BUILT_IN;
+static pthread_mutex_t parsing = PTHREAD_MUTEX_INITIALIZER;
 
 /* Returns the file NAME.sql that the build embeds. */
 static const struct page_file *find_sql(const char *name)
@@ -41,15 +46,25 @@ const char *analysis_sql(const char *name)
     return (const char *)find_sql(name)->bytes;
 }
 
-static void add_sql(const char *path, const void *text, size_t length)
+static const struct analysis_kind *parse(const char *path, const void *text, size_t length)
 {
     struct fail fail;
     const struct analysis_kind *kind = sql_analysis(text, length, analysis_sql("shared"), &fail);
 
     if (kind == NULL)
         complain("%s: %s", path, fail.text);
-    else if (kind_count < ANALYSES_MAX)
-        kinds[kind_count++] = kind;
+    return kind;
+}
+
+static const struct analysis_kind *built_in(unsigned number)
+{
+    const struct page_file *file = find_sql(in_order[number]);
+
+    pthread_mutex_lock(&parsing);
+    if (kinds[number] == NULL)
+        kinds[number] = parse(file->name, file->bytes, file->size);
+    pthread_mutex_unlock(&parsing);
+    return kinds[number];
 }
 
 static void add_own(const char *path)
@@ -60,8 +75,10 @@ static void add_own(const char *path)
 
     for (size_t got; file != NULL && (got = fread(part, 1, sizeof(part), file)) > 0;)
         buffer_add(&text, part, got);
-    if (text.used > 0)
-        add_sql(path, text.bytes, text.used);
+    if (text.used > 0 && kind_count < ANALYSES_MAX) {
+        kinds[kind_count] = parse(path, text.bytes, text.used);
+        kind_count += kinds[kind_count] != NULL;
+    }
     free(text.bytes);
     if (file != NULL)
         fclose(file);
@@ -73,11 +90,8 @@ static void list_kinds(void)
     char pattern[PATH_MAX];
     glob_t found;
 
-    for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++) {
-        const struct page_file *file = find_sql(in_order[i]);
-
-        add_sql(file->name, file->bytes, file->size);
-    }
+    for (unsigned i = 0; i < BUILT_IN; i++)
+        built_in(i);
     snprintf(pattern, sizeof(pattern), "%s/.config/tarn/*.sql", home != NULL ? home : "");
     if (glob(pattern, 0, NULL, &found) == 0)
         for (size_t i = 0; i < found.gl_pathc; i++)
@@ -95,7 +109,10 @@ const struct analysis_kind *const *analysis_list(void)
 
 const struct analysis_kind *analysis_find(const char *name)
 {
-    for (const struct analysis_kind *const *kind = analysis_list(); *kind != NULL; kind++)
+    for (unsigned i = 0; i < BUILT_IN; i++)
+        if (strcmp(in_order[i], name) == 0)
+            return built_in(i);
+    for (const struct analysis_kind *const *kind = analysis_list() + BUILT_IN; *kind != NULL; kind++)
         if (strcmp((*kind)->name, name) == 0)
             return *kind;
     return NULL;
@@ -565,6 +582,6 @@ const char *label_of(const struct field *field, uint64_t value, char text[ANALYS
 
     if (label != NULL)
         return label;
-    snprintf(text, ANALYSIS_NAME_BYTES, "%" PRIu64, value);
+    *put_unsigned(text, value) = '\0';
     return text;
 }

@@ -212,7 +212,8 @@ static int show_analysis(struct request *request, const struct trace *trace, str
     complain_of_analysis(analysis, request->directory);
     if (analysis->kind->print != NULL && !analysis->kind->print(analysis, stdout, &is_all, &fail))
         return fail_report(&fail, EXIT_USAGE);
-    analysis_sort(analysis, request->output.sort, request->output.reverse, &fail);
+    if (request->output.sort != NULL || request->output.reverse)
+        analysis_sort(analysis, request->output.sort, request->output.reverse, &fail);
     if (!is_all)
         analysis_print(stdout, analysis, &request->output, &losses);
     return losses_status(&losses);

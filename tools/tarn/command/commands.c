@@ -43,13 +43,14 @@ void command_usage(FILE *to)
 /* False: there is none. "tarn" and "analyses" are pages of the manual. */
 static bool find_command(const char *name, struct command *command)
 {
-    const struct analysis_kind *kind = analysis_find(name);
+    const struct analysis_kind *kind;
 
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i]->name) == 0) {
             *command = *commands[i];
             return true;
         }
+    kind = analysis_find(name);
     if (kind != NULL)
         *command = analysis_command(kind);
     return kind != NULL;

@@ -15,6 +15,8 @@ extern const struct command pull_command, ctl_command, info_command, check_comma
     export_command, sql_command, symbols_command, goto_command, explore_command, diff_command, study_command,
     tables_command, routines_command, top_command, view_command;
 
+#define VIEW_SUMMARY "show a trace in the browser"
+
 /* Runs the subcommand or analysis argv[0]; returns its exit status. */
 int command_run(int argc, char **argv);
 /* `tarn help [WORD]...` */

@@ -303,5 +303,5 @@ static int run_view(int argc, char **argv)
 }
 
 const struct command view_command =
-    COMMAND("view", "show a trace in the browser", "[OPTION]... DIRECTORY|SOURCE", 1, 1, run_view, NULL,
+    COMMAND("view", VIEW_SUMMARY, "[OPTION]... DIRECTORY|SOURCE", 1, 1, run_view, NULL,
             {NULL, known}, {"With --png", known_of_drawing});

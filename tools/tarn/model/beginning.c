@@ -136,15 +136,46 @@ static bool is_whole(struct beginning *beginning, const struct event *event)
            beginning->number == field_integer(beginning->end_number, event->bytes);
 }
 
+/* Chooses the types of events that tell nothing here. */
+static void choose_skipped(const struct beginning *beginning, struct skipped *skipped)
+{
+    static model_handler *const taken[] = {on_process_create,   on_process_exec,   on_process_rename,
+                                           on_state_lock_class, on_event_sampling, on_event_threshold,
+                                           on_lock_name,        on_state_irq,      on_state_image};
+    const struct model *model = beginning->model;
+
+    for (unsigned i = 0; i < model->trace->schema.event_count; i++) {
+        const struct event_type *type = model->trace->schema.events[i];
+        bool matters = type == beginning->dump_begin || type == beginning->dump_end ||
+                       type->role != EVENT_PLAIN || model->names.told_by[i] != 0;
+
+        for (size_t k = 0; k < sizeof(taken) / sizeof(taken[0]); k++)
+            matters |= model->actions[i].handle == taken[k];
+        if (!matters)
+            skipped_add(skipped, type);
+    }
+}
+
+/* Returns the cursor at the next event that matters, and counts those before it. */
+static struct cursor *next_event(struct merge *merge, const struct skipped *skipped, uint64_t *count)
+{
+    uint64_t before = 0;
+
+    if (merge->first != NULL)
+        *count += cursor_skip(merge->first, skipped, &before);
+    return merge_next(merge);
+}
+
 bool model_learn_beginning(struct model *model)
 {
     const struct schema *schema = &model->trace->schema;
     struct beginning beginning = {.model = model,
                                   .dump_begin = schema_find_event(schema, "lttng_statedump_start"),
                                   .dump_end = schema_find_event(schema, "lttng_statedump_end")};
+    struct skipped skipped = {{0}};
     struct merge merge;
     struct cursor *cursor;
-    uint32_t count = 0;
+    uint64_t count = 0;
     bool whole = false;
 
     beginning.begin_number = schema_find_field(beginning.dump_begin, "number");
@@ -152,11 +183,12 @@ bool model_learn_beginning(struct model *model)
     map_open(&beginning.flags, sizeof(uint8_t));
     beginning.flags.limit = SIZE_MAX;
     merge_open(&merge, model->trace, NULL, 0, NULL);
-    for (; count < EVENTS_MAX && !whole && (cursor = merge_next(&merge)) != NULL; count++) {
+    choose_skipped(&beginning, &skipped);
+    for (; count < EVENTS_MAX && !whole && (cursor = next_event(&merge, &skipped, &count)) != NULL; count++) {
         take(&beginning, &cursor->event);
         whole = is_whole(&beginning, &cursor->event);
     }
     merge_close(&merge);
     map_close(&beginning.flags);
-    return whole || count == EVENTS_MAX;
+    return whole || count >= EVENTS_MAX;
 }

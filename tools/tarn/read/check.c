@@ -91,8 +91,7 @@ static void check_stream(const struct check *check, const struct stream *stream,
     while (cursor_next(&cursor)) {
         if (cursor.event.type->role > EVENT_CHANGE)
             check_context(&cursor, &contexts, result);
-        judge_take(judged, &cursor);
-        result->findings.events++;
+        result->findings.events += judge_take(judged, &cursor);
     }
     judge_end(judged, &cursor);
     result->findings.packets = cursor.packets;

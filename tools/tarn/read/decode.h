@@ -198,6 +198,17 @@ static inline bool cursor_next(struct cursor *cursor)
     return __builtin_expect(cursor_step(cursor), 1) || cursor_next_slow(cursor);
 }
 
+/* The types of events of fixed size that a walk passes over: the first half of their header by class and
+ * minor, so that one comparison tells that nothing else needs a check. */
+#define SKIP_PLACES (TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED)
+struct skipped {
+    uint32_t halves[SKIP_PLACES];
+};
+void skipped_add(struct skipped *skipped, const struct event_type *type);
+/* Moves over such events in this packet; returns their number. `event` stays as it was. With any, *BEFORE is
+ * the time of the last but one, the current one included. */
+uint64_t cursor_skip(struct cursor *cursor, const struct skipped *skipped, uint64_t *before);
+
 /* Behind the last event of a stream: the time up to which its closing packet reports a loss. 0: none, or not
  * at the end. */
 static inline uint64_t cursor_lost_until(const struct cursor *cursor)

@@ -39,7 +39,7 @@ static void add_oddity(struct trace *trace, enum anomaly anomaly, const char *fi
 static uint64_t find_end(const struct trace *trace, const struct stream *stream, uint64_t offset,
                          const struct trace_packet *header)
 {
-    struct packet_buffer buffer = {NULL, 0};
+    struct packet_buffer buffer = {.bytes = NULL};
     uint64_t ticks = header->timestamp_begin;
     struct packet packet;
 

@@ -65,7 +65,8 @@ struct judged {
 struct judge {
     const struct trace *trace;
     const struct field *ids[SIGN_KINDS];
-    uint8_t *kinds;               /* enum sign_kind by event index */
+    uint8_t *kinds; /* enum sign_kind by event index */
+    struct skipped skipped;
     const struct field *previous; /* of a switch: the thread that leaves */
     struct judged *streams;       /* by rank */
     size_t signs_max;             /* of a stream */
@@ -94,13 +95,17 @@ static void keep_fewer(struct judged *judged, uint64_t mask)
     judged->count = kept;
 }
 
+/* An id of 0 is that of a message without a reply. */
+static bool keeps(const struct judged *judged, uint64_t id)
+{
+    return id != 0 && (hash_of(id) & judged->mask) == 0;
+}
+
 static void add_sign(struct judged *judged, const struct sign *sign)
 {
-    if (sign->id == 0 || (hash_of(sign->id) & judged->mask) != 0) /* 0: a message without a reply */
-        return;
     while (judged->count >= judged->judge->signs_max && judged->mask != UINT32_MAX)
         keep_fewer(judged, 2 * judged->mask + 1);
-    if (judged->count >= judged->judge->signs_max || (hash_of(sign->id) & judged->mask) != 0)
+    if (judged->count >= judged->judge->signs_max || !keeps(judged, sign->id))
         return;
     judged->signs = array_grow(judged->signs, judged->count, &judged->capacity, sizeof(judged->signs[0]));
     judged->signs[judged->count++] = *sign;
@@ -109,26 +114,25 @@ static void add_sign(struct judged *judged, const struct sign *sign)
 /* Ends the current run: at this switch, or at an unknown time. */
 static void end_run(struct judged *judged, const struct cursor *cursor)
 {
+    if (!keeps(judged, judged->run.id))
+        return;
     if (cursor != NULL && field_integer(judged->judge->previous, cursor->event.bytes) == judged->run.id)
         judged->run.until = cursor->ticks;
     add_sign(judged, &judged->run);
-    judged->run = (struct sign){.id = 0};
+    judged->run.id = 0;
 }
 
 static void take_sign(struct judged *judged, const struct cursor *cursor, enum sign_kind kind)
 {
-    struct sign sign = {.id = field_integer(judged->judge->ids[kind], cursor->event.bytes),
-                        .ticks = cursor->ticks,
-                        .until = cursor->ticks,
-                        .rank = cursor->rank,
-                        .kind = kind};
+    const uint64_t id = field_integer(judged->judge->ids[kind], cursor->event.bytes);
+    const struct sign sign = {id, cursor->ticks, cursor->ticks, cursor->rank, kind};
 
-    if (kind != SIGN_RUN) {
+    if (kind == SIGN_RUN) {
+        end_run(judged, cursor);
+        judged->run = sign;
+    } else if (keeps(judged, id)) {
         add_sign(judged, &sign);
-        return;
     }
-    end_run(judged, cursor);
-    judged->run = sign;
 }
 
 static void add_change(struct judged *judged, uint64_t from, uint64_t to)
@@ -233,6 +237,9 @@ static void find_types(struct judge *judge)
             (kind != SIGN_RUN || (judge->previous != NULL && judge->previous->kind == FIELD_INTEGER)))
             judge->kinds[type->index] = (uint8_t)kind;
     }
+    for (uint32_t i = 0; i < schema->event_count; i++)
+        if (judge->kinds[i] == SIGN_NONE && schema->events[i]->role == EVENT_PLAIN)
+            skipped_add(&judge->skipped, schema->events[i]);
 }
 
 /* ---- changes --------------------------------------------------------------------------------------- */
@@ -500,7 +507,8 @@ struct judge *judge_open(const struct trace *trace)
     judge->signs_max = share < SIGNS_MIN ? SIGNS_MIN : share;
     find_types(judge);
     for (unsigned i = 0; i < trace->stream_count; i++)
-        judge->streams[i] = (struct judged){.stream = {.signs = judge->kinds}, .judge = judge};
+        judge->streams[i] =
+            (struct judged){.stream = {.skipped = &judge->skipped, .signs = judge->kinds}, .judge = judge};
     return judge;
 }
 

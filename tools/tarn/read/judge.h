@@ -28,8 +28,9 @@ void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *rep
 /* The same for a caller that walks all events anyway. Threads may take events of different streams at the
  * same time. judge_close reports, and frees JUDGE. */
 struct judge_stream {
-    uint64_t last, before; /* ticks: of the last event, and of the one before */
-    const uint8_t *signs;  /* by event index: 0, or what the event says about causes and effects */
+    const struct skipped *skipped; /* types without a sign that do not say which thread runs */
+    uint64_t last, before;         /* ticks: of the last event, and of the one before */
+    const uint8_t *signs;          /* by event index: 0, or what the event says about causes and effects */
 };
 struct judge *judge_open(const struct trace *trace);
 struct judge_stream *judge_stream(struct judge *judge, unsigned rank);
@@ -41,13 +42,18 @@ void judge_end(struct judge_stream *stream,
 bool judge_changed(struct judge *judge, uint64_t begin, uint64_t end);
 void judge_close(struct judge *judge, struct reporter *reporter);
 
-/* Takes CURSOR's current event. */
-static inline void judge_take(struct judge_stream *stream, const struct cursor *cursor)
+/* Takes CURSOR's current event, and those without a sign that follow in its packet; returns their number.
+ * CURSOR has moved over them. */
+static inline uint64_t judge_take(struct judge_stream *stream, struct cursor *cursor)
 {
+    uint64_t count;
+
     if (cursor->events == 1 || stream->signs[cursor->event.type->index] != 0)
         judge_take_slow(stream, cursor);
     stream->before = stream->last;
+    count = 1 + cursor_skip(cursor, stream->skipped, &stream->before);
     stream->last = cursor->ticks;
+    return count;
 }
 
 /* Whether the clock counts the instructions of several CPUs together, as that of a deterministic machine

@@ -67,13 +67,30 @@ enum anomaly stream_header(const struct trace *trace, const struct stream *strea
     return judge_header(trace, stream, header, stream->size - offset);
 }
 
-/* Checks the header first: after damage, thousands of places that only look like packets may be tried. */
+/* Reads a packet of the expected size together with its header. */
+static bool read_expected(const struct trace *trace, const struct stream *stream, uint64_t offset,
+                          struct packet_buffer *buffer, struct trace_packet *header)
+{
+    if (buffer->expected == 0 || offset > stream->size || stream->size - offset < buffer->expected ||
+        !file_read_at(stream->fd, buffer->bytes, buffer->expected, offset))
+        return false;
+    memcpy(header, buffer->bytes, sizeof(*header));
+    if (trace->schema.swap)
+        packet_header_swap(header);
+    return true;
+}
+
+/* After damage, it checks the header first: thousands of places that only look like packets may be tried. */
 enum anomaly stream_packet(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct packet_buffer *buffer, struct packet *packet)
 {
-    enum anomaly anomaly = stream_header(trace, stream, offset, &packet->header);
+    bool is_read = read_expected(trace, stream, offset, buffer, &packet->header);
+    enum anomaly anomaly = is_read ? judge_header(trace, stream, &packet->header, stream->size - offset)
+                                   : stream_header(trace, stream, offset, &packet->header);
 
     packet->offset = offset;
+    is_read &= packet->header.packet_size / 8 == buffer->expected;
+    buffer->expected = 0;
     if (anomaly_is_fatal(anomaly))
         return anomaly;
     packet->packet_bytes = packet->header.packet_size / 8;
@@ -83,8 +100,10 @@ enum anomaly stream_packet(const struct trace *trace, const struct stream *strea
         buffer->size = packet->packet_bytes;
     }
     packet->bytes = buffer->bytes;
-    return file_read_at(stream->fd, buffer->bytes, packet->packet_bytes, offset) ? anomaly
-                                                                                 : ANOMALY_TRUNCATED;
+    if (!is_read && !file_read_at(stream->fd, buffer->bytes, packet->packet_bytes, offset))
+        return ANOMALY_TRUNCATED;
+    buffer->expected = packet->packet_bytes;
+    return anomaly;
 }
 
 uint64_t stream_resync(const struct trace *trace, const struct stream *stream, uint64_t from)

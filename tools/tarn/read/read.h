@@ -78,6 +78,7 @@ struct packet {
 struct packet_buffer {
     uint8_t *bytes;
     size_t size;
+    uint64_t expected; /* bytes of the last packet; 0: the header of the next one is read first */
 };
 
 bool trace_open(struct trace *trace, const char *directory, struct fail *fail);

@@ -88,10 +88,7 @@ struct value value_copy(const struct relation_row *row, const char *text)
 /* A label is valid as long as the trace; a number without one is in a buffer. */
 struct value value_of_label(const struct relation_row *row, const struct field *field, uint64_t number)
 {
-    char text[ANALYSIS_NAME_BYTES];
-    const char *label = label_of(field, number, text);
-
-    return label != text ? value_text(label) : value_copy(row, text);
+    return value_text(label_of(field, number, row->relations->text));
 }
 
 /* ---- columns ---- */

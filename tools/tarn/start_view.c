@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * start_view.c - in the program `tarn`, `tarn view` is tarn-view beside it.
+ *
+ * The libraries that draw and serve bring 30 others along. To load them took two thirds of the start of every
+ * command. tarn-view is the whole tool with them.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/command/commands.h>
+#include <unistd.h>
+
+static int start_view(int argc, char **argv)
+{
+    char path[PATH_MAX], *words[argc + 2];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof("-view"));
+
+    strcpy(path + (length > 0 ? length : 0), "-view");
+    words[0] = path;
+    memcpy(words + 1, argv, (size_t)argc * sizeof(argv[0]));
+    words[argc + 1] = NULL;
+    execv(path, words);
+    complain("%s: %s", path, strerror(errno));
+    return EXIT_USAGE;
+}
+
+const struct command view_command = {.name = "view", .summary = VIEW_SUMMARY, .run = start_view};
