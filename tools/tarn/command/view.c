@@ -302,6 +302,5 @@ static int run_view(int argc, char **argv)
     return status;
 }
 
-const struct command view_command =
-    COMMAND("view", VIEW_SUMMARY, "[OPTION]... DIRECTORY|SOURCE", 1, 1, run_view, NULL,
-            {NULL, known}, {"With --png", known_of_drawing});
+const struct command view_command = COMMAND("view", VIEW_SUMMARY, "[OPTION]... DIRECTORY|SOURCE", 1, 1,
+                                            run_view, NULL, {NULL, known}, {"With --png", known_of_drawing});
