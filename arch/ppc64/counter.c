@@ -29,9 +29,8 @@ uint32_t arch_counters(const struct arch_counter **first, const char **missing)
     return sizeof counters / sizeof *counters;
 }
 
-bool arch_counters_start(const uint8_t *chosen, uint32_t count, uint32_t *registers)
+void arch_counters_start(const uint8_t *chosen, uint32_t count, uint32_t *registers)
 {
     for (uint32_t i = 0; i < count; i++)
         registers[i] = chosen[i];
-    return true;
 }

@@ -2,7 +2,4 @@
 # The x86_64 port's part of the kernel. rules.mk links.
 PORT_DIR := arch/x86_64
 KERNEL_SOURCES += $(addprefix $(PORT_DIR)/,start.S entry.S user_copy.S boot.c acpi.c boot_mmu.c mmu.c cpu.c trap.c \
-                  apic.c ioapic.c clock.c clock_rate.c counter.c counter_events.c machine.c thread.c backtrace.c debug.c) $(wildcard arch/*.c)
-
-# Counters of CPUs that no test machine has, from their CPUID values.
-$(eval $(call host_test,counter,$(PORT_DIR)/counter_test.c $(PORT_DIR)/counter_events.c))
+                  apic.c ioapic.c clock.c clock_rate.c counter.c machine.c thread.c backtrace.c debug.c) $(wildcard arch/*.c)

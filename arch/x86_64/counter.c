@@ -1,49 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arch/x86_64/counter.c - the counters of arch/counter.h: model-specific registers as counter_events.h
- * chooses. QEMU's CPU has none, so only the choice is tested. */
-#include "counter_events.h"
+/*
+ * arch/x86_64/counter.c - the counters of arch/counter.h: the fixed ones of architectural performance
+ * monitoring (Intel SDM volume 3; CPUID leaf 10, version 2 or later).
+ *
+ * QEMU's emulation has no such leaf, so only the refusal is tested.
+ */
 #include "port.h"
 #include <arch/counter.h>
 
-#define MSR_SELECTOR_0     0x186 /* event select, one for each general counter */
+#define COUNTER_LEAF       10u
+#define COUNTER_VERSION    2u
 #define MSR_FIXED_CONTROL  0x38d
 #define MSR_GLOBAL_CONTROL 0x38f
+#define FIXED_ALL_MODES    3ull
+#define FIXED_FIELD_BITS   4u
+#define GLOBAL_FIXED_BIT   32u
+#define RDPMC_FIXED        0x40000000u
 
-static struct counter_events events; /* written once, by the boot CPU */
-static struct arch_counter counters[COUNTER_EVENTS];
-static const char *reason;
-static bool found;
-_Static_assert(COUNTER_EVENTS <= ARCH_COUNTERS_MAX, "they fit");
-
-static void find(void)
-{
-    const struct cpuid leaf = read_cpuid(COUNTER_LEAF);
-    reason = counter_events_find(&events, read_cpuid(0).a, leaf.a, leaf.b, leaf.c, leaf.d);
-    for (uint32_t i = 0; i < events.count; i++)
-        counters[i] = (struct arch_counter){events.event[i].name, events.event[i].bits};
-    found = true;
-}
+static struct arch_counter counters[] = {
+    {.name = "instructions"}, {.name = "cycles"}, {.name = "reference_cycles"}};
+#define COUNTERS (sizeof counters / sizeof *counters)
 
 uint32_t arch_counters(const struct arch_counter **first, const char **missing)
 {
-    if (!found)
-        find();
+    const struct cpuid leaf = read_cpuid(COUNTER_LEAF);
+    const uint32_t fixed = leaf.d & 0x1f, bits = leaf.d >> 5 & 0xff;
     *first = counters;
-    *missing = reason;
-    return events.count;
+    *missing = "CPUID has no leaf 10, architectural performance monitoring";
+    if (read_cpuid(0).a < COUNTER_LEAF || !(leaf.a & 0xff))
+        return 0;
+    *missing = "CPUID leaf 10 describes no fixed counters";
+    if ((leaf.a & 0xff) < COUNTER_VERSION || !bits)
+        return 0;
+    for (uint32_t i = 0; i < COUNTERS; i++)
+        counters[i].bits = bits;
+    return fixed < COUNTERS ? fixed : COUNTERS;
 }
 
-bool arch_counters_start(const uint8_t *chosen, uint32_t count, uint32_t *registers)
+void arch_counters_start(const uint8_t *chosen, uint32_t count, uint32_t *registers)
 {
-    struct counter_setting setting;
-    if (!counter_events_place(&events, chosen, count, registers, &setting))
-        return false;
-    if (!events.count) /* then the registers do not exist */
-        return true;
+    const struct arch_counter *first;
+    const char *missing;
+    uint64_t fixed = 0, global = 0;
+    if (!arch_counters(&first, &missing)) /* then the registers do not exist */
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        fixed |= FIXED_ALL_MODES << FIXED_FIELD_BITS * chosen[i];
+        global |= 1ull << (GLOBAL_FIXED_BIT + chosen[i]);
+        registers[i] = RDPMC_FIXED | chosen[i];
+    }
     write_msr(MSR_GLOBAL_CONTROL, 0);
-    for (uint32_t i = 0; i < events.general; i++)
-        write_msr(MSR_SELECTOR_0 + i, i < setting.selector_count ? setting.selector[i] : 0);
-    write_msr(MSR_FIXED_CONTROL, setting.fixed_control);
-    write_msr(MSR_GLOBAL_CONTROL, setting.global_control);
-    return true;
+    write_msr(MSR_FIXED_CONTROL, fixed);
+    write_msr(MSR_GLOBAL_CONTROL, global);
 }

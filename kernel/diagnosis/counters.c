@@ -209,16 +209,15 @@ uint64_t counters_sample_read(const struct cpu *cpu)
 /* ---- Binding ---- */
 
 /* Starts the counters in `packed` on this CPU. */
-static bool start(struct counters *counters, uint64_t packed)
+static void start(struct counters *counters, uint64_t packed)
 {
-    uint8_t chosen[COUNTER_SLOTS + 1];
+    uint8_t chosen[COUNTER_SLOTS + 1] = {0};
     uint32_t numbers[COUNTER_SLOTS + 1], slots = count_slots(packed), count = slots;
     for (uint32_t slot = 0; slot < slots; slot++)
         chosen[slot] = (uint8_t)(in_slot(packed, slot) - 1);
     if (packed >> SAMPLE_SHIFT)
         chosen[count++] = (uint8_t)((packed >> SAMPLE_SHIFT) - 1);
-    if (!arch_counters_start(chosen, count, numbers))
-        return false;
+    arch_counters_start(chosen, count, numbers);
     counters->slots = slots;
     for (uint32_t slot = 0; slot < slots; slot++) {
         counters->number[slot] = numbers[slot];
@@ -227,7 +226,6 @@ static bool start(struct counters *counters, uint64_t packed)
     counters->sample_mask = count > slots ? mask_of(find_counter(chosen[slots])->bits) : 0;
     counters->sample_number = count > slots ? numbers[slots] : 0;
     begin(counters);
-    return true;
 }
 
 static void start_here(void *unused)
@@ -274,39 +272,35 @@ static int64_t check(uint64_t packed)
     return 0;
 }
 
-/* trace_lock held. This CPU starts first: if it cannot count them all, no CPU can. */
-static int64_t change(uint64_t mask, uint64_t part)
+/* trace_lock held. */
+static void change(uint64_t mask, uint64_t part)
 {
-    const uint64_t changed = (atomic_load(&bound) & ~mask) | part;
-    if (!start(&this_cpu()->counters, changed))
-        return -E_UNSUPPORTED;
-    atomic_store(&bound, changed);
+    atomic_store(&bound, (atomic_load(&bound) & ~mask) | part);
     atomic_fetch_add(&generation, 1); /* calls in progress began with other counters */
     trace_on_every_cpu(start_here);
-    return 0;
 }
 
 int64_t counters_bind(uint64_t packed)
 {
-    int64_t error = check(packed);
+    const int64_t error = check(packed);
     if (error)
         return error;
     spin_lock(&trace_lock); /* also logs what holds now before another change */
     if (!packed && counters_are_bound())
         log_bound(0);
-    error = change(SLOTS_MASK, packed);
+    change(SLOTS_MASK, packed);
     trace_sites_agree();
-    if (!error && packed)
+    if (packed)
         log_bound(packed);
     spin_unlock(&trace_lock);
-    return error;
+    return 0;
 }
 
 int64_t counters_bind_sample(uint32_t counter)
 {
     if (counter && (counter > 0xff || !find_counter(counter - 1)))
         return -E_NOT_FOUND;
-    if (atomic_load(&bound) >> SAMPLE_SHIFT == counter)
-        return 0;
-    return change(~SLOTS_MASK, (uint64_t)counter << SAMPLE_SHIFT);
+    if (atomic_load(&bound) >> SAMPLE_SHIFT != counter)
+        change(~SLOTS_MASK, (uint64_t)counter << SAMPLE_SHIFT);
+    return 0;
 }

@@ -44,7 +44,7 @@ struct thread;
 
 void counters_init_cpu(struct cpu *cpu);
 /* `packed`: for each slot a byte, slot 0 in the lowest: 1 + number of the counter; 0 ends the list.
- * -E_BAD_ARGUMENT, -E_NOT_FOUND, -E_UNSUPPORTED: the CPU cannot count these together. Hold no locks. */
+ * -E_BAD_ARGUMENT, -E_NOT_FOUND. Hold no locks. */
 int64_t counters_bind(uint64_t packed);
 /* The same for the counter of samples; 0: none. trace_lock is held once other CPUs run. */
 int64_t counters_bind_sample(uint32_t counter);

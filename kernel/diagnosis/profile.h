@@ -57,7 +57,7 @@ extern bool profile_watches;
 
 void profile_init_cpu(struct cpu *cpu);
 /* Sets the mean period, in nanoseconds, or in counts of a counter (1 + its number, 0: none); 0: off.
- * -E_BAD_ARGUMENT, -E_NOT_FOUND and -E_UNSUPPORTED as counters_bind. Hold no locks: it interrupts all CPUs
+ * -E_BAD_ARGUMENT and -E_NOT_FOUND as counters_bind. Hold no locks: it interrupts all CPUs
  * and waits for them. */
 int64_t profile_set(uint64_t period, uint32_t counter);
 void profile_statedump(void);

@@ -31,9 +31,8 @@ struct arch_counter {
  * sentence. Each returns the same at every call. */
 uint32_t arch_counters(const struct arch_counter **first, const char **missing);
 /* Counts counters[0] to [count - 1], which are indices of arch_counters(), on this CPU from now on, and
- * writes the register of each. Equal indices share a register. False: the CPU cannot count all of them at a
- * time; nothing is changed. */
-bool arch_counters_start(const uint8_t *counters, uint32_t count, uint32_t *registers);
+ * writes the register of each. Equal indices share a register. */
+void arch_counters_start(const uint8_t *counters, uint32_t count, uint32_t *registers);
 /* The value of a register that arch_counters_start gave on this CPU, with `bits` bits. */
 static inline uint64_t arch_counter_read(uint32_t number);
 #endif
