@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * console.c - the raw console, polled: pages of output, lines of input. For a VT100-like terminal. A
- * command that prints more than LINES_MAX lines ends.
+ * console.c - the raw console, polled: output, lines of input. For a VT100-like terminal. A command that
+ * prints more than LINES_MAX lines ends.
  */
 #include <arch/machine.h>
 #include <base/keys.h>
@@ -10,15 +10,13 @@
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
 
-#define TEXT_MAX    256
-#define LINES_MAX   5000u
-#define PAGE_LINES  23u
-#define LINE_MAX    160u
-#define HISTORY_MAX 16u
+#define TEXT_MAX  256
+#define LINES_MAX 5000u
+#define LINE_MAX  160u
 
 /* ---- Output ---- */
 
-static uint32_t page = PAGE_LINES, on_page, lines;
+static uint32_t lines;
 
 static void put(const char *text)
 {
@@ -39,31 +37,13 @@ int debug_read_key(void)
     return key;
 }
 
-/* Blank: another page; return: another line; q: end the command. */
-static void ask_for_more(void)
-{
-    int key;
-    put("--more--");
-    do
-        key = debug_read_key();
-    while (key != ' ' && key != KEY_RETURN && key != KEY_NEWLINE && key != 'q' && key != KEY_INTERRUPT);
-    put("\r        \r");
-    if (key == 'q' || key == KEY_INTERRUPT)
-        debug_end_command();
-    on_page = key == ' ' ? 0 : page - 1;
-}
-
 static void count_lines(const char *text)
 {
     for (; *text; text++) {
-        if (*text != '\n')
+        if (*text != '\n' || ++lines < LINES_MAX)
             continue;
-        if (++lines == LINES_MAX) {
-            put("(no more than that: the rest is not shown)\n");
-            debug_end_command();
-        }
-        if (page && ++on_page >= page)
-            ask_for_more();
+        put("(no more than that: the rest is not shown)\n");
+        debug_end_command();
     }
 }
 
@@ -82,13 +62,7 @@ void debug_print(const char *format, ...)
 
 void debug_begin_output(void)
 {
-    on_page = lines = 0;
-}
-
-void debug_set_page(uint32_t count)
-{
-    page = count;
-    on_page = 0;
+    lines = 0;
 }
 
 /* ---- A line of input ---- */
@@ -96,9 +70,6 @@ void debug_set_page(uint32_t count)
 static const char *line_prompt;
 static char line_text[LINE_MAX];
 static struct line_edit line = {line_text, LINE_MAX, 0, 0};
-
-static char history[HISTORY_MAX][LINE_MAX];
-static uint32_t history_count, history_at; /* total number of lines; the one shown */
 
 static void redraw(void)
 {
@@ -119,22 +90,6 @@ static void insert(char c)
         redraw();
     else if (line.size != before)
         arch_console_put(c);
-}
-
-static void show_history(uint32_t index)
-{
-    uint32_t oldest = history_count > HISTORY_MAX ? history_count - HISTORY_MAX : 0;
-    if (index < oldest || index > history_count)
-        return;
-    history_at = index;
-    line_set(&line, index == history_count ? "" : history[index % HISTORY_MAX]);
-    redraw();
-}
-
-static void remember(void)
-{
-    if (line.size)
-        memcpy(history[history_count++ % HISTORY_MAX], line.text, line.size + 1);
 }
 
 /* ---- Completion ---- */
@@ -202,22 +157,12 @@ static void complete(void)
 
 static void edit(int key)
 {
-    switch (key) {
-    case KEY_UP:
-        show_history(history_at - 1);
-        break;
-    case KEY_DOWN:
-        show_history(history_at + 1);
-        break;
-    case KEY_TAB:
+    if (key == KEY_TAB)
         complete();
-        break;
-    default:
-        if (line_key(&line, key))
-            redraw();
-        else if (key >= ' ' && key < 127)
-            insert((char)key);
-    }
+    else if (line_key(&line, key))
+        redraw();
+    else if (key >= ' ' && key < 127)
+        insert((char)key);
 }
 
 static int read_edit_key(void)
@@ -234,7 +179,6 @@ char *debug_read_line(const char *prompt)
     int key;
     line_prompt = prompt;
     line.size = line.cursor = 0;
-    history_at = history_count;
     put(prompt);
     while ((key = read_edit_key()) != KEY_RETURN && key != KEY_NEWLINE) {
         if (key == KEY_INTERRUPT) {
@@ -246,6 +190,5 @@ char *debug_read_line(const char *prompt)
     }
     line.text[line.size] = 0;
     put("\n");
-    remember();
     return line.text;
 }

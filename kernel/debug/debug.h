@@ -56,13 +56,11 @@ extern const uint32_t debug_command_count;
 
 /* ---- console.c ---- */
 
-/* Waits for a key after each page. */
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void debug_begin_output(void); /* of a command: resets the line counts */
+void debug_begin_output(void); /* of a command: resets the count of lines */
 int debug_read_key(void);
-void debug_set_page(uint32_t lines); /* 0: no pages */
-char *debug_read_line(
-    const char *prompt); /* with editing, history and completion; valid until the next call */
+/* With editing and completion; valid until the next call. */
+char *debug_read_line(const char *prompt);
 /* session.c: the index-th word or symbol that continues `start`, behind the given line; NULL: no more. */
 const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index);
 
@@ -131,16 +129,13 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
 /* ---- Commands ---- */
 
 typedef void debug_run(const struct debug_words *words);
-debug_run debug_trace, debug_trace_next, debug_trace_previous, debug_follow, debug_stat; /* trace.c */
+debug_run debug_trace, debug_follow, debug_stat; /* trace.c */
 /* The known event classes and types; NULL: no more. */
 const char *debug_class_nth(uint32_t index);
 const char *debug_event_nth(uint32_t index);
 debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */
-debug_run debug_tables;                                                           /* tables.c */
-const char *debug_table_nth(uint32_t index); /* its name; NULL: no more */
-debug_run debug_routines;                    /* routines.c */
-debug_run debug_endpoints, debug_locks;      /* locks.c */
-debug_run debug_waits;                       /* chains.c */
-debug_run debug_memory, debug_symbols;       /* memory.c */
+debug_run debug_endpoints, debug_locks;                                           /* locks.c */
+debug_run debug_waits;                                                            /* chains.c */
+debug_run debug_memory, debug_symbols;                                            /* memory.c */
 
 #endif

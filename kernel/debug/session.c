@@ -2,8 +2,7 @@
 /*
  * session.c - the command loop: says why the session began, then runs commands until `continue`.
  *
- * A command may end early, by a fault or because the user quits its output: debug_end_command() returns to
- * the prompt.
+ * A command may end early, by a fault or a wrong argument: debug_end_command() returns to the prompt.
  */
 #include <arch/debug.h>
 #include <arch/machine.h>
@@ -65,14 +64,6 @@ static void hold_for_dump(const struct debug_words *words)
     debug_read_key();
 }
 
-static void set_page(const struct debug_words *words)
-{
-    if (words->count < 2)
-        debug_print("page LINES; 0: output never waits\n");
-    else
-        debug_set_page((uint32_t)debug_number(words->word[1]));
-}
-
 static const struct debug_command *find_command(const char *name, size_t length);
 
 static void help(const struct debug_words *words)
@@ -95,8 +86,7 @@ static void help(const struct debug_words *words)
         debug_print("%-9s %-28s %s\n", command->name, command->arguments, text);
     }
     if (words->count < 2)
-        debug_print("help COMMAND describes one. Tab completes; At --more--, space: next page; return: next "
-                    "line; q: stop.\n");
+        debug_print("help COMMAND describes one. Tab completes.\n");
 }
 
 /* ---- The command table ---- */
@@ -114,20 +104,10 @@ const struct debug_command debug_commands[] = {
      "in "
      "the shell; other settings are shown: trace mode",
      debug_trace, trace_words, DEBUG_WORDS_MAX - 1},
-    {"p", "", "the previous page of events; of the last trace or follow", debug_trace_previous, NULL, 0},
-    {"n", "", "the next page of events; of the last trace or follow", debug_trace_next, NULL, 0},
     {"follow", "TID [N]",
      "the last N events that a thread logged, or that name it; takes the filters of trace", debug_follow,
      trace_words, DEBUG_WORDS_MAX - 1},
     {"stat", "", "events and losses of each CPU's ring; and events of each class", debug_stat, NULL, 0},
-    {"tables", "[NAME]",
-     "tables of counters: rows used, and updates lost; with NAME, the rows with the most, of all CPUs "
-     "together",
-     debug_tables, NULL, 1},
-    {"routines", "[TID]",
-     "tables of routines: of each thread the time in the kernel and out, and the routine that it is in; with "
-     "TID, its routines with the most time of their own",
-     debug_routines, NULL, 1},
     {"cpu", "[N]", "CPUs, their threads and addresses; with N, one CPU and its registers", debug_cpus, NULL,
      1},
     {"threads", "[PID]", "threads and what they wait for; with PID, those of one process", debug_threads,
@@ -147,7 +127,6 @@ const struct debug_command debug_commands[] = {
      3},
     {"sym", "ADDRESS | NAME [PID]", "the symbol at an address; the address of a symbol", debug_symbols, NULL,
      2},
-    {"page", "LINES", "lines after which output waits; 0: never", set_page, NULL, 1},
     {"continue", "", "resumes all CPUs", end_session, NULL, 0},
     {"dump", "", "waits while memory is dumped from outside; until a key is pressed", hold_for_dump, NULL, 0},
     {"reboot", "", "restarts the machine", reboot, NULL, 0},
@@ -235,8 +214,6 @@ const char *debug_complete(const char *line, const char *start, uint32_t length,
         return NULL;
     if (command->run == help)
         return complete_name(command_nth, start, length, index);
-    if (command->run == debug_tables)
-        return complete_name(debug_table_nth, start, length, index);
     if (start[-1] != ' ' || is_mask(line))
         return complete_value(command, line, start, length, index);
     if (command->run == debug_memory || command->run == debug_symbols) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.c - commands trace, n, p, follow, stat: events of one CPU or all, merged by time and filtered; mask
+ * trace.c - commands trace, follow, stat: events of one CPU or all, merged by time and filtered; mask
  * and switches.
  *
  * A view is a filter and a number of matching events from the end. To show it, the newest packets of the
@@ -21,7 +21,7 @@
 #include <trace/sched.h>
 
 #define LINES_DEFAULT 20u
-#define LINES_MAX     1000u
+#define LINES_MAX     4000u
 #define PACKETS_FIRST 2u
 #define PACKETS_MAX   4096u
 #define ANY           (~0ull)
@@ -32,10 +32,8 @@ static struct view {
     uint64_t pid, tid;      /* the thread that logged; ANY */
     uint64_t follow;        /* logged by this thread, or names it; ANY */
     uint64_t since;         /* ticks */
-    uint64_t count;         /* lines per page */
-    uint64_t behind;        /* matching events that are newer than the page */
+    uint64_t count;         /* of events at most */
 } view;
-static bool has_view;
 
 static struct trace_newest newest;
 static struct {
@@ -106,7 +104,7 @@ static bool matches(const struct trace_moment *moment, const struct trace_event_
     return view.follow == ANY || tid == view.follow || names_thread(moment, info, view.follow);
 }
 
-/* ---- A page ---- */
+/* ---- Events ---- */
 
 /* A switch belongs to the old thread. */
 static bool passes(const struct trace_moment *moment, const struct trace_event_info *info)
@@ -134,40 +132,12 @@ static uint64_t find_matches(uint64_t wanted)
     return total;
 }
 
-static void show_page(void)
+static void show(void)
 {
-    const uint64_t total = find_matches(view.behind + view.count);
-    if (view.behind >= total && total)
-        view.behind = total > view.count ? total - view.count : 0;
-    const uint64_t end = total - view.behind, first = end > view.count ? end - view.count : 0;
+    const uint64_t total = find_matches(view.count), first = total > view.count ? total - view.count : 0;
     memset(runs, 0, sizeof runs);
-    trace_newest_print(&newest, first, end, passes, debug_print);
-    debug_print("(%lu of %lu events found, %lu newer; p: before, n: behind)\n", end - first, total,
-                view.behind);
-    has_view = true;
-}
-
-static bool lacks_view(void)
-{
-    if (!has_view)
-        debug_print("first: trace or follow\n");
-    return !has_view;
-}
-
-void debug_trace_previous(const struct debug_words *words)
-{
-    if (lacks_view())
-        return;
-    view.behind += view.count;
-    show_page();
-}
-
-void debug_trace_next(const struct debug_words *words)
-{
-    if (lacks_view())
-        return;
-    view.behind = view.behind > view.count ? view.behind - view.count : 0;
-    show_page();
+    trace_newest_print(&newest, first, total, passes, debug_print);
+    debug_print("(%lu of %lu events found)\n", total - first, total);
 }
 
 /* ---- Settings ---- */
@@ -218,7 +188,6 @@ static void reset_view(void)
         .follow = ANY,
         .count = LINES_DEFAULT,
     };
-    has_view = false;
 }
 
 static void set_classes(const char *text)
@@ -321,7 +290,7 @@ void debug_trace(const struct debug_words *words)
     }
     reset_view();
     set_filters(words, 1);
-    show_page();
+    show();
 }
 
 void debug_follow(const struct debug_words *words)
@@ -333,7 +302,7 @@ void debug_follow(const struct debug_words *words)
     }
     view.follow = debug_number(words->word[1]);
     set_filters(words, 2);
-    show_page();
+    show();
 }
 
 /* ---- Statistics ---- */

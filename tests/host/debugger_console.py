@@ -73,7 +73,6 @@ class Debugger:
         while True:
             time.sleep(1)
             self.keys()
-            self.run("page 0")
             text = "\n".join(self.run(command))
             if re.search(pattern, text, re.M) or time.monotonic() > end:
                 return text
