@@ -114,8 +114,8 @@ WORDS_ALLOWED = [
 FOREIGN = {
     "cp_abort", "PM1a_CNT", "hvm_start_info", "XEN_ELFNOTE_PHYS32_ENTRY", "TIME_WAIT", "seq_cst", "generic_kernel",
     "peer_has_vnet_hdr", "virtio_pci_cap", "icount_start_warp_timer", "icount_process_data",
-    "pmu_count_insns", "gen_lookup_and_goto_ptr", "CF_NO_GOTO_PTR", "fire_PMC_interrupt", "powerpc_excp_books",
-    "target/ppc/translate.c", "target/ppc/power8-pmu.c", "sched_mig", "cpu_idle",
+    "pmu_count_insns", "gen_lookup_and_goto_ptr", "CF_NO_GOTO_PTR", "powerpc_excp_books",
+    "target/ppc/translate.c", "sched_mig", "cpu_idle",
     "gcc/sanitizer.def", "chksum.c", "sys/lock.h", "ppc-asm.h", "pthread.h",
 }
 

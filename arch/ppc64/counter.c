@@ -10,10 +10,6 @@
  * target/ppc/translate.c is called only if CF_NO_GOTO_PTR is in the block's `flags`, but `cflags` has it).
  * So under -icount, where a cycle is an instruction, `ipc` is below 1. Loops are counted right:
  * tests/host/profile, tests/host/counters.
- *
- * No counter can interrupt: QEMU 7.2 notices the overflow (PMAO is set), but fire_PMC_interrupt of
- * target/ppc/power8-pmu.c only raises an event-based branch, which in user mode returns to a wrong address,
- * and the kernel's interrupt at 0xf00 would end QEMU. So the timer ends a sampling period (profile.h).
  */
 #include <arch/counter.h>
 

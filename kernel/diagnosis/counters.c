@@ -2,9 +2,8 @@
 /*
  * counters.c - hardware counters in the trace. Interface: counters.h.
  *
- * All bindings are in one word, `bound`: a byte for each slot, and one for the counter of samples. Each CPU
- * copies it in an smp call, so it never reads half of a change. If two changes race, every CPU follows the
- * word stored last.
+ * All bindings are in one word, `bound`, a byte for each slot. Each CPU copies it in an smp call, so it never
+ * reads half of a change. If two changes race, every CPU follows the word stored last.
  *
  * `generation` grows when counting ends. A CPU whose copy differs has not read its counters since: it starts
  * anew at its next switch, and drops its counts.
@@ -20,11 +19,9 @@
 #include <trace/counter.h>
 #include <trace/print/words.h>
 
-#define SAMPLE_SHIFT 56u /* in `bound` */
-#define SLOTS_MASK   ((1ull << 8 * COUNTER_SLOTS) - 1)
-_Static_assert(8 * COUNTER_SLOTS <= SAMPLE_SHIFT, "a byte each");
+#define SLOTS_MASK ((1ull << 8 * COUNTER_SLOTS) - 1)
 _Static_assert(COUNTER_SLOTS == TRACE_COUNTER_SLOTS, "one number for programs and hosts");
-_Static_assert(COUNTER_SLOTS + 1 <= ARCH_COUNTED_MAX, "and the counter of samples");
+_Static_assert(COUNTER_SLOTS <= ARCH_COUNTED_MAX, "and for the machine");
 
 static _Atomic uint64_t bound;
 static _Atomic uint64_t generation = 1;
@@ -37,12 +34,6 @@ static const struct arch_counter *find_counter(uint32_t number)
     const struct arch_counter *first;
     const char *missing;
     return number < arch_counters(&first, &missing) ? first + number : NULL;
-}
-
-const char *counters_name(uint32_t counter)
-{
-    const struct arch_counter *found = find_counter(counter);
-    return found ? found->name : NULL;
 }
 
 const char *counters_missing(void)
@@ -76,7 +67,6 @@ uint64_t counters_list(uint64_t index, struct system_counter *to, uint64_t capac
         for (uint32_t slot = 0; slot < count_slots(packed); slot++)
             if (in_slot(packed, slot) == index + 1)
                 to[count].slot = slot + 1;
-        to[count].samples = packed >> SAMPLE_SHIFT == index + 1;
         format_text(to[count].name, sizeof to[count].name, "%s", counter->name);
     }
     return count;
@@ -84,7 +74,7 @@ uint64_t counters_list(uint64_t index, struct system_counter *to, uint64_t capac
 
 bool counters_are_bound(void)
 {
-    return atomic_load_explicit(&bound, memory_order_relaxed) & SLOTS_MASK;
+    return atomic_load_explicit(&bound, memory_order_relaxed) != 0;
 }
 
 /* ---- Counting ---- */
@@ -200,31 +190,22 @@ void counters_follow_mask(void)
     was_on = on;
 }
 
-uint64_t counters_sample_read(const struct cpu *cpu)
-{
-    const struct counters *counters = &cpu->counters;
-    return counters->sample_mask ? arch_counter_read(counters->sample_number) & counters->sample_mask : 0;
-}
-
 /* ---- Binding ---- */
 
 /* Starts the counters in `packed` on this CPU. */
 static void start(struct counters *counters, uint64_t packed)
 {
-    uint8_t chosen[COUNTER_SLOTS + 1] = {0};
-    uint32_t numbers[COUNTER_SLOTS + 1], slots = count_slots(packed), count = slots;
+    uint8_t chosen[COUNTER_SLOTS] = {0};
+    uint32_t numbers[COUNTER_SLOTS];
+    const uint32_t slots = count_slots(packed);
     for (uint32_t slot = 0; slot < slots; slot++)
         chosen[slot] = (uint8_t)(in_slot(packed, slot) - 1);
-    if (packed >> SAMPLE_SHIFT)
-        chosen[count++] = (uint8_t)((packed >> SAMPLE_SHIFT) - 1);
-    arch_counters_start(chosen, count, numbers);
+    arch_counters_start(chosen, slots, numbers);
     counters->slots = slots;
     for (uint32_t slot = 0; slot < slots; slot++) {
         counters->number[slot] = numbers[slot];
         counters->bits[slot] = (uint8_t)find_counter(chosen[slot])->bits;
     }
-    counters->sample_mask = count > slots ? mask_of(find_counter(chosen[slots])->bits) : 0;
-    counters->sample_number = count > slots ? numbers[slots] : 0;
     begin(counters);
 }
 
@@ -272,14 +253,6 @@ static int64_t check(uint64_t packed)
     return 0;
 }
 
-/* trace_lock held. */
-static void change(uint64_t mask, uint64_t part)
-{
-    atomic_store(&bound, (atomic_load(&bound) & ~mask) | part);
-    atomic_fetch_add(&generation, 1); /* calls in progress began with other counters */
-    trace_on_every_cpu(start_here);
-}
-
 int64_t counters_bind(uint64_t packed)
 {
     const int64_t error = check(packed);
@@ -288,19 +261,12 @@ int64_t counters_bind(uint64_t packed)
     spin_lock(&trace_lock); /* also logs what holds now before another change */
     if (!packed && counters_are_bound())
         log_bound(0);
-    change(SLOTS_MASK, packed);
+    atomic_store(&bound, packed);
+    atomic_fetch_add(&generation, 1); /* calls in progress began with other counters */
+    trace_on_every_cpu(start_here);
     trace_sites_agree();
     if (packed)
         log_bound(packed);
     spin_unlock(&trace_lock);
-    return 0;
-}
-
-int64_t counters_bind_sample(uint32_t counter)
-{
-    if (counter && (counter > 0xff || !find_counter(counter - 1)))
-        return -E_NOT_FOUND;
-    if (atomic_load(&bound) >> SAMPLE_SHIFT != counter)
-        change(~SLOTS_MASK, (uint64_t)counter << SAMPLE_SHIFT);
     return 0;
 }

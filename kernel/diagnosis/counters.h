@@ -5,8 +5,7 @@
  * Up to COUNTER_SLOTS of the machine's counters (arch/counter.h) are bound to slots, by name: boot option
  * `trace.counters=NAME,...`, or at run time (TRACE_OP_BIND_COUNTERS). Then the class's events have their
  * counts, for each run of a thread, each system call, and intervals of programs. Nothing is virtualised: a
- * CPU reads its counters when it switches threads, and charges the difference to the old thread. A counter
- * that drives sampling (profile.h) needs no slot.
+ * CPU reads its counters when it switches threads, and charges the difference to the old thread.
  *
  * While no slot is bound, the sites of the class are off whatever the mask says (trace/sites.c).
  *
@@ -28,8 +27,6 @@ struct counters {
     uint32_t slots;                 /* bound ones */
     uint32_t number[COUNTER_SLOTS]; /* for arch_counter_read */
     uint8_t bits[COUNTER_SLOTS];    /* width */
-    uint32_t sample_number;         /* the same for the counter of samples */
-    uint64_t sample_mask;           /* 0: none */
 };
 
 /* Inside struct thread; belongs to the thread's CPU. */
@@ -46,12 +43,8 @@ void counters_init_cpu(struct cpu *cpu);
 /* `packed`: for each slot a byte, slot 0 in the lowest: 1 + number of the counter; 0 ends the list.
  * -E_BAD_ARGUMENT, -E_NOT_FOUND. Hold no locks. */
 int64_t counters_bind(uint64_t packed);
-/* The same for the counter of samples; 0: none. trace_lock is held once other CPUs run. */
-int64_t counters_bind_sample(uint32_t counter);
 bool counters_are_bound(void);
 void counters_statedump(void);
-/* Name of counter number `counter`; NULL: there is none. */
-const char *counters_name(uint32_t counter);
 
 /* `prev` has run on this CPU up to now, and has not been released yet. Only behind TRACE_ON_COUNTER(). */
 void counters_switch(struct cpu *cpu, struct thread *prev);
@@ -63,8 +56,6 @@ void counters_leave(struct thread *self, uint32_t number);
 uint32_t counters_own(uint64_t sums[COUNTER_SLOTS]);
 /* The class may have been switched off. */
 void counters_follow_mask(void);
-/* Reads this CPU's counter of samples; 0: none. */
-uint64_t counters_sample_read(const struct cpu *cpu);
 
 /* system_read */
 uint64_t counters_list(uint64_t index, struct system_counter *to, uint64_t capacity);

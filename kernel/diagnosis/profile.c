@@ -11,7 +11,6 @@
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -24,12 +23,8 @@
 
 #define CHAIN_MAX 120u /* as much as an event holds */
 
-#define RETRY_US     2u         /* a period whose end is nearer is over */
-#define COUNT_AT_ONE (1u << 30) /* counts between two readings at most: counters may have 32 bits */
-
 uint64_t profile_period;
 bool profile_watches;
-static uint32_t profile_counter; /* 1 + number of the counter that drives the sampling; 0: the clock */
 
 /* ---- Timing ---- */
 
@@ -43,7 +38,7 @@ static uint64_t next_random(struct profile *profile)
     return profile->random = x;
 }
 
-static uint64_t draw(struct profile *profile)
+static uint64_t draw_period(struct profile *profile)
 {
     uint64_t jitter = profile_period / 100 * PROFILE_JITTER_PERCENT;
     return profile_period - jitter + next_random(profile) % (2 * jitter + 1);
@@ -54,7 +49,6 @@ static void count_from_here(struct cpu *cpu, uint64_t now)
     struct profile *profile = &cpu->profile;
     profile->since = now;
     profile->counter = arch_instructions();
-    profile->counted_to = counters_sample_read(cpu);
 }
 
 static void account(struct cpu *cpu, uint64_t now)
@@ -64,43 +58,6 @@ static void account(struct cpu *cpu, uint64_t now)
     count_from_here(cpu, now);
     profile->busy += now - last.since;
     profile->instructions += profile->counter - last.counter;
-    profile->counted += (profile->counted_to - last.counted_to) & cpu->counters.sample_mask;
-}
-
-/* Ticks that so many counts take, at the last rate. */
-static uint64_t ticks_for(const struct profile *profile, uint64_t counts)
-{
-    return (counts < COUNT_AT_ONE ? counts : COUNT_AT_ONE) * profile->rate >> PROFILE_RATE_BITS;
-}
-
-/* Begins a period; returns the time at which the timer checks whether it is over. */
-static uint64_t begin_period(struct profile *profile, uint64_t now)
-{
-    const uint64_t period = draw(profile);
-    if (!profile_counter)
-        return now + period;
-    profile->target = period;
-    return now + ticks_for(profile, period);
-}
-
-static uint64_t left_to_count(const struct profile *profile)
-{
-    return profile->counted < profile->target ? profile->target - profile->counted : 0;
-}
-
-/* After account(): ticks until the timer checks again; 0: a sample is due. */
-static uint64_t ticks_left(const struct profile *profile)
-{
-    const uint64_t left = profile_counter ? ticks_for(profile, left_to_count(profile)) : 0;
-    return left < clock_hz / 1000000 * RETRY_US ? 0 : left;
-}
-
-/* After account(). `late`: by the clock. */
-static uint64_t ticks_late(const struct profile *profile, uint64_t late)
-{
-    if (!profile_counter)
-        return late;
-    return profile->counted > profile->target ? ticks_for(profile, profile->counted - profile->target) : 0;
 }
 
 /* ---- Call chains ---- */
@@ -162,26 +119,14 @@ static void log_sample(struct profile *profile, const struct where *where, uint6
     bool counts = arch_counts_instructions(), kernel = where->kernel_count != 0;
     bool called = thread->space && frame_is_syscall(&thread->frame);
     uint16_t mode = !kernel ? TRACE_PROFILE_USER : called ? TRACE_PROFILE_SYSCALL : TRACE_PROFILE_KERNEL;
-    trace_profile_sample(where->chain[0], profile->busy, counts ? profile->instructions : 0,
-                         ticks_late(profile, late), profile->counted, thread->tid, thread->block->pid, mode,
+    trace_profile_sample(where->chain[0], profile->busy, counts ? profile->instructions : 0, late, 0,
+                         thread->tid, thread->block->pid, mode,
                          (uint16_t)(kernel ? where->kernel_count - 1 : 0), (uint16_t)(where->count - 1),
                          where->is_cut, where->chain + 1);
-    if (profile->counted)
-        profile->rate = (profile->busy << PROFILE_RATE_BITS) / profile->counted;
-    profile->busy = profile->instructions = profile->counted = 0;
+    profile->busy = profile->instructions = 0;
 }
 
 /* ---- The timer ---- */
-
-/* Whether a sample is due. If not, the timer is set again. */
-static bool is_due(struct cpu *cpu, uint64_t now)
-{
-    account(cpu, now);
-    const uint64_t left = ticks_left(&cpu->profile);
-    if (left)
-        timer_set_sample(now + left);
-    return !left;
-}
 
 void profile_timer(uint64_t now)
 {
@@ -191,15 +136,14 @@ void profile_timer(uint64_t now)
         timer_set_sample(TIMER_NEVER);
         return;
     }
-    if (!is_due(cpu, now))
-        return;
+    account(cpu, now);
     if (TRACE_ON_PROFILE()) {
         struct where where = {.count = 0};
         put_user(&where);
         if (where.count)
             log_sample(&cpu->profile, &where, now - due);
     }
-    timer_set_sample(begin_period(&cpu->profile, now));
+    timer_set_sample(now + draw_period(&cpu->profile));
 }
 
 /* `where` has the kernel's part of the chain. After account(). */
@@ -220,15 +164,14 @@ void profile_kernel(const struct kernel_regs *regs)
     /* A sample during a switch or the begin of a packet is taken when the window closes. */
     if (cpu_is_switching(cpu) || trace_is_changing_packets())
         return;
-    if (!is_due(cpu, now))
-        return;
+    account(cpu, now);
     if (TRACE_ON_PROFILE()) {
         struct where where = {.count = 0};
         where.count = arch_trap_calls(regs, cpu_read_stack, cpu, where.chain, CHAIN_MAX / 2);
         put_caller(&where, 0, arch_trap_caller(regs, cpu_read_stack, cpu));
         sample_kernel(cpu, &where, now);
     }
-    timer_set_sample(begin_period(&cpu->profile, now));
+    timer_set_sample(now + draw_period(&cpu->profile));
 }
 
 /* ---- Sleep ---- */
@@ -244,14 +187,12 @@ void profile_sleep(void)
     account(cpu, now);
     if (now < due) {
         profile->left = due - now;
-    } else if (ticks_left(profile)) {
-        profile->left = ticks_left(profile);
     } else {
         struct where where = {.count = 0};
         where.count = arch_backtrace(where.chain, CHAIN_MAX / 2);
         if (TRACE_ON_PROFILE() && where.count)
             sample_kernel(cpu, &where, now);
-        profile->left = begin_period(profile, 0);
+        profile->left = draw_period(profile);
     }
     timer_set_sample(TIMER_NEVER);
     cpu->timer_queue.programmed = TIMER_NEVER; /* the hardware timer is set for the old deadline */
@@ -294,14 +235,12 @@ void profile_close_window(void)
 
 /* ---- Settings ---- */
 
-/* Until the first sample, assumes one count per nanosecond. */
 static void start_cpu(struct cpu *cpu, uint64_t now)
 {
     struct profile *profile = &cpu->profile;
-    profile->busy = profile->instructions = profile->counted = 0;
-    profile->rate = (clock_hz << PROFILE_RATE_BITS) / 1000000000;
+    profile->busy = profile->instructions = 0;
     count_from_here(cpu, now);
-    profile->left = profile_period ? begin_period(profile, 0) : 0;
+    profile->left = profile_period ? draw_period(profile) : 0;
 }
 
 static void start_here(void *nothing)
@@ -326,20 +265,13 @@ void profile_init_cpu(struct cpu *cpu)
 
 static void log_setting(void)
 {
-    const char *unit = profile_counter ? counters_name(profile_counter - 1) : "ticks";
-    trace_profile_setting(profile_period, PROFILE_JITTER_PERCENT, arch_counts_instructions(), unit);
+    trace_profile_setting(profile_period, PROFILE_JITTER_PERCENT, arch_counts_instructions(), "ticks");
 }
 
 void profile_statedump(void)
 {
     if (profile_period)
         log_setting();
-}
-
-static bool is_possible(uint64_t period, uint32_t counter)
-{
-    return period == 0 || (counter ? period >= PROFILE_COUNT_MIN && period <= PROFILE_COUNT_MAX
-                                   : period >= PROFILE_PERIOD_MIN_NS && period <= PROFILE_PERIOD_MAX_NS);
 }
 
 /* trace_lock held. */
@@ -349,32 +281,18 @@ static void watch(bool on)
     trace_sites_agree();
 }
 
-/* Nothing samples yet, or all CPUs are about to start anew. */
-static int64_t choose(uint64_t period, uint32_t counter)
+/* If two calls race, every CPU uses the period that was stored last. */
+int64_t profile_set(uint64_t period)
 {
-    int64_t error = is_possible(period, counter) ? 0 : -E_BAD_ARGUMENT;
-    if (!error)
-        error = counters_bind_sample(period ? counter : 0);
-    if (error)
-        return error;
+    if (period && (period < PROFILE_PERIOD_MIN_NS || period > PROFILE_PERIOD_MAX_NS))
+        return -E_BAD_ARGUMENT;
+    profile_close_window();
+    spin_lock(&trace_lock); /* logged in the order of changes */
     if (period)
         watch(true);
-    __atomic_store_n(&profile_counter, period ? counter : 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&profile_period, period && !counter ? timer_ticks(period) : period, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&profile_period, period ? timer_ticks(period) : 0, __ATOMIC_SEQ_CST);
     log_setting();
-    return 0;
-}
-
-/* If two calls race, every CPU uses the period that was stored last. */
-int64_t profile_set(uint64_t period, uint32_t counter)
-{
-    profile_close_window();
-    spin_lock(
-        &trace_lock); /* no period of one caller with the counter of another; logged in the same order */
-    int64_t error = choose(period, counter);
     spin_unlock(&trace_lock);
-    if (error)
-        return error;
     uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
     if (others)
         smp_call(others, start_here, NULL);

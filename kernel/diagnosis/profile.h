@@ -2,14 +2,9 @@
 /*
  * profile.h - sampling profiler: logs profile_sample events.
  *
- * Each CPU is sampled after a period in which it did not sleep: of time, or of the counts of a hardware
- * counter (counters.h). The period varies at random by a quarter, so that periodic work is neither always nor
- * never sampled. An idle CPU sleeps on; the rest of its period counts when it wakes up.
- *
- * Both kinds of period end in the timer's interrupt, because no counter that could be tested interrupts
- * (arch/ppc64/counter.c). For a counter, the timer is set to the period's end at the last rate, and again for
- * the rest if the counter is not there yet. A sample has the counts since the last one, so its weight is
- * exact.
+ * Each CPU is sampled after a period in which it did not sleep. The period varies at random by a quarter, so
+ * that periodic work is neither always nor never sampled. An idle CPU sleeps on; the rest of its period
+ * counts when it wakes up.
  *
  * The kernel runs with interrupts off, so most of it would never be sampled. While sampling is on, system
  * calls and page faults run inside a *profiling window*: the port lets the timer's interrupt through, and
@@ -28,9 +23,6 @@
 #define PROFILE_JITTER_PERCENT 25u
 #define PROFILE_PERIOD_MIN_NS  20000ul
 #define PROFILE_PERIOD_MAX_NS  10000000000ul
-#define PROFILE_COUNT_MIN      20000ul
-#define PROFILE_COUNT_MAX      1000000000000ul
-#define PROFILE_RATE_BITS      20u
 
 /* Inside struct cpu; used only by its CPU. */
 struct profile {
@@ -38,11 +30,7 @@ struct profile {
     uint64_t busy;         /* ticks awake since the last sample, up to `since` */
     uint64_t instructions; /* the same, in instructions */
     uint32_t counter;      /* arch_instructions() at `since` */
-    /* If a counter drives the sampling: */
-    uint64_t counted, counted_to; /* since the last sample; its value at `since` */
-    uint64_t target;              /* the next sample is due at this count */
-    uint64_t rate;                /* ticks per count of the last period, times 2^PROFILE_RATE_BITS */
-    uint64_t left;                /* while asleep: ticks to the next sample */
+    uint64_t left;         /* while asleep: ticks to the next sample */
     uint64_t random;
     bool window; /* the timer may interrupt the kernel */
     bool came;   /* the timer did interrupt it */
@@ -51,15 +39,14 @@ struct profile {
 struct cpu;
 struct kernel_regs;
 
-extern uint64_t profile_period; /* mean period, in ticks or counts; 0: off */
+extern uint64_t profile_period; /* mean period, in ticks; 0: off */
 /* Sites of spans are on for samples (span.h): before a window can open, and until the last one is closed. */
 extern bool profile_watches;
 
 void profile_init_cpu(struct cpu *cpu);
-/* Sets the mean period, in nanoseconds, or in counts of a counter (1 + its number, 0: none); 0: off.
- * -E_BAD_ARGUMENT and -E_NOT_FOUND as counters_bind. Hold no locks: it interrupts all CPUs
- * and waits for them. */
-int64_t profile_set(uint64_t period, uint32_t counter);
+/* Sets the mean period, in nanoseconds; 0: off. -E_BAD_ARGUMENT. Hold no locks: it interrupts all CPUs and
+ * waits for them. */
+int64_t profile_set(uint64_t period);
 void profile_statedump(void);
 
 /* The timer interrupted user mode or the sleep of this CPU. */

@@ -290,10 +290,8 @@ int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b)
         return trace_previous_drop(TRACE_TRACE_ASKED);
     case TRACE_OP_BENCH:
         return a == ~0ull ? trace_add_costs() : trace_bench(a);
-    case TRACE_OP_SET_COST:
-        return trace_set_cost(a, b);
     case TRACE_OP_SET_PROFILE:
-        return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
+        return b ? -E_BAD_ARGUMENT : profile_set(a);
     case TRACE_OP_SET_ROUTINES:
         if (a > ROUTINES_ALL || b)
             return -E_BAD_ARGUMENT;
@@ -319,9 +317,7 @@ int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b)
 int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
 {
     int error = cap_check(trace, CAP_TRACE, RIGHT_WRITE);
-    if (error && !(operation == TRACE_OP_SET_COST && trace_is_own_class(a)))
-        return error;
-    return trace_control(operation, a, b);
+    return error ? error : trace_control(operation, a, b);
 }
 
 /* In mode once, frees nothing: the ring must stop when it is full. */

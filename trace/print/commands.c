@@ -201,13 +201,6 @@ static int64_t refuse_counters(struct trace_settings *settings, uint32_t index, 
     return refuse_word(settings, -E_NOT_FOUND, index, known);
 }
 
-static int64_t parse_counter(struct trace_settings *settings, uint32_t index, uint64_t *counter)
-{
-    const char *word = settings->words[index];
-    *counter = find_counter(settings, word, __builtin_strlen(word));
-    return *counter ? 0 : refuse_counters(settings, index, "must be one of");
-}
-
 static int64_t parse_counters(struct trace_settings *settings, uint32_t index, uint64_t *packed)
 {
     const char *bad;
@@ -288,14 +281,12 @@ static int64_t set_buffers(struct trace_settings *settings, const uint64_t value
 static int64_t set_profile(struct trace_settings *settings, const uint64_t values[2])
 {
     uint64_t period = values[0];
-    if (settings->count == 1 && __builtin_mul_overflow(period, 1000, &period))
+    if (__builtin_mul_overflow(period, 1000, &period))
         period = ~0ull;
-    const int64_t status = control(settings, TRACE_OP_SET_PROFILE, period, values[1]);
-    return status != -E_BAD_ARGUMENT
-               ? status
-               : refuse_word(settings, status, 0,
-                             settings->count == 1 ? "must be 0, or 20 to 10000000 microseconds"
-                                                  : "must be 20000 to 1000000000000 counts");
+    const int64_t status = control(settings, TRACE_OP_SET_PROFILE, period, 0);
+    return status == -E_BAD_ARGUMENT
+               ? refuse_word(settings, status, 0, "must be 0, or 20 to 10000000 microseconds")
+               : status;
 }
 
 static int64_t bind_counters(struct trace_settings *settings, const uint64_t values[2])
@@ -393,11 +384,10 @@ const struct trace_command trace_commands[] = {
     {"drop-previous", "", "discard the trace of the previous boot and free its memory",
      .operation = TRACE_OP_DROP_PREVIOUS, .refusal = -E_NOT_FOUND,
      .reason = "there is no trace of a previous boot"},
-    {"profile", "PERIOD [COUNTER]",
-     "sample every busy CPU each PERIOD microseconds on average (20 to 10000000), or each PERIOD counts "
-     "(20000 to 10^12) of a hardware counter, such as instructions; 0: stop. `tarn profile` shows the "
-     "samples",
-     .parse = {parse_number, parse_counter}, .is_setting = true, .run = set_profile},
+    {"profile", "PERIOD",
+     "sample every busy CPU each PERIOD microseconds on average (20 to 10000000); 0: stop. `tarn profile` "
+     "shows the samples",
+     .parse = {parse_number}, .is_setting = true, .run = set_profile},
     {"routines", "on|all|off",
      "count how often and how long each thread is in each routine of the kernel, and of programs that "
      "declare theirs; all: also in POSIX calls, requests to servers and allocation. Begins anew. `ktau` and "

@@ -173,7 +173,7 @@ void trace_list_counters(struct trace_settings *settings)
             put_number(settings, counter.slot - 1, 6);
         else
             settings->put(settings, "     -");
-        settings->put(settings, counter.samples ? "  drives the sampling\n" : "\n");
+        settings->put(settings, "\n");
     }
 }
 

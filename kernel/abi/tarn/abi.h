@@ -135,24 +135,19 @@ enum fault_reason {
 #define MAP_FIXED    16u /* at exactly the given address; else the kernel chooses */
 #define MAP_UNCACHED 32u
 
-#define USER_BASE               0x0000000000010000ull
+#define USER_BASE           0x0000000000010000ull
 /* Trace info page, read-only. A 32-bit displacement reaches it. */
-#define USER_TRACE_INFO         0x0000000000100000ull
-/* Stand-ins for info page and ring while a program measures its own events (trace/event/bench.c): the page, a
- * control page, a buffer. */
-#define USER_TRACE_SCRATCH      0x0000000000140000ull
-#define USER_TRACE_SCRATCH_LAST 0x0000000000140ff8ull /* the page's last word: the buffer's address */
-#define USER_TRACE_SCRATCH_RING 0x0000000000150000ull /* the buffer */
-#define USER_LINK_ADDRESS       0x0000000000200000ull /* programs are linked to this address */
+#define USER_TRACE_INFO     0x0000000000100000ull
+#define USER_LINK_ADDRESS   0x0000000000200000ull /* programs are linked to this address */
 /* Between these two only blocks of restartable logging (trace/ring/restart.h). */
-#define USER_TRACE_TEXT         0x0000000000210000ull
-#define USER_TRACE_TEXT_END     0x0000000000404000ull /* text begins here: user.ld */
-#define USER_MMAP_BASE          0x0000001000000000ull /* space_map places mappings without a fixed address here */
-#define USER_MMAP_END           0x0000600000000000ull
-#define USER_THREAD_BLOCKS      0x0000600000000000ull /* struct thread_block, one per thread, read-only */
-#define USER_ROUTINES           0x0000600000020000ull /* struct trace_program, per thread: routines_map */
-#define USER_END                0x0000600000000000ull /* space_map refuses addresses from here on */
-#define USER_TRACE_RINGS        0x0000700000000000ull /* trace rings of all CPUs */
+#define USER_TRACE_TEXT     0x0000000000210000ull
+#define USER_TRACE_TEXT_END 0x0000000000404000ull /* text begins here: user.ld */
+#define USER_MMAP_BASE      0x0000001000000000ull /* space_map places mappings without a fixed address here */
+#define USER_MMAP_END       0x0000600000000000ull
+#define USER_THREAD_BLOCKS  0x0000600000000000ull /* struct thread_block, one per thread, read-only */
+#define USER_ROUTINES       0x0000600000020000ull /* struct trace_program, per thread: routines_map */
+#define USER_END            0x0000600000000000ull /* space_map refuses addresses from here on */
+#define USER_TRACE_RINGS    0x0000700000000000ull /* trace rings of all CPUs */
 
 /* ---- Threads and processes ---- */
 
@@ -183,10 +178,9 @@ enum system_read_kind {
 #define COUNTER_SLOTS 4u /* hardware counters that events can have */
 struct system_counter {
     char name[24];
-    uint32_t number;  /* for TRACE_OP_BIND_COUNTERS and TRACE_OP_SET_PROFILE */
-    uint32_t bits;    /* a CPU counts modulo 2^bits */
-    uint32_t slot;    /* 1 + slot that it is bound to; 0: none */
-    uint32_t samples; /* 1: it drives the sampling */
+    uint32_t number; /* for TRACE_OP_BIND_COUNTERS */
+    uint32_t bits;   /* a CPU counts modulo 2^bits */
+    uint32_t slot;   /* 1 + slot that it is bound to; 0: none */
 };
 
 struct system_lock_class {
