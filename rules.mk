@@ -9,7 +9,6 @@
 #   bin_program NAME, SOURCES, LIBS        a user_program that is /bin/NAME in the archive
 #   server_program NAME, SOURCES, LIBS     the server /sbin/NAME: linked with servers/lib (servers/README.md)
 #   application_events FILE.ev             -> build/gen/include/app/FILE.h, also added to GENERATED
-#   $(call event_dummies,FILE)             a source for the same program, with which `trace bench` can measure its events
 #   generator NAME, SOURCES                -> build/host/NAME, which depends on nothing generated
 #   KERNEL_SOURCES += files                -> build/ARCH/kernel/tarn.elf, and build/ARCH/explore/tarn.elf with `make explorer`
 #   GENERATED += build/gen/...             headers that must exist before anything is compiled; only files that include
@@ -127,13 +126,11 @@ endef
 # A script, and the library that it calls.
 EVGEN := trace/gen/evgen $(B)/host/descriptor.so
 EVGEN_FILES := $(EVGEN) $(wildcard trace/gen/*.py)
-event_dummies = $(GEN)/app/$(1).c
 define application_events
 $(GEN)/include/app/$(notdir $(basename $(1))).h: $(1) $(EVGEN_FILES)
 	@mkdir -p $$(@D); echo "  EVGEN   $$<"
-	@$(EVGEN) --app -o $$@ --dummies $(GEN)/app/$(notdir $(basename $(1))).c $$< && touch $$@
-$(GEN)/app/$(notdir $(basename $(1))).c: $(GEN)/include/app/$(notdir $(basename $(1))).h ;
-GENERATED += $(GEN)/include/app/$(notdir $(basename $(1))).h $(GEN)/app/$(notdir $(basename $(1))).c
+	@$(EVGEN) --app -o $$@ $$< && touch $$@
+GENERATED += $(GEN)/include/app/$(notdir $(basename $(1))).h
 endef
 
 $(B)/host/obj/%.o: %.c | $$(GENERATED)

@@ -18,13 +18,13 @@ $(eval $(call bin_program,micro,user/bench/micro.c arch/$(ARCH)/user/fault.S))
 $(eval $(call bin_program,lockstorm,user/demo/lockstorm.c))
 $(eval $(call bin_program,stall,user/demo/stall.c))
 $(eval $(call application_events,user/demo/market/market.ev))
-$(eval $(call bin_program,market,user/demo/market/market.c $(call event_dummies,market)))
+$(eval $(call bin_program,market,user/demo/market/market.c))
 $(eval $(call application_events,user/demo/shop/shop.ev))
-$(eval $(call bin_program,shop,user/demo/shop/shop.c $(call event_dummies,shop)))
+$(eval $(call bin_program,shop,user/demo/shop/shop.c))
 # docs/debugging.md shows its call chains, also of calls at a function's end.
 CFLAGS_user/demo/shop/shop.c := -fno-optimize-sibling-calls
 $(eval $(call application_events,user/demo/pad/pad.ev))
-$(eval $(call bin_program,pad,user/demo/pad/pad.c $(call event_dummies,pad) $(addprefix servers/virtio/,dma.c pci.c virtio.c)))
+$(eval $(call bin_program,pad,user/demo/pad/pad.c $(addprefix servers/virtio/,dma.c pci.c virtio.c)))
 $(eval $(call bin_program,vandal,tests/guest/vandal.c))
 $(eval $(call bin_program,flood,user/bench/flood.c))
 

@@ -9,8 +9,7 @@
  * samples are taken, this CPU logs to a scratch ring, which nobody reads. Interrupts are off; events of an
  * NMI are lost meanwhile. A system call takes the samples of one event, so that none is long.
  *
- * An application's events are measured in the program (trace/event/bench.c), which reports the figures.
- * They are kept by name: they stay when the class is forgotten, because the program may register it again.
+ * An application's event counts as the measured event that is most like it: the same instructions log it.
  *
  * Locking: trace_lock covers ring and results.
  */
@@ -25,6 +24,7 @@
 #include <trace/cost/dummies.h>
 #include <trace/format/metadata.h>
 #include <trace/format/text.h>
+#include <trace/print/app_schema.h>
 #include <trace/ring/ring.h>
 
 #define TRACE_DUMMY(id, name, call) TRACE_DUMMY_FUNCTION(name, call)
@@ -51,14 +51,6 @@ static struct {
     char buffer[TRACE_BUFFER_BYTES_MIN];
 } scratch __attribute__((aligned(4096)));
 _Static_assert(TRACE_BUFFERS_OFFSET - TRACE_CONTROL_OFFSET == sizeof(struct trace_control), "as in a ring");
-
-/* Of an application's event. */
-struct app_result {
-    struct trace_app_event event;
-    struct trace_figures figures;
-};
-static struct app_result app_results[TRACE_APP_COSTS_MAX]; /* under trace_lock */
-static uint32_t app_result_count, app_result_changes;
 
 static bool measure(struct trace_figures *figures, trace_dummy_function *log)
 {
@@ -95,6 +87,53 @@ static void write_figures(struct trace_text *text, const char *name, const struc
     trace_text_char(text, '\n');
 }
 
+/* The kind of a last field that makes events of this type differ in length; else that of a number. */
+static enum trace_field_kind tail_of(const struct trace_event_info *info)
+{
+    const enum trace_field_kind last = info->field_count ? info->fields[info->field_count - 1].kind : 0;
+    return last == TRACE_FIELD_STRING || last == TRACE_FIELD_ARRAY ? last : TRACE_FIELD_UNSIGNED;
+}
+
+static uint32_t difference(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* How much more or less than the other one it takes to log an event: mostly a store for each field. */
+static uint32_t distance(const struct trace_event_info *a, const struct trace_event_info *b)
+{
+    return tail_of(a) == tail_of(b) ? difference(a->field_count, b->field_count) +
+                                          difference(a->fixed_bytes / 8, b->fixed_bytes / 8)
+                                    : UINT32_MAX;
+}
+
+/* The measured event that is most like an application's; NULL: none. */
+static const struct trace_figures *find_alike(const struct trace_event_info *own)
+{
+    const struct trace_figures *found = NULL;
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < DUMMIES; i++) {
+        const uint32_t away = distance(own, trace_find_event(NULL, dummies[i].id));
+        if (!results[i].is_known || away >= least)
+            continue;
+        least = away;
+        found = &results[i].figures;
+    }
+    return found;
+}
+
+static void write_app_figures(struct trace_text *text)
+{
+    const struct trace_app_schemas *schemas = trace_app_schemas();
+    for (uint32_t i = 0; i < TRACE_APP_CLASSES * TRACE_MINORS_SWITCHED; i++) {
+        const struct trace_event_info *own =
+            schemas->events[i / TRACE_MINORS_SWITCHED][i % TRACE_MINORS_SWITCHED];
+        const struct trace_figures *figures = own ? find_alike(own) : NULL;
+        if (figures)
+            write_figures(text, own->full_name, figures);
+    }
+}
+
 /* FORMAT.md, "Costs of logging". A multiple of 8 bytes. */
 void trace_bench_write(struct trace_text *text)
 {
@@ -103,8 +142,7 @@ void trace_bench_write(struct trace_text *text)
     for (uint32_t i = 0; i < DUMMIES; i++)
         if (results[i].is_known)
             write_figures(text, dummies[i].name, &results[i].figures);
-    for (uint32_t i = 0; i < app_result_count; i++)
-        write_figures(text, app_results[i].event.name, &app_results[i].figures);
+    write_app_figures(text);
     trace_text_add(text, " */\n");
     while (text->length % 8 != 0)
         trace_text_char(text, '\n');
@@ -121,55 +159,4 @@ int64_t trace_bench(uint64_t id)
         return is_known ? 0 : -E_NOT_FOUND;
     }
     return -E_NOT_FOUND;
-}
-
-/* ---- applications' events ------------------------------------------------------------------------- */
-
-/* Drops the figures of events whose class is not registered any more. */
-static void drop_forgotten(void)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < app_result_count; i++)
-        if (trace_is_registered(&app_results[i].event))
-            app_results[kept++] = app_results[i];
-    app_result_count = kept;
-}
-
-/* The event's figures, all 0 if it has none yet. NULL: no space left. */
-static struct app_result *find_result(const struct trace_app_event *event)
-{
-    for (uint32_t i = 0; i < app_result_count; i++)
-        if (!strcmp(app_results[i].event.name, event->name)) {
-            app_results[i].event = *event;
-            return &app_results[i];
-        }
-    if (app_result_count == TRACE_APP_COSTS_MAX)
-        drop_forgotten();
-    if (app_result_count == TRACE_APP_COSTS_MAX)
-        return NULL;
-    app_results[app_result_count] = (struct app_result){.event = *event};
-    return &app_results[app_result_count++];
-}
-
-int64_t trace_set_cost(uint64_t what, uint64_t figures)
-{
-    struct trace_app_event event;
-    const uint32_t id = (uint32_t)what, values[2] = {(uint32_t)figures, (uint32_t)(figures >> 32)};
-    struct app_result *result = NULL;
-    int64_t error = 0;
-    if (what == ~0ull)
-        return __atomic_load_n(&app_result_changes, __ATOMIC_RELAXED);
-    if (what & ~(0xffffffffull | TRACE_COST_INSTRUCTIONS))
-        return -E_BAD_ARGUMENT;
-    spin_lock(&trace_lock);
-    if (!trace_find_app_event(id, &event))
-        error = -E_NOT_FOUND;
-    else if (!(result = find_result(&event)))
-        error = -E_TOO_LARGE;
-    for (uint32_t i = 0; result && i < 2; i++)
-        *(what & TRACE_COST_INSTRUCTIONS ? &result->figures.instructions[i] : &result->figures.ticks[i]) =
-            values[i];
-    app_result_changes += result != NULL;
-    spin_unlock(&trace_lock);
-    return error;
 }

@@ -118,10 +118,8 @@ static inline void trace_build_id(const uint8_t bytes[16], uint64_t halves[2])
 void trace_metadata_init(void);
 
 /* bench.c. Measures the cost of logging the event with that id: 0, or -E_NOT_FOUND: there is none, or this
- * kernel does not log it. No lock held, as for the next two. */
+ * kernel does not log it. No lock held, as for the next one. */
 int64_t trace_bench(uint64_t id);
-/* TRACE_OP_SET_COST: a program's measurement of an event of its own. */
-int64_t trace_set_cost(uint64_t what, uint64_t figures);
 /* registry.c: adds the results to the metadata, in place of earlier ones. -E_TOO_LARGE: no space. */
 int64_t trace_add_costs(void);
 void trace_bench_write(struct trace_text *text); /* the results as a part of the metadata; trace_lock held */
@@ -129,21 +127,10 @@ void trace_bench_write(struct trace_text *text); /* the results as a part of the
 /* registry.c: releases the classes of a space that ends. */
 struct space;
 void trace_leave_classes(struct space *space);
-/* registry.c: is this an event (TRACE_ID, TRACE_COST_INSTRUCTIONS) of a class that the current space
- * registered? */
-bool trace_is_own_class(uint64_t id);
 /* registry.c: frees classes without holders. trace_lock held, while the rings start over. */
 void trace_forget_classes(void);
 
-/* registry.c: identifies an event of an application without its class number. */
-struct trace_app_event {
-    uint8_t uuid[16];                         /* of the schema */
-    char name[TRACE_DESCRIPTOR_NAME_MAX + 1]; /* the whole one */
-};
-/* Of the registered event with that id; false: there is none. trace_lock held, as for the next one. */
-bool trace_find_app_event(uint32_t id, struct trace_app_event *event);
-/* Whether its schema is registered. */
-bool trace_is_registered(const struct trace_app_event *event);
+/* registry.c. trace_lock held, as for the next one. */
 /* The info page's limit of the event with that id; NULL: no such event, or it is not declared so. */
 uint32_t *trace_find_app_limit(uint32_t id, bool is_threshold);
 /* Calls `call` for each event of which not all are logged. */

@@ -175,12 +175,6 @@ static int64_t add_schema(const struct trace_descriptor *descriptor, const uint8
     return TRACE_CLASS_APP_FIRST + index;
 }
 
-bool trace_is_own_class(uint64_t id)
-{
-    const uint32_t index = TRACE_ID_CLASS((uint32_t)id) - TRACE_CLASS_APP_FIRST;
-    return id != ~0ull && index < APPS_MAX && current_thread()->space->trace_classes >> index & 1;
-}
-
 void trace_leave_classes(struct space *space)
 {
     spin_lock(&trace_lock);
@@ -269,21 +263,6 @@ static const struct trace_descriptor *descriptor_of(const struct app_class *clas
     return &entry->descriptor;
 }
 
-bool trace_find_app_event(uint32_t id, struct trace_app_event *event)
-{
-    assert(spin_held(&trace_lock));
-    const struct app_class *class = class_with(TRACE_ID_CLASS(id));
-    const struct trace_event_record *record =
-        class ? trace_descriptor_find(descriptor_of(class), TRACE_ID_MINOR(id)) : NULL;
-    if (!record)
-        return false;
-    const char *name = trace_descriptor_text(descriptor_of(class), record->name);
-    memset(event->name, 0, sizeof(event->name));
-    memcpy(event->name, name, strlen(name)); /* checked: at most 32 */
-    memcpy(event->uuid, class->uuid, sizeof(event->uuid));
-    return true;
-}
-
 static uint32_t *limit_of(const struct app_class *class, const struct trace_event_record *event)
 {
     const uint32_t number = TRACE_CLASS_APP_FIRST + (uint32_t)(class - registry.classes);
@@ -323,15 +302,6 @@ void trace_for_each_app_limit(void (*call)(uint32_t id, bool is_threshold, uint3
     for (const struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
         if (class->is_used)
             for_each_limit(class, call);
-}
-
-bool trace_is_registered(const struct trace_app_event *event)
-{
-    assert(spin_held(&trace_lock));
-    for (const struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
-        if (class->is_used && !memcmp(class->uuid, event->uuid, sizeof(event->uuid)))
-            return true;
-    return false;
 }
 
 static uint64_t join_bytes(const uint8_t *bytes)

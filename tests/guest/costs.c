@@ -6,7 +6,7 @@
  * requests to fs, whose server logs events, too, and OWN around events of the program's own.
  *
  *     costs         works
- *     costs only    only registers its events, for `trace bench`
+ *     costs only    only registers its events, so that `trace bench` knows them
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -145,6 +145,22 @@ static int be_gone(unsigned number)
     return result == -E_NO_SLOT ? 1 : result >= TRACE_CLASS_APP_FIRST ? 0 : 2;
 }
 
+/* Clears the rings, and with them the classes of programs that have ended. */
+static void test_switches_of_gone(void)
+{
+    const struct trace_info *info = arch_trace_info();
+    unsigned on = 0;
+    for (uint32_t class = trace_class_sample + 1; class < TRACE_CLASS_COUNT; class ++)
+        control(TRACE_OP_SET_SWITCHES, class, 0);
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (uint32_t class = trace_class_sample + 1; class < TRACE_CLASS_COUNT; class ++) {
+        on += info->switches[class] == ~0ull;
+        control(TRACE_OP_SET_SWITCHES, class, ~0ull);
+    }
+    check(on == PROGRAMS % (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1),
+          "the next class of a number begins with all its events: %u", on);
+}
+
 static void test_ended(void)
 {
     unsigned registered = 0, full = 0;
@@ -160,7 +176,7 @@ static void test_ended(void)
     check(registered == PROGRAMS, "100 programs with schemas of their own, one after the other");
     check(full == (PROGRAMS - 1) / (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1),
           "classes of ended programs become free only when the rings are cleared");
-    control(TRACE_OP_CLEAR, 0, 0);
+    test_switches_of_gone();
     read_metadata();
     check(!strstr(metadata, "gone"), "then they are not in the metadata");
     check(metadata_has("sample_numbers", trace_class_sample, 1) &&
@@ -170,14 +186,9 @@ static void test_ended(void)
     check(count_sample_events() == 1, "and these programs can still log");
 }
 
-/* ---- costs ----------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------------- */
 
-enum { WIDE_EVENTS = 64, WIDE_CLASSES = TRACE_APP_COSTS_MAX / WIDE_EVENTS };
-
-static int64_t set_cost(uint64_t id)
-{
-    return control(TRACE_OP_SET_COST, id, 1ull << 32 | 1);
-}
+enum { WIDE_EVENTS = 64 };
 
 /* Registers a class with 64 events, of which the first `limited` can be sampled. Returns its number. */
 static int64_t register_wide(uint8_t number, uint32_t limited)
@@ -200,56 +211,6 @@ static int64_t register_wide(uint8_t number, uint32_t limited)
     }
     return sys_trace_register(&wide, sizeof wide, uuid);
 }
-
-/* Returns how many of the class's costs were taken. */
-static unsigned set_wide_costs(uint8_t number)
-{
-    unsigned taken = 0;
-    const int64_t class_number = register_wide(number, 0);
-    for (uint32_t i = 0; class_number > 0 && i < WIDE_EVENTS; i++)
-        taken += set_cost(TRACE_ID((uint32_t)class_number, i)) == 0;
-    return taken;
-}
-
-/* Of the classes of programs that have ended. */
-static void test_switches_of_gone(void)
-{
-    const struct trace_info *info = arch_trace_info();
-    unsigned on = 0;
-    for (uint32_t class = trace_class_sample + 1; class < TRACE_CLASS_COUNT; class ++)
-        control(TRACE_OP_SET_SWITCHES, class, 0);
-    control(TRACE_OP_CLEAR, 0, 0);
-    for (uint32_t class = trace_class_sample + 1; class < TRACE_CLASS_COUNT; class ++) {
-        on += info->switches[class] == ~0ull;
-        control(TRACE_OP_SET_SWITCHES, class, ~0ull);
-    }
-    check(on >= WIDE_CLASSES, "the next class of a number begins with all its events: %u", on);
-}
-
-static void test_costs(void)
-{
-    const uint64_t own = TRACE_ID(trace_class_sample, 1);
-    bool ok = true;
-    check(set_cost(own) == 0 && set_cost(own | TRACE_COST_INSTRUCTIONS) == 0, "costs of an event are taken");
-    check(all_return(-E_NOT_FOUND, set_cost(TRACE_ID(trace_class_sample, 4)), set_cost(1),
-                     set_cost(TRACE_ID(TRACE_CLASS_COUNT - 1, 1))) &&
-              set_cost(own | 1ull << 33) == -E_BAD_ARGUMENT,
-          "but not of others, or of the system's events");
-    control(TRACE_OP_CLEAR, 0, 0);
-    for (unsigned i = 0; i + 1 < WIDE_CLASSES; i++)
-        ok = ok && run_self("wide", i) == WIDE_EVENTS;
-    check(ok && run_self("wide", WIDE_CLASSES - 1) == WIDE_EVENTS - 1, "until there are 256");
-    test_switches_of_gone();
-    check(run_self("wide", WIDE_CLASSES) == WIDE_EVENTS, "then those of classes that are gone make space");
-    check(control(TRACE_OP_BENCH, ~0ull, 0) == 0, "costs are added to the metadata");
-    read_metadata();
-    check(strstr(metadata, " * sample_numbers 1 1 ") && strstr(metadata, " * wide4_e63 1 1 ") &&
-              !strstr(metadata, " * wide3_"),
-          "of the events that are left");
-    control(TRACE_OP_CLEAR, 0, 0);
-}
-
-/* ---- limits ---------------------------------------------------------------------------------------- */
 
 static void test_limits(void)
 {
@@ -279,8 +240,6 @@ int main(int argc, char **argv)
 {
     if (argc == 3) { /* another process */
         const unsigned number = (unsigned)atoi(argv[2]);
-        if (!strcmp(argv[1], "wide"))
-            return (int)set_wide_costs((uint8_t)number);
         if (!strcmp(argv[1], "gone"))
             return be_gone(number);
         const int status = trace_register_schema(&trace_schema_sample);
@@ -291,7 +250,6 @@ int main(int argc, char **argv)
     test_registration();
     test_bad_descriptors();
     test_ended();
-    test_costs();
     test_limits();
     test_limit();
     return finish_tests();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/cost/dummies.h - the cost of logging an event, measured with dummy arguments: for the system's events
- * in the kernel (kernel/trace/bench.c), for an application's in the program (trace/event/bench.c).
+ * trace/cost/dummies.h - the cost of logging an event, measured with dummy arguments, in the kernel
+ * (kernel/trace/bench.c).
  *
  * The idea is KLogger's (Etsion, Tsafrir, Kirkpatrick and Feitelson, EuroSys 2007): dummy events of each
  * kind, by the code that logs real ones. For each event evgen writes a function with a call site of its own.
@@ -28,12 +28,6 @@ typedef void trace_dummy_function(TRACE_DUMMY_PARAMETERS);
     {                                                                                       \
         call;                                                                               \
     }
-
-/* One of an application's events; `log` NULL ends the table. */
-struct trace_dummy {
-    uint32_t minor;
-    trace_dummy_function *log;
-};
 
 /* Thousandths, of ticks and of instructions. */
 struct trace_figures {

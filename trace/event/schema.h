@@ -15,23 +15,13 @@
 #include <stdint.h>
 #include <trace/format/descriptor.h>
 
-struct trace_dummy; /* trace/cost/dummies.h */
-
 struct trace_schema {
     uint32_t *class_number;
     uint8_t uuid[16]; /* hash of the events' layout and of `sampled` and `above` */
     const struct trace_descriptor *descriptor;
-    const struct trace_dummy *dummies; /* NULL: the program was linked without them */
 };
 
 /* 0, or a negative error; -E_NO_SLOT: no class is free. User programs only (trace/event/register.c). */
 int trace_register_schema(const struct trace_schema *schema);
-
-/* Measures what logging each event of a registered schema costs, and has the kernel add that to the metadata
- * at the next `trace bench`. Not for several threads at a time. 0, or a negative error; -E_UNSUPPORTED: no
- * dummies. User programs only (trace/event/bench.c). trace_register_schema does this if the environment has
- * TRACE_BENCH_VARIABLE, which `trace bench PROGRAM` sets. */
-int trace_bench_schema(const struct trace_schema *schema);
-#define TRACE_BENCH_VARIABLE "TRACE_BENCH"
 
 #endif

@@ -182,15 +182,12 @@ extern const struct trace_schema trace_schema_~;
     (TRACE_EVENT_ON_@(minor) && trace_app_is_above(trace_class_~, limit, value))"""
     definitions = """
 #ifdef TRACE_DEFINE_@
-#include <trace/cost/dummies.h>
 uint32_t trace_class_~ = TRACE_CLASS_COUNT;
 %s
-extern const struct trace_dummy trace_dummies_~[] __attribute__((weak)); /* linked or not */
 const struct trace_schema trace_schema_~ = {
     .class_number = &trace_class_~,
     .uuid = {%s},
     .descriptor = (const struct trace_descriptor *)&trace_descriptor_~,
-    .dummies = trace_dummies_~,
 };
 #endif
 

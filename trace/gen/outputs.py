@@ -287,17 +287,6 @@ def dummies(schema):
                         for own in schema.classes for event in own.events), "#endif", ""])
 
 
-def app_dummies(own, header):
-    """A source that defines trace_dummies_CLASS. HEADER: its name below app/."""
-    array = f"const struct trace_dummy trace_dummies_{own.name}[]"
-    return "\n".join([LICENCE, f"/* {NOTE} from {own.file}. */", "#define TRACE_SCRATCH", f"#include <app/{header}>",
-                      "#include <trace/cost/dummies.h>", "",
-                      *(f"TRACE_DUMMY_FUNCTION({event.full_name}, {dummy_call(own, event)})" for event in own.events),
-                      "", f"extern {array};", f"{array} = {{",
-                      *(f"    {{{event.minor}, dummy_{event.full_name}}}," for event in own.events),
-                      "    {0, 0},", "};", ""])
-
-
 # ---- build/gen/docs/events.md, the reference page ----
 
 def type_name(event, field):

@@ -53,20 +53,6 @@ typedef uint32_t __attribute__((may_alias)) trace_word_32;
 typedef uint64_t __attribute__((may_alias)) trace_word_64;
 typedef uint64_t __attribute__((may_alias, aligned(1))) trace_word_name;
 
-/* A source file that defines TRACE_SCRATCH logs to a scratch ring, to be measured: info page and ring are at
- * other addresses (port/trace_where.h), and scratch.c compiles these functions a second time. */
-#ifdef TRACE_SCRATCH
-#define trace_log_string     trace_scratch_log_string
-#define trace_log_words      trace_scratch_log_words
-#define trace_log_block      trace_scratch_log_block
-#define trace_log_slow       trace_scratch_log_slow
-#define trace_ring_flush     trace_scratch_ring_flush
-#define trace_ring_open      trace_scratch_ring_open
-#define trace_ring_stop      trace_scratch_ring_stop
-#define trace_ring_go_on     trace_scratch_ring_go_on
-#define trace_ring_heartbeat trace_scratch_ring_heartbeat
-#endif
-
 #ifdef TRACE_CAS
 #include <trace/ring/cas.h>
 #else

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +22,8 @@
 
 /* Commands of this program only; the others are in trace/print/commands.h. */
 static const char help_here[] =
-    "  bench [PROGRAM [ARGUMENT]...]  measure what logging each of the system's events costs, and add that\n"
-    "                         to the metadata of the trace, for `tarn --subtract-cost`. Logs nothing. With\n"
-    "                         PROGRAM: run it; it measures its own events when it registers them\n"
+    "  bench                  measure what logging each event costs, and add that to the metadata of the\n"
+    "                         trace, for `tarn --subtract-cost`. Logs nothing\n"
     "  study [NAME]           set what a question needs, by the commands in /etc/studies/NAME.study or in a "
     "file\n"
     "                         (a path); `tarn study` on the host answers it. Without NAME: list them\n"
@@ -194,9 +192,9 @@ static const struct command {
     int least, most; /* arguments */
     trace_run *run;
 } commands[] = {
-    {"status", 0, 0, show_status},       {"mark", 1, 2, log_mark},      {"text", 1, 1, log_text},
-    {"stats", 0, 0, show_counts},        {"last", 0, 2, show_last},     {"previous", 0, 2, show_previous},
-    {"bench", 0, INT_MAX, bench_events}, {"study", 0, 1, choose_study}, {"tables", 0, 8, show_tables},
+    {"status", 0, 0, show_status}, {"mark", 1, 2, log_mark},      {"text", 1, 1, log_text},
+    {"stats", 0, 0, show_counts},  {"last", 0, 2, show_last},     {"previous", 0, 2, show_previous},
+    {"bench", 0, 0, bench_events}, {"study", 0, 1, choose_study}, {"tables", 0, 8, show_tables},
 };
 
 static int run_command(int argc, char **argv)

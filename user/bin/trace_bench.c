@@ -2,21 +2,14 @@
 /*
  * trace_bench.c - `trace bench`: has the kernel measure what logging each of the system's events costs
  * (kernel/trace/bench.c), and prints what it has added to the trace's metadata.
- *
- * An application's events are measured by the application, when it registers them (trace/event/register.c):
- * `trace bench PROGRAM` runs it, with TRACE_BENCH_VARIABLE in its environment.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
 
-#include <trace/event/schema.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
 #include <trace/format/store.h>
@@ -24,8 +17,6 @@
 #include <user/bin/util.h>
 
 #define METADATA_MAX (1u << 20)
-
-extern char **environ;
 
 static unsigned measure_events(void)
 {
@@ -90,40 +81,12 @@ static void print_costs(const char *line)
     }
 }
 
-/* How often a program has reported a figure. */
-static int64_t reports(void)
-{
-    return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_COST, ~0ull, 0);
-}
-
-static int run_program(char **words)
-{
-    const int64_t before = reports();
-    pid_t pid;
-    int status;
-
-    if (setenv(TRACE_BENCH_VARIABLE, "1", 1))
-        return complain("cannot run %s", words[0]);
-    errno = posix_spawnp(&pid, words[0], NULL, NULL, words, environ);
-    if (errno || waitpid(pid, &status, 0) != pid)
-        return complain("cannot run %s", words[0]);
-    if (status)
-        return refuse("%s failed: what it measured before counts, but is not in the metadata yet", words[0]);
-    if (reports() == before)
-        return refuse("%s measured no events: it registers none with trace_register_schema, or is linked "
-                      "without their dummies",
-                      words[0]);
-    return 0;
-}
-
 int bench_events(int argc, char **argv)
 {
     if (!slot_is_filled(SLOT_TRACE))
         return refuse_without("trace");
     if (measure_events() == 0)
         return refuse("this kernel logs no events");
-    if (argc > 1 && run_program(argv + 1))
-        return 1;
     int64_t error = sys_trace_control(SLOT_TRACE, TRACE_OP_BENCH, ~0ull, 0);
     if (error)
         return refuse("the metadata are full; `trace clear` drops costs that were measured before: %s",

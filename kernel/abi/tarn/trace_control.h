@@ -2,8 +2,7 @@
 /*
  * trace_control.h - operations of the trace_control system call, and tables for trace_sites.
  *
- * All need RIGHT_WRITE on the trace object, except TRACE_OP_SET_COST for a class that the caller registered.
- * The trace info page holds the current settings.
+ * All need RIGHT_WRITE on the trace object. The trace info page holds the current settings.
  */
 #ifndef TARN_TRACE_CONTROL_H
 #define TARN_TRACE_CONTROL_H
@@ -31,12 +30,10 @@ enum trace_operation {
     /* Of the events with id a, which must be declared `above` a field, those are logged in which it is at
      * least b, which fits in 32 bits; 0: all. -E_NOT_FOUND. */
     TRACE_OP_SET_THRESHOLD = 15,
-    /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. With b = 1 + number of a
-     * counter: every a counts, 20,000 to 10^12. -E_NOT_FOUND: there is no such counter. */
+    /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. */
     TRACE_OP_SET_PROFILE = 9,
     /* Binds hardware counters to slots. A byte of a for each slot, slot 0 the lowest: 1 + number of the
-     * counter (SYSTEM_COUNTERS); 0 ends the list. -E_NOT_FOUND: there is no such counter. -E_UNSUPPORTED: the
-     * CPU cannot count these at a time. */
+     * counter (SYSTEM_COUNTERS); 0 ends the list. -E_NOT_FOUND: there is no such counter. */
     TRACE_OP_BIND_COUNTERS = 11,
     /* a = low-water mark, in percent, 0 to 100: in mode stream the drain is woken when a packet was begun and
      * at most this part of its CPU's ring is free. -E_BAD_ARGUMENT. */
@@ -48,20 +45,12 @@ enum trace_operation {
     /* Measures what logging the event a (TRACE_ID) costs; -E_NOT_FOUND: this kernel has no such event. ~0:
      * adds all that was measured to the metadata; -E_TOO_LARGE: no space until the rings are cleared. */
     TRACE_OP_BENCH = 16,
-    /* What logging an application's event a (TRACE_ID) costs, in ticks, or, with TRACE_COST_INSTRUCTIONS, in
-     * instructions: thousandths, the least in the low half of b, the median in the high half. The next
-     * TRACE_OP_BENCH ~0 adds it to the metadata. -E_NOT_FOUND: no registered class has the event.
-     * -E_TOO_LARGE: there are TRACE_APP_COSTS_MAX already. With a = ~0: returns how often this was done since
-     * boot. */
-    TRACE_OP_SET_COST = 19,
     /* Counts routines in routines, from now on anew: a = 1 those of the kernel and those that programs
      * declare, 2 also POSIX calls, requests to servers and allocation. 0: stops; routines stay until the next
      * start. */
     TRACE_OP_SET_ROUTINES = 20,
     TRACE_OP_START = 21, /* sets the mask from before it became 0, or all classes, if it is 0 */
 };
-#define TRACE_COST_INSTRUCTIONS (1ull << 32)
-#define TRACE_APP_COSTS_MAX     256u
 
 /* A site of a trace point (arch/trace_site.h), in the table of the kernel or of an executable. Both distances
  * are from the field itself. */

@@ -55,11 +55,7 @@ static inline const struct trace_info *arch_trace_info(void)
 #define PORT_TRACE_TEST "testb %0, " PORT_TRACE_INFO_AT "+%c1"
 static inline const struct trace_info *arch_trace_info(void)
 {
-#ifdef TRACE_SCRATCH
-    return (const struct trace_info *)USER_TRACE_SCRATCH;
-#else
     return (const struct trace_info *)USER_TRACE_INFO;
-#endif
 }
 #endif
 
@@ -68,16 +64,16 @@ static inline const struct trace_info *arch_trace_info(void)
 static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {
     char *ring;
-    __asm__ volatile("movq " PORT_TRACE_RING_WORD ", %0" : "=r"(ring) : "i"(PORT_TRACE_RING_AT) : "memory");
+    __asm__ volatile("movq %%gs:%c1, %0" : "=r"(ring) : "i"(THREAD_BLOCK_RING) : "memory");
     return ring - TRACE_BUFFERS_OFFSET; /* the compiler adds it to what follows */
 }
 
 #ifndef TARN_KERNEL
 static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
-    __asm__ goto("cmpq " PORT_TRACE_RING_WORD ", %0\n\tjne %l[moved]"
+    __asm__ goto("cmpq %%gs:%c1, %0\n\tjne %l[moved]"
                  :
-                 : "r"(ring + TRACE_BUFFERS_OFFSET), "i"(PORT_TRACE_RING_AT)
+                 : "r"(ring + TRACE_BUFFERS_OFFSET), "i"(THREAD_BLOCK_RING)
                  : "cc", "memory"
                  : moved);
     return true;
