@@ -33,15 +33,13 @@ SHARED = {
 
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
-    ("kernel/space/space*.c", "kernel/ipc/*", "a space holds capabilities, its fault handler's endpoint and a watcher's notification"),
+    ("kernel/space/space.c", "kernel/ipc/*", "a space holds capabilities, its fault handler's endpoint and a watcher's notification"),
     ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
     ("kernel/space/space.c", "kernel/trace/registry.c", "a space gives back its event classes when it ends"),
     ("kernel/space/memory.c", "kernel/trace/sites.c", "a memory object ends with the table of its trace points"),
-    ("kernel/space/space_exit.c", "kernel/sched/thread.*", "a space kills its threads when it ends"),
     ("kernel/cpu/lock.c", "kernel/trace/*", "a class that is sampled counts in tables, and its sites are switched"),
     ("kernel/sched/thread.c", "kernel/trace/tables.c", "a thread that ends gives its rows of tables back"),
     ("kernel/sched/thread.c", "kernel/ipc/*", "a thread that ends leaves its notification, and fails the caller that it served"),
-    ("kernel/trace/sites.c", "kernel/explore/explore.h", "the exploring kernel needs the entry of each system call"),
     ("servers/net/lwip/lwipopts.h", "servers/net/netif.c", "lwIP's heap is the server's"),
     ("trace/format/wire.c", "kernel/lib/string.c", "any C library's memcpy"),
     ("tools/tarn/main.c", "tools/tarn/*", "the table of subcommands"),

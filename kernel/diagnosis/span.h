@@ -34,17 +34,16 @@ static inline __attribute__((always_inline)) bool SPAN_COUNTED(void)
     return SPAN_ON(TRACE_CLASS_COUNTER);
 }
 
-/* A span of the current thread outside of all others: an interrupt, an exception, an idle thread's sleep. */
-#define SPAN_BEGIN(CLASS, kind, argument, log) \
-    do {                                       \
-        if (SPAN_ON(TRACE_CLASS_##CLASS))      \
-            span_begun(kind, argument, log);   \
-    } while (0)
-#define SPAN_END(CLASS, log)              \
+/* Does the statement if anything listens to spans of the class. */
+#define SPAN_OBSERVED(CLASS, statement)   \
     do {                                  \
         if (SPAN_ON(TRACE_CLASS_##CLASS)) \
-            span_ended(log);              \
+            statement;                    \
     } while (0)
+
+/* A span of the current thread outside of all others: an interrupt, an exception, an idle thread's sleep. */
+#define SPAN_BEGIN(CLASS, kind, argument, log) SPAN_OBSERVED(CLASS, span_begun(kind, argument, log))
+#define SPAN_END(CLASS, log)                   SPAN_OBSERVED(CLASS, span_ended(log))
 
 /* `logged`: the log function's result. */
 void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged);

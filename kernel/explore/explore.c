@@ -18,13 +18,13 @@
 #include <kernel/failure/panic.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/irq.h>
+#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/space_exit.h>
 #include <kernel/trace/control.h>
 #include <tarn/explore.h>
 

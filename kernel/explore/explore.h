@@ -36,7 +36,6 @@ struct thread;
 #ifdef TARN_EXPLORE
 #define EXPLORE_HOOK(name, ...)                      void name(__VA_ARGS__)
 #define EXPLORE_QUESTION(name, type, otherwise, ...) type name(__VA_ARGS__)
-#define EXPLORE_NEEDS_SPANS                          true /* of all system calls (explore_enters_kernel) */
 #else
 #define EXPLORE_HOOK(name, ...)          \
     static inline void name(__VA_ARGS__) \
@@ -47,7 +46,6 @@ struct thread;
     {                                                \
         return otherwise;                            \
     }
-#define EXPLORE_NEEDS_SPANS false
 #endif
 
 EXPLORE_HOOK(explore_boot, void);          /* reads the option; boot CPU, before others run programs */
@@ -76,6 +74,8 @@ EXPLORE_HOOK(explore_returns, const struct cpu *cpu);
 
 /* A system call, fault or interrupt: its cause comes after stores of others. */
 EXPLORE_HOOK(explore_enters_kernel, void);
+/* So the sites of spans are on. */
+EXPLORE_QUESTION(explore_needs_spans, bool, false, void);
 
 /* A page frame is freed: a CPU that still has a translation of it reads EXPLORE_FREED (tarn/explore.h). */
 EXPLORE_HOOK(explore_freed, uint64_t frame);

@@ -12,10 +12,10 @@
 #include <kernel/cpu/lock.h>
 #include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
+#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/space_exit.h>
 
 #define SERVER_PART 8u      /* one kill of so many ends a server */
 #define FOLLOW_NS   4000000 /* at most, from a thread's end to its program's */

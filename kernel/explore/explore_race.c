@@ -105,6 +105,11 @@ void explore_enters_kernel(void)
         see_all(&viewers[this_cpu()->index], __ATOMIC_SEQ_CST);
 }
 
+bool explore_needs_spans(void)
+{
+    return true;
+}
+
 /* NULL: nothing was released there. */
 static struct word *find_word(uint64_t address)
 {

@@ -7,12 +7,12 @@
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
+#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
-#include <kernel/space/space_exit.h>
 #include <tarn/error.h>
 #include <trace/ipc.h>
 

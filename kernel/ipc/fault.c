@@ -15,10 +15,10 @@
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/scarce.h>
+#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/space_exit.h>
 #include <tarn/error.h>
 #include <trace/exception.h>
 #include <trace/fault.h>
@@ -110,16 +110,14 @@ static bool wait_for_help(struct thread *self, const struct fault_request *reque
 static void hand_on(struct thread *self, const struct fault_request *request, enum fault_result result,
                     uint64_t ip, uint64_t since)
 {
-    if (SPAN_ON(TRACE_CLASS_FAULT))
-        fault_waits(self);
+    SPAN_OBSERVED(FAULT, fault_waits(self));
     if (wait_for_help(self, request, result, ip, since)) {
         arch_switched();
         return;
     }
     if (kill_faulter(self, FAULT_PAGE, request->address, ip) && result == FAULT_NO_MEMORY)
         log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
-    if (SPAN_ON(TRACE_CLASS_FAULT))
-        fault_ended(self, request, TRACE_FAULT_BAD, since, false);
+    SPAN_OBSERVED(FAULT, fault_ended(self, request, TRACE_FAULT_BAD, since, false));
 }
 
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
@@ -128,8 +126,7 @@ bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from
     struct fault_request request = {.address = address, .access = access};
     explore_enters_kernel();
     const uint64_t since = arch_clock();
-    if (SPAN_ON(TRACE_CLASS_FAULT))
-        fault_begun(self, &request, ip, from_kernel);
+    SPAN_OBSERVED(FAULT, fault_begun(self, &request, ip, from_kernel));
     enum fault_result result =
         request.address < USER_END ? space_fault(self->space, &request) : FAULT_REFUSED;
     if (__builtin_expect(result != FAULT_RESOLVED, 0) && !from_kernel) {
@@ -138,9 +135,9 @@ bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from
     }
     if (result == FAULT_ASK_PAGER) /* stops the copy; user_copy.c asks the pager */
         endpoint_put(request.pager);
-    if (SPAN_ON(TRACE_CLASS_FAULT))
-        fault_ended(self, &request, result == FAULT_RESOLVED ? request.kind : TRACE_FAULT_BAD, since,
-                    from_kernel);
+    SPAN_OBSERVED(FAULT,
+                  fault_ended(self, &request, result == FAULT_RESOLVED ? request.kind : TRACE_FAULT_BAD,
+                              since, from_kernel));
     return result == FAULT_RESOLVED;
 }
 
@@ -148,8 +145,7 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t 
 {
     struct thread *self = current_thread();
     explore_enters_kernel();
-    if (SPAN_ON(TRACE_CLASS_EXCEPTION))
-        exception_begun(self, vector, code, ip);
+    SPAN_OBSERVED(EXCEPTION, exception_begun(self, vector, code, ip));
     self->fault_kind = vector;
     self->fault_since = 0;
     if (!ask_handler(self, reason, ip, ip, 0)) {

@@ -9,6 +9,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/scarce.h>
+#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
@@ -16,7 +17,6 @@
 #include <kernel/space/mapping.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
-#include <kernel/space/space_exit.h>
 #include <tarn/error.h>
 
 #define RETRY_NS             2000000ull

@@ -7,11 +7,11 @@
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/notification.h>
+#include <kernel/ipc/space_exit.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/space_exit.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/process.h>

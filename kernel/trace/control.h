@@ -136,7 +136,8 @@ uint32_t *trace_find_app_limit(uint32_t id, bool is_threshold);
 /* Calls `call` for each event of which not all are logged. */
 void trace_for_each_app_limit(void (*call)(uint32_t id, bool is_threshold, uint32_t limit));
 
-/* registry.c: the schemas of applications. Takes no lock: call on one CPU while the others are stopped. */
+/* registry.c: the schemas of applications. Takes no lock: call with trace_lock held, or on one CPU while the
+ * others are stopped. */
 struct trace_app_schemas;
 const struct trace_app_schemas *trace_app_schemas(void);
 

@@ -147,7 +147,8 @@ static bool begin_change(void)
     now.locks = lock_is_watched;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
-    now.spans = routines_on || profile_watches || now.mask >> TRACE_CLASS_COUNTER & 1 || EXPLORE_NEEDS_SPANS;
+    now.spans =
+        routines_on || profile_watches || now.mask >> TRACE_CLASS_COUNTER & 1 || explore_needs_spans();
     memset(now.limited, 0, sizeof now.limited);
     for (unsigned i = 0; i < TRACE_LIMITED_COUNT; i++)
         if (__atomic_load_n(&info->event_limit[i], __ATOMIC_RELAXED) > 1)

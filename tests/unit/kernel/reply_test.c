@@ -20,6 +20,7 @@
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
+#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
@@ -28,7 +29,6 @@
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
-#include <kernel/space/space_exit.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <tests/unit/kernel/host.h>

@@ -10,10 +10,10 @@
 #include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/notification.h>
+#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/space/space_exit.h>
 #include <trace/process.h>
 
 #define STATUS_ABANDONED (-100)
