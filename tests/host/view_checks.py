@@ -67,7 +67,7 @@ def check_names(view, duration):
 
 
 def check_lock_names(page, view, duration):
-    """A lock has the name that its program gave it, even if a walk begins after that event."""
+    """A lock has the name that its program gave it, even if a walk begins after that event. A wait for it shows the holder."""
     trace, names, expected = view.ask("trace"), {}, {}
     numbers, begin = {thread["tid"]: thread["n"] for thread in trace["threads"] if not thread["idle"]}, int(trace["begin_clock_ns"])
     for row in listed("lock_contended,lock_name"):
@@ -83,11 +83,13 @@ def check_lock_names(page, view, duration):
         if [(wait["pid"], wait["lock"], wait.get("name")) for wait in found] != [(pid, lock, name)]:
             wrong.append((tid, name, found))
     e2e.check(expected and not wrong, f"each of {len(expected)} locks that have names is called so", wrong)
-    wait = longest_wait(view, duration, lambda wait: "name" in wait)
+    wait = longest_wait(view, duration, lambda wait: "name" in wait and "held by" in wait["tip"])
     show(page, wait["begin"] * 2 - wait["end"], wait["end"] * 2 - wait["begin"])
-    change(page, f"pins: new Set(['t{wait['thread']}'])")
+    change(page, f"pins: new Set(['t{wait['thread']}', 't{wait['holder']}'])")
     settle(page)
-    tooltip(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2, f"“{wait['name']}”", name="lock-name")
+    told = tooltip(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2, f"“{wait['name']}”", name="lock-wait")
+    holder = page.value(f"tarnView.trace.threadName({wait['holder']})")
+    e2e.check(f"held by {holder}" in told, "a wait for a lock shows its holder", told)
     change(page, "pins: new Set()")
 
 
@@ -226,7 +228,7 @@ def check_png(page, view, duration):
     programs = page.value("[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread').map(r => r.color))].slice(0, 5)")
     for name, is_dark in ("dark", True), ("light", False):
         page.dark(is_dark)
-        settle(page)
+        picture(page, name)
         found = draw(name, 0, 0, "--size", "900x700", *(["--dark"] if is_dark else []))
         expected = page.value(f"{json.dumps(programs)}.map(words => tarnView.colors.of(words))") + page.value(
             "[tarnView.colors.background, tarnView.colors.interrupt, tarnView.colors.text]")

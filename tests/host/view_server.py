@@ -2,6 +2,7 @@
 """Runs `tarn view` in the background, and sends requests to its server."""
 import http.client
 import json
+import os
 import signal
 import subprocess
 import time
@@ -24,14 +25,17 @@ class View:
         self.process.terminate()
         self.process.wait(20 * e2e.PATIENCE)
 
+    def text(self, question):
+        """Returns the reply to /api/QUESTION, also an error."""
+        try:
+            with urllib.request.urlopen(f"{self.address}api/{question}", timeout=60 * e2e.PATIENCE) as reply:
+                return reply.read()
+        except urllib.error.HTTPError as error:
+            return error.read()
+
     def ask(self, question, **parameters):
         """Returns the JSON of /api/QUESTION, also of an error."""
-        query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
-        try:
-            with urllib.request.urlopen(f"{self.address}api/{question}{query}", timeout=60 * e2e.PATIENCE) as reply:
-                return json.load(reply)
-        except urllib.error.HTTPError as error:
-            return json.load(error)
+        return json.loads(self.text(question + ("?" + urllib.parse.urlencode(parameters) if parameters else "")))
 
     def wait(self, condition, seconds):
         """Returns the first reply of /api/changes that meets CONDITION, or the last one. Asks again and again."""
@@ -41,6 +45,10 @@ class View:
             time.sleep(0.05)
             now = self.ask("changes")
         return now
+
+    def processor_seconds(self):
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+            return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def end(self):
         """Ends `tarn view` as Ctrl-C does. Returns its exit status."""

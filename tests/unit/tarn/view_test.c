@@ -5,7 +5,7 @@
  *
  * usage: view [DIRECTORY]...      real traces, too
  *
- * Synthetic traces of both byte orders. Sums of random ranges must equal those of slow walks, replies from
+ * Synthetic traces of both byte orders. Sums of random ranges must equal those of walks, replies from
  * checkpoints those without, an index that grew with its files, packet by packet, one made at once. Invalid
  * requests must do no harm.
  */
@@ -35,69 +35,6 @@ static uint64_t draw(uint64_t below)
     return (random_state >> 16) % (below ? below : 1);
 }
 
-/* ---- the slow way -------------------------------------------------------------------------------- */
-
-struct truth {
-    uint64_t from, to;
-    uint64_t (*threads)[NODE_KINDS]; /* by number */
-    uint64_t *events;                /* by type */
-    uint32_t thread_capacity;
-};
-
-/* Ranges that one walk over everything measures. */
-struct truths {
-    struct model_observer observer;
-    struct truth of[RANGES + SWITCHES + 1];
-    unsigned count;
-};
-
-static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                       uint64_t to)
-{
-    struct truths *truths = (struct truths *)self;
-    enum node_kind kind = node_kind(thread);
-
-    for (struct truth *truth = truths->of; truth < truths->of + truths->count; truth++) {
-        uint64_t begin = from > truth->from ? from : truth->from, end = to < truth->to ? to : truth->to;
-
-        if (begin < end && kind < NODE_KINDS && thread->number < truth->thread_capacity)
-            truth->threads[thread->number][kind] += end - begin;
-    }
-}
-
-static void add_range(struct truths *truths, const struct view *view, uint64_t from, uint64_t to)
-{
-    uint32_t threads = index_thread_count(&view->index);
-
-    truths->of[truths->count++] =
-        (struct truth){.from = from,
-                       .to = to,
-                       .threads = alloc_zero(threads + 1, sizeof(uint64_t[NODE_KINDS])),
-                       .events = alloc_zero(view->trace.schema.event_count + 1, sizeof(uint64_t)),
-                       .thread_capacity = threads};
-}
-
-static void find_truths(struct truths *truths, const struct view *view)
-{
-    struct model model;
-    struct merge merge;
-    struct cursor *cursor;
-
-    truths->observer.segment = on_segment;
-    model_open(&model, &view->trace, 0, UINT64_MAX);
-    model_observe(&model, &truths->observer);
-    merge_open(&merge, &view->trace, NULL, 0, NULL);
-    while ((cursor = merge_next(&merge)) != NULL) {
-        for (struct truth *truth = truths->of; truth < truths->of + truths->count; truth++)
-            truth->events[cursor->event.type->index] +=
-                cursor->ticks >= truth->from && cursor->ticks < truth->to;
-        model_apply(&model, cursor);
-    }
-    model_finish(&model);
-    merge_close(&merge);
-    model_close(&model);
-}
-
 /* ---- sums ---------------------------------------------------------------------------------------- */
 
 static void choose_range(const struct view *view, uint64_t *from, uint64_t *to)
@@ -110,80 +47,107 @@ static void choose_range(const struct view *view, uint64_t *from, uint64_t *to)
     *to = *to > view->trace.end ? view->trace.end : *to; /* a walk ends there */
 }
 
-static bool is_true(const struct truth *truth, const struct tally *tally)
+/* Walks a range event by event, into the lanes of all threads. */
+static void walk_lanes(const struct view *view, struct lanes *lanes)
 {
-    for (uint32_t i = 0; i < tally->event_count; i++)
-        if (tally->events[i] != truth->events[i]) {
-            printf("# event %u: %llu, should be %llu\n", i, (unsigned long long)tally->events[i],
-                   (unsigned long long)truth->events[i]);
-            return false;
-        }
-    for (uint32_t i = 0; i < truth->thread_capacity; i++) {
-        bool is_known = i < tally->thread_size && tally->threads[i].stamp == tally->stamp;
+    bool *all = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
 
-        for (int kind = 0; kind < NODE_KINDS && is_known; kind++)
-            if (tally->threads[i].ticks[kind] != truth->threads[i][kind]) {
-                printf("# thread %u kind %d: %llu, should be %llu\n", i, kind,
-                       (unsigned long long)tally->threads[i].ticks[kind],
-                       (unsigned long long)truth->threads[i][kind]);
-                return false;
-            }
-        if (!is_known && truth->threads[i][NODE_USER] + truth->threads[i][NODE_KERNEL] != 0)
-            return false;
-    }
-    return true;
+    memset(all, true, index_thread_count(&view->index));
+    lanes_ask(lanes, view, NULL, all);
+    lanes_find(lanes, view);
+    if (!lanes->is_exact)
+        bail_out("the range has too many events");
+    free(all);
 }
 
-static bool is_right(const struct view *view, const struct truth *truth)
+/* The boxes of a lane in which none is too narrow, and the sum say the same about a thread. */
+static bool is_right_thread(const struct lane *lane, const struct tally *tally)
 {
-    struct tally tally;
+    const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
+    bool is_known = lane->number < tally->thread_size && tally->threads[lane->number].stamp == tally->stamp;
+    const uint64_t *ticks = tally->threads[lane->number].ticks;
+    uint64_t states[MODEL_STATES] = {0};
     bool ok;
 
-    tally_open(&tally, &view->trace);
-    cover_sum(&view->index, &view->trace, truth->from, truth->to, &tally);
-    ok = is_true(truth, &tally);
-    if (!ok)
-        printf("# range %llu %llu\n", (unsigned long long)truth->from, (unsigned long long)truth->to);
-    tally_close(&tally);
+    for (size_t left = lane_count(&lane->boxes, sizeof(*box)); left > 0; left--, box++)
+        states[box->what] += box->end - box->begin;
+    if (!is_known)
+        return states[MODEL_RUNNING] == 0;
+    ok = states[MODEL_RUNNING] == ticks[NODE_USER] + ticks[NODE_KERNEL] + ticks[NODE_INTERRUPT];
+    for (unsigned state = MODEL_READY; state < MODEL_STATES; state++)
+        ok &= state == MODEL_DEAD || states[state] == ticks[node_kind_of_state((enum model_state)state)];
     return ok;
 }
 
-/* Adds ranges of which the last walk begins with a switch, at which a block begins. */
-static void add_switches(struct truths *truths, const struct view *view)
+static bool is_right(const struct view *view, uint64_t from, uint64_t to)
+{
+    bool *all = alloc_zero(view->trace.schema.event_count + 1, sizeof(bool)), ok = true;
+    struct lanes exact = {.from = from, .to = to, .width = UINT32_MAX};
+    struct lanes counted = {.from = from, .to = to, .width = 1, .marked = all};
+    struct tally tally;
+
+    memset(all, true, view->trace.schema.event_count);
+    walk_lanes(view, &exact);
+    walk_lanes(view, &counted);
+    tally_open(&tally, &view->trace);
+    cover_sum(&view->index, &view->trace, from, to, &tally);
+    for (uint32_t i = 0; i < exact.thread_count; i++)
+        ok &= is_right_thread(&exact.threads[i], &tally);
+    for (unsigned type = 0; type < tally.event_count; type++)
+        ok &= (double)tally.events[type] == counted.counts[type][0];
+    if (!ok)
+        printf("# range %llu %llu\n", (unsigned long long)from, (unsigned long long)to);
+    tally_close(&tally);
+    lanes_free(&exact);
+    lanes_free(&counted);
+    free(all);
+    return ok;
+}
+
+/* Returns how many of some ranges are wrong of which the last walk begins with a switch, at which a block
+ * begins. */
+static unsigned count_wrong_switches(const struct view *view, unsigned *count)
 {
     size_t block = 1;
+    unsigned wrong = 0;
     struct merge merge;
     struct cursor *cursor;
 
     merge_open(&merge, &view->trace, NULL, 0, NULL);
-    while ((cursor = merge_next(&merge)) != NULL && truths->count < RANGES + SWITCHES) {
+    while ((cursor = merge_next(&merge)) != NULL && *count < SWITCHES) {
         uint64_t begin;
 
         while (block < index_block_count(&view->index) && index_begin(&view->index, block) < cursor->ticks)
             block++;
         begin = index_begin(&view->index, block);
-        if (cursor->ticks == begin && strcmp(cursor->event.type->name, "sched_switch") == 0)
-            add_range(truths, view, view->index.begin,
-                      begin + (index_begin(&view->index, ++block) - begin) / 16);
+        if (cursor->ticks != begin || strcmp(cursor->event.type->name, "sched_switch") != 0)
+            continue;
+        wrong +=
+            !is_right(view, view->index.begin, begin + (index_begin(&view->index, ++block) - begin) / 16);
+        ++*count;
     }
     merge_close(&merge);
+    return wrong;
 }
 
 /* Shares are rounded to percent, so sums may differ by one percent of a pixel each. */
-static void test_pixels(const struct view *view, const char *name, const struct truth *truth)
+static void test_pixels(const struct view *view, const char *name)
 {
-    bool *cpus = alloc_zero(lanes_cpu_count(view) + 1, sizeof(bool));
+    struct lanes lanes = {.from = view->index.begin + 1, .to = view->trace.end, .width = 300};
     bool *threads = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
-    struct lanes lanes = {.from = truth->from, .to = truth->to, .width = 300};
     double pixel = (double)(lanes.to - lanes.from) / lanes.width;
+    struct tally tally;
     unsigned wrong = 0;
 
     memset(threads, true, index_thread_count(&view->index));
-    lanes_ask(&lanes, view, cpus, threads);
+    lanes_ask(&lanes, view, NULL, threads);
     lanes_sum(&lanes, view);
+    tally_open(&tally, &view->trace);
+    cover_sum(&view->index, &view->trace, lanes.from, lanes.to, &tally);
     for (uint32_t i = 0; i < lanes.thread_count; i++) {
         const struct lane_box *box = (const struct lane_box *)lanes.threads[i].boxes.bytes;
         double told[4] = {0};
+        uint32_t number = lanes.threads[i].number;
         uint64_t end = lanes.from;
 
         for (size_t n = 0; n < lane_count(&lanes.threads[i].boxes, sizeof(*box)); n++, box++) {
@@ -193,44 +157,36 @@ static void test_pixels(const struct view *view, const char *name, const struct 
                 told[kind] += (double)(box->end - box->begin) * box->shares[kind] / 100.0;
         }
         for (int kind = 0; kind < 4; kind++) {
-            double off = told[kind] - (double)truth->threads[lanes.threads[i].number][kind];
+            double off = told[kind];
+
+            off -= number < tally.thread_size ? (double)tally.threads[number].ticks[kind] : 0;
 
             wrong += off > 0.006 * pixel * lanes.width || off < -0.006 * pixel * lanes.width;
         }
         wrong += end != lanes.to;
     }
     check(wrong == 0, "%s: pixels add up to what each thread did", name);
+    tally_close(&tally);
     lanes_free(&lanes);
-    free(cpus);
     free(threads);
 }
 
 static void test_sums(const struct view *view, const char *name)
 {
-    struct truths truths = {.count = 0};
-    unsigned wrong = 0, count;
+    unsigned wrong = 0, switches = 0;
 
-    while (truths.count < RANGES) {
+    for (unsigned i = 0; i < RANGES; i++) {
         uint64_t from, to;
 
         choose_range(view, &from, &to);
-        add_range(&truths, view, from, to);
+        wrong += !is_right(view, from, to);
     }
-    add_switches(&truths, view);
-    count = truths.count;
-    add_range(&truths, view, view->index.begin + 1, view->trace.end);
-    find_truths(&truths, view);
-    for (unsigned i = 0; i < count; i++)
-        wrong += !is_right(view, &truths.of[i]);
-    check(count > RANGES && wrong == 0,
-          "%s: times and counts of %d ranges, and of %u whose last walk begins with a switch, are those of a "
-          "walk over everything",
-          name, RANGES, count - RANGES);
-    test_pixels(view, name, &truths.of[count]);
-    for (unsigned i = 0; i < truths.count; i++) {
-        free(truths.of[i].threads);
-        free(truths.of[i].events);
-    }
+    wrong += count_wrong_switches(view, &switches);
+    check(switches > 0 && wrong == 0,
+          "%s: times and counts of %d ranges, and of %u whose last walk begins with a switch, are those of "
+          "their lanes, which are walked",
+          name, RANGES, switches);
+    test_pixels(view, name);
 }
 
 /* ---- requests ----------------------------------------------------------------------------------- */
@@ -466,7 +422,7 @@ static const char *draw_word(const char *words, int *length)
 static void test_requests(struct view *view)
 {
     static const char keys[] = "from to width threads cpus events at n before after text limit name by "
-                               "arrows tids since_ top flame pins folded chosen filter folded_pids";
+                               "tids since_ top flame pins folded chosen filter folded_pids";
     static const char values[] =
         " 0 1 -1 18446744073709551615 99999999999999999999 1- - 0-4294967295 5-2 ,,, "
         "1,2,x \xff\xfe 9007199254740993 tid previous time stats sched 8192 %s%n name "

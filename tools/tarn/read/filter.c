@@ -6,8 +6,7 @@
 #include <string.h>
 #include <tools/tarn/read/filter.h>
 
-/* Parses one element of a list, LOW or LOW-HIGH. Returns the rest, NULL if it is malformed. */
-static const char *next_range(const char *list, uint64_t *low, uint64_t *high)
+const char *list_next(const char *list, uint64_t *low, uint64_t *high)
 {
     char *end;
 
@@ -31,7 +30,7 @@ bool list_has(const char *list, uint64_t number)
     uint64_t low, high;
 
     while (list != NULL && *list != '\0') {
-        list = next_range(list, &low, &high);
+        list = list_next(list, &low, &high);
         if (list != NULL && number >= low && number <= high)
             return true;
     }
@@ -45,7 +44,7 @@ bool list_is_valid(const char *list)
     if (*list == '\0')
         return false;
     while (list != NULL && *list != '\0')
-        list = next_range(list, &low, &high);
+        list = list_next(list, &low, &high);
     return list != NULL;
 }
 

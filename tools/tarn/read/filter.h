@@ -44,7 +44,9 @@ static inline bool filter_wants(const struct filter *filter, const struct cursor
     return !filter->by_running || filter_running(filter, cursor_running(cursor), names);
 }
 
-/* Whether LIST, such as 1,3-5, contains NUMBER. A malformed list contains nothing. */
+/* Parses the next element of a list such as 1,3-5, LOW or LOW-HIGH. Returns the rest; NULL: malformed. */
+const char *list_next(const char *list, uint64_t *low, uint64_t *high);
+/* Whether LIST contains NUMBER. A malformed list contains nothing. */
 bool list_has(const char *list, uint64_t number);
 bool list_is_valid(const char *list);
 /* Whether one of the comma-separated patterns matches the whole name. */

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <tools/tarn/command/recipe.h>
+#include <tools/tarn/read/filter.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/lanes.h>
@@ -75,26 +76,18 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
 {
     const char *at = request_text(request, key);
     bool *set = alloc_zero((size_t)limit + 1, sizeof(bool));
+    uint64_t first, last;
 
     *found = 0;
     if (at == NULL && all) {
         memset(set, true, limit);
         *found = limit;
     }
-    while (at != NULL && *at >= '0' && *at <= '9') {
-        char *end;
-        uint64_t first = strtoull(at, &end, 10), last = first;
-
-        if (*end == '-')
-            last = strtoull(end + 1, &end, 10);
+    while (at != NULL && *at != '\0' && (at = list_next(at, &first, &last)) != NULL)
         for (uint64_t i = first; i <= last && i < limit; i++) {
             *found += !set[i];
             set[i] = true;
         }
-        at = *end == ',' ? end + 1 : end;
-        if (at == end)
-            break;
-    }
     return set;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_lanes.c - /api/lanes?from=&to=&width=&cpus=&threads=&events=&arrows=MOST: how to draw the lanes of a
- * range.
+ * api_lanes.c - /api/lanes?from=&to=&width=&cpus=&threads=&events=: how to draw the lanes of a range.
  *
  * {from, to, width, exact, cpus: [{rank, title, rows, flags}], threads: [{n, ...}], marks: [{event,
  * rows}], looks, arrows, arrows_dropped, waits, waits_dropped}. Without threads= there are none; at
@@ -17,21 +16,18 @@
  * count, ...] of events=, in an exact range.
  *
  * arrows: [begin, from, end, to, kind, ...] between threads; from -1: an interrupt or a timer; kinds are enum
- * arrow_kind. At most 2000, or `arrows`, and one per pixel of the lane where it ends. waits: for locks and
+ * arrow_kind. At most 2000, and one per pixel of the lane where it ends. waits: for locks and
  * events; pid 0: the kernel's; holder: a thread, or -1.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/paint.h>
 
-#define ARROWS_DEFAULT 2000u
-#define ARROWS_MAX     20000u
-
 struct writer {
     struct painter painter;
     const struct view *view;
     struct json *json;
-    uint64_t end; /* of the box before in this row; nanoseconds */
+    uint64_t ticks, end; /* end of the box before in this row, in ticks and nanoseconds */
 };
 
 /* A thread's number, or -1. */
@@ -43,12 +39,14 @@ static long thread_or_none(uint32_t number)
 static void add_box(struct painter *self, const struct look *look, const struct lane_box *box)
 {
     struct writer *writer = (struct writer *)self;
-    uint64_t begin = view_ns(writer->view, box->begin), end = view_ns(writer->view, box->end);
+    uint64_t begin = box->begin == writer->ticks ? writer->end : view_ns(writer->view, box->begin);
+    uint64_t end = view_ns(writer->view, box->end);
 
     json_number(writer->json, begin - writer->end);
     json_number(writer->json, end - begin);
     json_number(writer->json, map_index(look));
     json_number(writer->json, look->space == 0 ? box->merged : htole32(box->merged));
+    writer->ticks = box->end;
     writer->end = end;
 }
 
@@ -61,7 +59,7 @@ static void add_lane(struct writer *writer, struct paint *paint, const struct la
              paint_title(paint, lane));
     json_add(json, "rows:[");
     for (uint32_t row = 0; row <= lane->depth; row++) {
-        writer->end = 0;
+        writer->ticks = writer->end = 0;
         json_add(json, "[");
         paint_row(paint, lane, row, &writer->painter);
         json_add(json, "]");
@@ -78,7 +76,7 @@ static void add_marks(struct writer *writer, struct paint *paint)
     for (uint32_t type = 0; type < paint->lanes->type_count && paint->lanes->counts != NULL; type++) {
         if (paint->lanes->counts[type] == NULL)
             continue;
-        writer->end = 0;
+        writer->ticks = writer->end = 0;
         json_add(writer->json, "{event:%u rows:[[", type);
         paint_mark(paint, type, 0, &writer->painter);
         json_add(writer->json, "]]}");
@@ -167,17 +165,14 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
 {
     struct lanes lanes = {0};
     struct range range;
-    uint64_t arrows = ARROWS_DEFAULT;
     uint32_t found;
     bool *cpus, *threads, *marked;
 
-    if (!request_range(view, request, &range, fail) ||
-        !request_number(request, "arrows", &arrows, ARROWS_MAX, fail))
+    if (!request_range(view, request, &range, fail))
         return false;
     lanes.from = range.from_ticks;
     lanes.to = range.to_ticks;
     lanes.width = range.width;
-    lanes.arrow_max = (uint32_t)arrows;
     cpus = request_set(request, "cpus", lanes_cpu_count(view), true, &found);
     threads = request_set(request, "threads", index_thread_count(&view->index), false, &found);
     marked = request_set(request, "events", view->trace.schema.event_count, false, &found);

@@ -5,7 +5,8 @@
  * CPUs, pinned threads, then threads that were active in the range, by process; times are exact. A process
  * that shows several threads (members) has a row above them; they are `inner`. The `limit` threads that ran
  * longest have rows (400); hidden is the number of the others. counts: of the events of each type in the
- * range. color: "#LIGHT #DARK", of the program.
+ * range. color: "#LIGHT #DARK", of the program. label, number, title: its name, what is beside it, and what
+ * the pointer tells.
  *
  * filter=TEXT: part of a thread's name, process or ID. pins=NUMBERS in this order, chosen=NUMBER: have rows
  * anyway. folded=NUMBERS, folded_pids=PIDS.
@@ -22,23 +23,24 @@ static void add_cpu(const struct layout *layout, const struct layout_row *row, s
 
     for (int kind = 0; kind < CPU_KINDS && row->number < layout->view->trace.stream_count; kind++)
         spans[kind] = view_span(layout->view, layout->tally.cpus[row->number].ticks[kind]);
-    json_add(json, "{kind:%s rank:%u user:%lu kernel:%lu interrupt:%lu idle:%lu}", "cpu", row->number,
+    json_add(json, "kind:%s rank:%u user:%lu kernel:%lu interrupt:%lu idle:%lu}", "cpu", row->number,
              spans[CPU_USER], spans[CPU_KERNEL], spans[CPU_INTERRUPT], spans[CPU_IDLE]);
 }
 
 static void add_row(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
     bool is_thread = row->kind == LAYOUT_OF_THREAD;
-    char text[VIEW_NAME_BYTES], colours[STYLE_COLOURS];
+    char colours[STYLE_COLOURS];
+    struct layout_texts texts;
 
+    layout_name(layout, row, &texts);
+    json_add(json, "{label:%s number:%s title:%s", texts.label, texts.number, texts.title);
     if (row->kind == LAYOUT_OF_CPU) {
         add_cpu(layout, row, json);
         return;
     }
     style_colours(STYLE_PROGRAM, paint_program(layout->view, row->pid), colours);
-    json_add(json, "{kind:%s label:%s pid:%ld ran:%lu folded:%d color:%s", is_thread ? "thread" : "process",
-             is_thread ? view_thread_name(layout->view, row->number, text)
-                       : view_process_name(layout->view, row->pid, text),
+    json_add(json, "kind:%s pid:%ld ran:%lu folded:%d color:%s", is_thread ? "thread" : "process",
              row->pid == MODEL_NOBODY ? -1 : (long)row->pid, view_span(layout->view, row->ran),
              row->is_folded, colours);
     if (is_thread) {

@@ -1,123 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* draw.c - the picture as a whole; see draw.h. */
+/* draw.c - the picture as a whole: what is around the lanes; see draw.h. */
 #include <cairo/cairo-svg.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/print/print_value.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/draw_parts.h>
 
-#define LEFT            200.0
-#define ARROWS_MAX      2000u
-#define DRAW_TEXT_BYTES 160u
-
-static void set_colour(cairo_t *cairo, uint32_t colour, double alpha)
-{
-    cairo_set_source_rgba(cairo, (colour >> 16) / 255.0, (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0,
-                          alpha);
-}
-
-void draw_colour(const struct draw *draw, enum style style, double alpha)
-{
-    set_colour(draw->cairo, style_colour(draw->options->is_dark, style, NULL), alpha);
-}
-
-static void fill_box(const struct draw *draw, double x, double y, double width, double height)
-{
-    double from = round(x), to = round(x + width), over = round(y), under = round(y + height);
-
-    cairo_rectangle(draw->cairo, from, over, to > from ? to - from : 1, under > over ? under - over : 1);
-    cairo_fill(draw->cairo);
-}
-
-void draw_box(const struct draw *draw, double x, double y, double width, double height, enum style style,
-              const char *program)
-{
-    set_colour(draw->cairo, style_colour(draw->options->is_dark, style, program), 1);
-    fill_box(draw, x, y, width, height);
-}
-
-void draw_stripes(const struct draw *draw, double x, double y, double width, double height, enum style style)
-{
-    cairo_set_source(draw->cairo, style == STYLE_LOST ? draw->lost : draw->ready);
-    fill_box(draw, x, y, width, height);
-}
-
-/* Diagonal stripes, recognizable without colours. */
-static cairo_pattern_t *make_stripes(uint32_t colour)
-{
-    cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 8, 8);
-    cairo_t *cairo = cairo_create(tile);
-    cairo_pattern_t *pattern;
-
-    set_colour(cairo, colour, 1);
-    cairo_set_line_width(cairo, 2.5);
-    for (int x = -8; x <= 8; x += 8) {
-        cairo_move_to(cairo, x - 2, 10);
-        cairo_line_to(cairo, x + 10, -2);
-    }
-    cairo_stroke(cairo);
-    cairo_destroy(cairo);
-    pattern = cairo_pattern_create_for_surface(tile);
-    cairo_pattern_set_extend(pattern, CAIRO_EXTEND_REPEAT);
-    cairo_surface_destroy(tile);
-    return pattern;
-}
-
-/* Copies text. A trace may contain anything, but cairo needs UTF-8. */
-static size_t copy_text(const char *text, char part[DRAW_TEXT_BYTES])
-{
-    size_t length = 0, left = strlen(text);
-
-    for (unsigned run; left > 0 && length + 4 < DRAW_TEXT_BYTES; text += run, left -= run) {
-        unsigned char c = (unsigned char)*text;
-
-        run = c < 0x80 ? 1 : utf8_length((const unsigned char *)text, left);
-        if (run == 0 || c < ' ' || c == 0x7f) {
-            part[length++] = '?';
-            run = 1;
-            continue;
-        }
-        memcpy(part + length, text, run);
-        length += run;
-    }
-    part[length] = '\0';
-    return length;
-}
-
-double draw_text_width(const struct draw *draw, double size, const char *text)
-{
-    cairo_text_extents_t extents;
-    char part[DRAW_TEXT_BYTES];
-
-    copy_text(text, part);
-    cairo_set_font_size(draw->cairo, size);
-    cairo_text_extents(draw->cairo, part, &extents);
-    return extents.x_advance;
-}
-
-void draw_text(const struct draw *draw, double x, double y, double width, double size, enum style style,
-               const char *text)
-{
-    char part[DRAW_TEXT_BYTES];
-    size_t length = copy_text(text, part);
-    double space;
-
-    while ((space = draw_text_width(draw, size, part)) > width && length > 2) {
-        while (length > 1 && (part[length - 1] & 0xc0) == 0x80)
-            length--;
-        part[--length] = '\0';
-    }
-    if (space > width)
-        return;
-    draw_colour(draw, style, 1);
-    cairo_move_to(draw->cairo, x, y);
-    cairo_show_text(draw->cairo, part);
-}
+#define LEFT        200.0
+#define TIME_BYTES  48u
+#define LEGEND      64.0 /* without marks */
+#define LEGEND_LINE 18.0
+#define LEGEND_MARK 200.0 /* maximum width of a mark in its line */
+#define MARK_LINES  60u   /* more marked events have no lines through the lanes, which would cover them */
 
 /* ---- choice of lanes and marks --------------------------------------------------------------------- */
 
@@ -198,19 +96,128 @@ static bool choose_marks(struct draw *draw, bool *marked, struct fail *fail)
                     draw->options->marks);
 }
 
+/* ---- time ------------------------------------------------------------------------------------------ */
+
+/* 1, 2 or 5 times a power of ten, so that labels fit. */
+static double nice_step(double range, double labels)
+{
+    double step = pow(10, floor(log10(range / labels)));
+
+    for (int i = 0; i < 3 && range / step > labels; i++)
+        step *= i == 1 ? 2.5 : 2;
+    return step < 1 ? 1 : step;
+}
+
+static void format_time(double ns, double step, char text[TIME_BYTES])
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    int unit = 0, decimals = 0;
+
+    while (unit < 3 && step * 1000 < units[unit].unit && ns < 1000 * units[unit + 1].unit)
+        unit++;
+    for (double left = step / units[unit].unit; left < 0.9999 && decimals < 9; left *= 10)
+        decimals++;
+    snprintf(text, TIME_BYTES, "%.*f %s", decimals, ns / units[unit].unit, units[unit].name);
+}
+
+static void draw_axis(struct draw *draw)
+{
+    double from = (double)view_ns(draw->view, draw->lanes.from),
+           to = (double)view_ns(draw->view, draw->lanes.to);
+    double step = nice_step(to - from, (draw->right - draw->left) / 110), bottom = draw->bottom;
+    char text[TIME_BYTES];
+
+    for (double at = ceil(from / step) * step; at < to; at += step) {
+        double x = draw->left + (at - from) * (draw->right - draw->left) / (to - from);
+
+        draw_box(draw, x, draw->top + DRAW_AXIS_HEIGHT - 8, 1, bottom - draw->top - DRAW_AXIS_HEIGHT,
+                 STYLE_LINE, NULL);
+        format_time(at, step, text);
+        draw_text(draw, x + 4, draw->top + 14, 120, DRAW_TEXT, STYLE_QUIET, text);
+    }
+    draw->top += DRAW_AXIS_HEIGHT;
+}
+
+/* ---- marked events --------------------------------------------------------------------------------- */
+
+static const char *mark_name(const struct draw *draw, uint32_t number)
+{
+    return draw->view->trace.schema.events[draw->marks[number]]->name;
+}
+
+static uint64_t mark_count(const struct draw *draw, uint32_t number)
+{
+    return draw->layout.tally.events[draw->marks[number]];
+}
+
+static void draw_marks(struct draw *draw, double top, double bottom)
+{
+    double pixel = (draw->right - draw->left) / draw->lanes.width;
+
+    for (uint32_t i = 0; i < draw->mark_count; i++) {
+        double y = top + i * LAYOUT_MARK;
+
+        draw_box(draw, 0, y, draw->options->width, LAYOUT_MARK, STYLE_RAISED, NULL);
+        draw_box(draw, 0, y + LAYOUT_MARK - 1, draw->options->width, 1, STYLE_LINE, NULL);
+        draw_text(draw, 10, y + LAYOUT_MARK - 4, draw->left - 16, DRAW_TEXT, STYLE_TEXT, mark_name(draw, i));
+        draw_mark(draw, i, y);
+        for (uint32_t at = 0; at < draw->lanes.width && mark_count(draw, i) <= MARK_LINES; at++)
+            if (draw->lanes.counts[draw->marks[i]][at] > 0)
+                draw_box(draw, draw->left + at * pixel, y + 2, 1, bottom - y - 2, STYLE_MARK + i, NULL);
+    }
+}
+
+/* ---- legend ---------------------------------------------------------------------------------------- */
+
+/* Adds an entry at AT: a sample of the style, and its text. Moves AT on. */
+static void add_entry(const struct draw *draw, double at[2], enum style style, const char *shape,
+                      const char *text)
+{
+    double space = draw_text_width(draw, DRAW_TEXT, text), height = *shape == 'l' ? 2 : 11;
+
+    if (at[0] + 24 + space > draw->right) {
+        at[0] = 10;
+        at[1] += LEGEND_LINE;
+    }
+    draw_text(draw, at[0] + 20, at[1] + 10, 400, DRAW_TEXT, STYLE_TEXT, text);
+    if (*shape == 's')
+        draw_stripes(draw, at[0], at[1], 15, 11, style);
+    else
+        draw_box(draw, at[0], at[1] + (11 - height) / 2, 15, height, style, "fs" /* for example */);
+    at[0] += 20 + space + 14;
+}
+
+static void draw_legend(struct draw *draw)
+{
+    double at[2] = {10, draw->options->height - draw->legend + 8};
+    char text[160];
+
+    draw_box(draw, 0, at[1] - 6, draw->options->width, draw->options->height - at[1] + 6, STYLE_RAISED, NULL);
+    for (uint32_t i = 0; i < draw->mark_count; i++) {
+        snprintf(text, sizeof(text), "%s: %llu", mark_name(draw, i), (unsigned long long)mark_count(draw, i));
+        add_entry(draw, at, STYLE_MARK + i, "box", text);
+    }
+    for (enum style style = 0; style < STYLES; style++)
+        if (draw->is_drawn[style] && styles[style].shape != NULL)
+            add_entry(draw, at, style, styles[style].shape, styles[style].text);
+}
+
 /* ---- the picture ----------------------------------------------------------------------------------- */
 
 static void draw_title(struct draw *draw)
 {
     const struct view *view = draw->view;
     double from = (double)view_ns(view, draw->lanes.from), to = (double)view_ns(view, draw->lanes.to);
-    char text[200], length[DRAW_TIME_BYTES];
+    char text[200], length[TIME_BYTES];
 
     draw_box(draw, 0, 0, draw->options->width, DRAW_TITLE, STYLE_RAISED, NULL);
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
     draw_text(draw, 10, 20, LEFT - 20, 13, STYLE_TEXT, view_title(view));
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    draw_format_time(to - from, (to - from) / 1000, length);
+    format_time(to - from, (to - from) / 1000, length);
     snprintf(text, sizeof(text), "%.9f s to %.9f s, %s, %llu events", from * 1e-9, to * 1e-9, length,
              (unsigned long long)index_events_in(&view->index, draw->lanes.from, draw->lanes.to));
     draw_text(draw, LEFT, 20, draw->right - LEFT, DRAW_TEXT + 1, STYLE_TEXT, text);
@@ -270,8 +277,8 @@ static void open_picture(struct draw *draw)
 
     draw->cairo = cairo_create(surface);
     cairo_surface_destroy(surface); /* the drawing owns it */
-    draw->ready = make_stripes(style_colour(options->is_dark, STYLE_STATE + MODEL_READY, NULL));
-    draw->lost = make_stripes(style_colour(options->is_dark, STYLE_LOST, NULL));
+    draw->ready = draw_make_stripes(style_colour(options->is_dark, STYLE_STATE + MODEL_READY, NULL));
+    draw->lost = draw_make_stripes(style_colour(options->is_dark, STYLE_LOST, NULL));
 }
 
 static void close_picture(struct draw *draw)
@@ -289,11 +296,10 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
     draw.lanes = (struct lanes){.from = view_ticks(view, options->from),
                                 .to = view_ticks(view, options->to),
                                 .width = (uint32_t)(draw.right - draw.left),
-                                .arrow_max = ARROWS_MAX,
                                 .marked = marked};
     ok = (draw.lanes.from < draw.lanes.to || fail_set(fail, "nothing in this range")) &&
          choose_marks(&draw, marked, fail);
-    draw.legend = DRAW_LEGEND + DRAW_LEGEND_LINE * ceil(draw.mark_count * DRAW_LEGEND_MARK / options->width);
+    draw.legend = LEGEND + LEGEND_LINE * ceil(draw.mark_count * LEGEND_MARK / options->width);
     draw.bottom = options->height - draw.legend;
     if (ok) {
         open_picture(&draw);

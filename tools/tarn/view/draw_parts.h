@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* draw_parts.h - shared by the files of the picture: draw.c (the whole), draw_lanes.c and draw_links.c
- * (content), draw_legend.c (explanations). */
+/* draw_parts.h - shared by draw.c (the whole picture) and draw_lanes.c (lanes and connections). */
 #ifndef TARN_DRAW_PARTS_H
 #define TARN_DRAW_PARTS_H
 
@@ -30,9 +29,6 @@ struct draw {
 #define DRAW_DEPTH_MAX   4u /* of calls */
 #define DRAW_AXIS_HEIGHT 26.0
 #define DRAW_TEXT        11.0
-#define DRAW_LEGEND      64.0 /* without marks */
-#define DRAW_LEGEND_LINE 18.0
-#define DRAW_LEGEND_MARK 200.0 /* maximum width of a mark in its line */
 
 static inline double draw_x(const struct draw *draw, uint64_t ticks)
 {
@@ -48,26 +44,19 @@ static inline double draw_above(const struct draw *draw)
     return DRAW_TITLE + DRAW_AXIS_HEIGHT + draw->mark_count * LAYOUT_MARK;
 }
 
-/* Sets the colour of Cairo's next shapes, that of a style without a program. */
-void draw_colour(const struct draw *draw, enum style style, double alpha);
 /* Draws a box on whole pixels, at least one wide. PROGRAM as for style_colour. */
 void draw_box(const struct draw *draw, double x, double y, double width, double height, enum style style,
               const char *program);
 /* The same with stripes, of a style that has them. */
 void draw_stripes(const struct draw *draw, double x, double y, double width, double height, enum style style);
+cairo_pattern_t *draw_make_stripes(uint32_t colour);
 double draw_text_width(const struct draw *draw, double size, const char *text);
 /* Draws text, cut to WIDTH; nothing if not even a few letters fit. */
 void draw_text(const struct draw *draw, double x, double y, double width, double size, enum style style,
                const char *text);
-#define DRAW_TIME_BYTES 48u
-/* Formats a time with the digits that STEP needs; both in nanoseconds. */
-void draw_format_time(double ns, double step, char text[DRAW_TIME_BYTES]);
 
 void draw_lanes(struct draw *draw);
 void draw_mark(struct draw *draw, uint32_t number, double y); /* the row of a marked event type */
 void draw_links(struct draw *draw);
-void draw_axis(struct draw *draw);
-void draw_marks(struct draw *draw, double top, double bottom); /* rows from TOP, and lines to BOTTOM */
-void draw_legend(struct draw *draw);
 
 #endif

@@ -79,7 +79,6 @@ struct lanes {
     struct buffer arrows, waits; /* only if is_exact */
     const bool *marked;          /* by event type: has flags, and a row of counts; NULL: none */
     double **counts;             /* of the marked ones, by type: events in each pixel; else NULL */
-    uint32_t arrow_max;
     uint64_t arrows_dropped, waits_dropped;
 };
 
@@ -90,7 +89,7 @@ static inline uint32_t lanes_cpu_count(const struct view *view)
 }
 uint32_t lanes_cpu(const struct view *view, uint32_t rank); /* the number of the CPU */
 
-/* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX, MARKED and the numbers of the lanes are set (lanes_ask). */
+/* Fills the lanes. FROM, TO, WIDTH, MARKED and the numbers of the lanes are set (lanes_ask). */
 void lanes_find(struct lanes *lanes, const struct view *view);
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus /* NULL: all */,
                const bool *threads);

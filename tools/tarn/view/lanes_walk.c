@@ -6,6 +6,7 @@
 #include <tools/tarn/view/lanes.h>
 
 #define WAITS_MAX   2000u
+#define ARROWS_MAX  2000u
 #define FLAG_PIXELS 2u /* marked events of a type that are closer have one flag */
 
 /* A thread's rows. */
@@ -120,7 +121,7 @@ static void add_arrow(struct walker *walker, const struct model_thread *from, co
     if (row == NULL)
         return;
     if ((row->arrow != 0 && end - row->arrow < walker->pixel) ||
-        lane_count(&lanes->arrows, sizeof(arrow)) >= lanes->arrow_max) {
+        lane_count(&lanes->arrows, sizeof(arrow)) >= ARROWS_MAX) {
         lanes->arrows_dropped++;
         return;
     }

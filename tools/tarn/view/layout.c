@@ -54,6 +54,31 @@ static const struct index_thread *thread_of(const struct layout *layout, uint32_
     return index_thread(&layout->view->index, number);
 }
 
+void layout_name(const struct layout *layout, const struct layout_row *row, struct layout_texts *texts)
+{
+    const struct view *view = layout->view;
+    int pid = row->pid == MODEL_NOBODY ? -1 : (int)row->pid;
+    char text[VIEW_NAME_BYTES];
+
+#define NAME(field, ...) snprintf(texts->field, sizeof(texts->field), __VA_ARGS__)
+    if (row->kind == LAYOUT_OF_CPU) {
+        NAME(label, "CPU %u", row->cpu);
+        NAME(number, "%s", "");
+        NAME(title, "%s", texts->label);
+    } else if (row->kind == LAYOUT_OF_PROCESS) {
+        NAME(label, "%s", view_process_name(view, row->pid, text));
+        NAME(number, "%d \u00d7%u", pid, row->count);
+        NAME(title, "process %d, %s: %u threads", pid, texts->label, row->count);
+    } else {
+        uint32_t tid = thread_of(layout, row->number)->tid;
+
+        NAME(label, "%s", view_thread_name(view, row->number, text));
+        NAME(number, "%u", tid);
+        NAME(title, "thread %u, %s, of process %d", tid, texts->label, pid);
+    }
+#undef NAME
+}
+
 /* ---- choice of threads ----------------------------------------------------------------------------- */
 
 static bool matches(const struct layout *layout, const struct index_thread *thread)
@@ -215,14 +240,11 @@ static void add_cpus(struct layout *layout)
 static void add_pins(struct layout *layout)
 {
     const char *at = layout->options.pins;
-    char *end;
+    uint64_t number, last;
 
-    for (; at != NULL && *at >= '0' && *at <= '9'; at = *end == ',' ? end + 1 : NULL) {
-        uint64_t number = strtoull(at, &end, 10);
-
+    while (at != NULL && *at != '\0' && (at = list_next(at, &number, &last)) != NULL)
         if (number < index_thread_count(&layout->view->index))
             add_thread_row(layout, (uint32_t)number, true, false);
-    }
 }
 
 /* Adds the process of COUNT threads from FIRST on. One with a single thread appears as that thread. */

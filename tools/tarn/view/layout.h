@@ -75,6 +75,12 @@ static inline size_t layout_count(const struct layout *layout)
     return layout->rows.used / sizeof(struct layout_row);
 }
 
+/* The texts of a row, as the page and pictures show them. */
+struct layout_texts {
+    char label[64], number[32], title[128];
+};
+void layout_name(const struct layout *layout, const struct layout_row *row, struct layout_texts *texts);
+
 /* The most specific end of the trace's path; of a source, the whole name. */
 const char *view_title(const struct view *view);
 /* Names as they are shown. TEXT is used if there is none. */

@@ -50,21 +50,14 @@ void field_text(const struct field *field, const struct event *event, struct buf
  * numbers in the trace's byte order. There are false positives, but no false negatives.
  */
 
-/* Whether a packet contains the wanted bytes. Cached, because adjacent strides share packets. */
-struct prefilter_scan {
-    uint64_t offset, end; /* in the file; end 0: none yet */
-    bool has_bytes;
-};
-
 struct prefilter {
     const struct view *view;
     const struct match *match;
     bool *threads;     /* by number; NULL: all */
     struct tally node; /* of the index, read last */
     /* if there is a text: */
-    uint8_t number[8];            /* the bytes contain the text, or this number without leading zeros */
-    unsigned number_size;         /* 0: no number */
-    struct prefilter_scan *scans; /* by stream */
+    uint8_t number[8];    /* the bytes contain the text, or this number without leading zeros */
+    unsigned number_size; /* 0: no number */
     struct packet_buffer buffer;
 };
 

@@ -22,7 +22,6 @@ void prefilter_open(struct prefilter *prefilter, const struct view *view, const 
 
     *prefilter = (struct prefilter){.view = view, .match = match};
     tally_open(&prefilter->node, &view->trace);
-    prefilter->scans = alloc_zero(view->trace.stream_count + 1, sizeof(prefilter->scans[0]));
     if (match->has_number && match->number <= INT64_MAX)
         set_number(prefilter, &view->trace.schema, match->number);
     if (match->tids == NULL)
@@ -35,7 +34,6 @@ void prefilter_open(struct prefilter *prefilter, const struct view *view, const 
 void prefilter_close(struct prefilter *prefilter)
 {
     tally_close(&prefilter->node);
-    free(prefilter->scans);
     free(prefilter->threads);
     free(prefilter->buffer.bytes);
 }
@@ -116,34 +114,17 @@ static bool has_bytes(const struct prefilter *prefilter, const struct packet *pa
             memmem(packet->bytes, packet->content_bytes, prefilter->number, prefilter->number_size) != NULL);
 }
 
-/* Reads the packet of STREAM at OFFSET into SCAN: its end, and whether it may match. A packet that is
- * not in Tarn's form may. */
-static void scan_packet(struct prefilter *prefilter, const struct stream *stream, uint64_t offset,
-                        struct prefilter_scan *scan)
+/* Whether one of the packets from BEGIN to LAST may match. A packet that is not in Tarn's form may. */
+static bool scan_stream(struct prefilter *prefilter, const struct stream *stream, uint64_t begin,
+                        uint64_t last)
 {
     const struct trace *trace = &prefilter->view->trace;
     struct packet packet;
 
-    *scan = (struct prefilter_scan){.offset = offset, .end = UINT64_MAX, .has_bytes = true};
-    if (anomaly_is_fatal(stream_packet(trace, stream, offset, &prefilter->buffer, &packet)))
-        return;
-    scan->end = offset + packet.packet_bytes;
-    scan->has_bytes = !tells_who_runs(&trace->schema, &packet) || has_bytes(prefilter, &packet);
-}
-
-/* Whether one of the packets from BEGIN to LAST may match. */
-static bool scan_stream(struct prefilter *prefilter, const struct stream *stream, uint64_t begin,
-                        uint64_t last)
-{
-    struct prefilter_scan *scan = &prefilter->scans[stream->rank];
-
-    while (begin <= last && begin < stream->size) {
-        if (scan->end == 0 || scan->offset != begin)
-            scan_packet(prefilter, stream, begin, scan);
-        if (scan->has_bytes)
+    for (; begin <= last && begin < stream->size; begin += packet.packet_bytes)
+        if (anomaly_is_fatal(stream_packet(trace, stream, begin, &prefilter->buffer, &packet)) ||
+            !tells_who_runs(&trace->schema, &packet) || has_bytes(prefilter, &packet))
             return true;
-        begin = scan->end;
-    }
     return false;
 }
 

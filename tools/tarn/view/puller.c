@@ -17,58 +17,41 @@
 #define WAIT_SECONDS "10" /* for a guest that is just booting */
 #define NEXT_SECONDS "1000000000"
 
-struct made {
-    int error; /* 0: the directory exists */
-    char directory[sizeof(((struct puller *)0)->directory)];
-};
+/* Creates a temporary directory, prints its name, and removes it at the end of its input. */
+static const char keep_directory[] =
+    "d=$(mktemp -d \"${TMPDIR:-/tmp}/tarn-view-XXXXXX\") && echo \"$d\" && read none; rm -rf -- \"$d\"";
 
-/* Runs in a process of its own, which outlives all users of the directory: they hold the other end of LIFE.
- * It also creates the directory, so that there is always a process to remove it, even if tarn is killed. */
-static void keep_directory(const char *pattern, int life)
-{
-    struct made made = {.error = 0};
-    char none;
-
-    setpgid(0, 0);
-    snprintf(made.directory, sizeof(made.directory), "%s", pattern);
-    if (mkdtemp(made.directory) == NULL)
-        made.error = errno;
-    if (write(life, &made, sizeof(made)) == sizeof(made) && made.error == 0)
-        while (read(life, &none, 1) < 0 && errno == EINTR)
-            continue;
-    if (made.error == 0)
-        execlp("rm", "rm", "-rf", "--", made.directory, NULL);
-    _exit(0);
-}
-
+/* The directory belongs to a process of its own, which outlives all its users: they hold the other end of
+ * LIFE. So it is removed even if tarn is killed. */
 static bool choose_temporary(struct puller *puller, struct fail *fail)
 {
-    const char *folder = getenv("TMPDIR");
-    struct made made = {.error = EPIPE};
     sigset_t all, before;
+    ssize_t got;
     int life[2];
 
-    snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
-             folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life) != 0)
         return fail_set(fail, "cannot create a socket: %s", strerror(errno));
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* the keeper's for ever */
+    sigprocmask(SIG_BLOCK, &all, &before); /* the process's for ever */
     puller->remover = fork();
     if (puller->remover == 0) {
-        close(life[1]);
-        keep_directory(puller->directory, life[0]);
+        setpgid(0, 0);
+        dup2(life[0], STDIN_FILENO);
+        dup2(life[0], STDOUT_FILENO);
+        execlp("sh", "sh", "-c", keep_directory, NULL);
+        _exit(127);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(life[0]);
     puller->life = life[1];
-    while (puller->remover > 0 && read(life[1], &made, sizeof(made)) < 0 && errno == EINTR)
+    while ((got = read(life[1], puller->directory, sizeof(puller->directory))) < 0 && errno == EINTR)
         continue;
-    memcpy(puller->directory, made.directory, sizeof(puller->directory));
-    if (made.error == 0)
+    if (got > 0 && puller->directory[got - 1] == '\n') {
+        puller->directory[got - 1] = '\0';
         return true;
+    }
     puller_stop(puller);
-    return fail_set(fail, "cannot create a temporary directory: %s", strerror(made.error));
+    return fail_set(fail, "cannot create a temporary directory");
 }
 
 static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)

@@ -70,11 +70,9 @@ export class Live {
       return;
     // A trace that is read again is shorter for a while.
     const end = trace.indexing ? Math.max(trace.duration, state.to) : trace.duration;
-    if (state.follow)
-      state.change({duration: end, from: Math.max(0, end - state.span), to: Math.max(end, Math.min(state.span, end))});
-    else if (wasWhole)
+    if (wasWhole && !state.follow)
       state.change({duration: end, from: 0, to: end});
-    else if (state.to > end) // the trace has become shorter
+    else if (state.follow || state.to > end) // the trace has become shorter
       state.change({duration: end, from: Math.max(0, end - state.span), to: end});
     else
       state.change({duration: end});

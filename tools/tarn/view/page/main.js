@@ -35,7 +35,7 @@ class Page {
     this.rows = new Rows(trace, this.state);
     this.data = new LaneData(trace, this.state, this.rows);
     this.counts = new Counts(trace, this.state);
-    this.names = new Names(byId("names"), trace, this.state, this.rows, this.colors, this.counts);
+    this.names = new Names(byId("names"), this.state, this.rows, this.colors, this.counts);
     this.overview = new Overview(byId("overview"), trace, this.state, this.colors, () => this.timeline.redraw());
     this.timeline = new Timeline({area: byId("area"), scene: byId("scene"), overlay: byId("overlay"), scroller: byId("scroller"), trace,
                                   state: this.state, rows: this.rows, data: this.data, names: this.names,

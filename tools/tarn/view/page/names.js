@@ -7,8 +7,8 @@ import {element, swatch} from "./element.js";
 export class Names {
   #nodes = new Map(); // by key
 
-  constructor(root, trace, state, rows, colors, counts) {
-    Object.assign(this, {root, trace, state, rows, colors, counts});
+  constructor(root, state, rows, colors, counts) {
+    Object.assign(this, {root, state, rows, colors, counts});
     this.marks = element("div", {class: "name-marks"});
     this.fixed = element("div", {class: "name-fixed"});
     this.moving = element("div", {class: "name-moving"});
@@ -75,17 +75,6 @@ export class Names {
     node.replaceChildren(...this.#parts(row, use));
   }
 
-  // Returns [label, number, tooltip] of a row.
-  #texts(row) {
-    const {trace} = this;
-    if (row.kind === "cpu")
-      return [`CPU ${trace.cpu(row.rank)}`, "", `CPU ${trace.cpu(row.rank)}`];
-    if (row.kind === "process")
-      return [row.label, `${row.pid} ×${row.members.length}`, `process ${row.pid}, ${row.label}: ${row.members.length} threads`];
-    const {tid} = trace.thread(row.n);
-    return [row.label, `${tid}`, `thread ${tid}, ${row.label}, of process ${row.pid}`];
-  }
-
   #useOf(row) {
     if (row.kind !== "cpu")
       return row.ran > 0 ? formatSpan(row.ran) : "";
@@ -94,7 +83,7 @@ export class Names {
   }
 
   #parts(row, use) {
-    const [label, number, title] = this.#texts(row), span = (kind, text, about) => element("span", {class: kind, title: about}, text);
+    const {label, number, title} = row, span = (kind, text, about) => element("span", {class: kind, title: about}, text);
     return [
       row.canFold ? element("button", {class: "fold", "data-fold": row.key, tabindex: -1, "aria-label": row.folded ? "unfold" : "fold"},
                             row.folded ? "▸" : "▾") : span("fold", ""),

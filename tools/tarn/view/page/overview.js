@@ -38,7 +38,7 @@ export class Overview {
   }
 
   async #load({width}, signal) {
-    const reply = await ask("lanes", {from: 0, width, threads: "none", arrows: 0}, signal), set = newSet(reply);
+    const reply = await ask("lanes", {from: 0, width, threads: "none"}, signal), set = newSet(reply);
     takeLanes(reply, set);
     this.#data = set;
     this.redraw();
