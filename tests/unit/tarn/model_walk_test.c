@@ -3,8 +3,8 @@
  * tests/unit/tarn/model_walk_test.c - the model's checkpoints; prints TAP. What it promises of whole traces:
  * tests/host/model_promises.
  *
- * Synthetic traces of both byte orders: of a busy system, of any events in any order, with losses, with equal
- * times. A walk that is saved and restored at random places must tell just the same as one that is not.
+ * Synthetic traces of both byte orders: of threads that work, of any events in any order, with losses, with
+ * equal times. A walk that is saved and restored at random places must tell just the same as one that is not.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -195,15 +195,15 @@ static void test_synthetic(const struct synthetic_options *options, const char *
 
 static void test_order(const char *order)
 {
-    struct synthetic_options busy = {.order = order, .packet = 8192, .events = 60000}, lossy, any;
+    struct synthetic_options work = {.order = order, .packet = 8192, .events = 60000}, lossy, any;
 
-    lossy = busy;
+    lossy = work;
     lossy.losses = true;
     lossy.freq = 2399997121;
     any = lossy;
     any.uniform = true;
     any.ties = true;
-    test_synthetic(&busy, "a busy system");
+    test_synthetic(&work, "threads that work");
     test_synthetic(&lossy, "losses");
     test_synthetic(&any, "uniform events");
 }

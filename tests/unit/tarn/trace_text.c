@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/tarn/trace_text.c - traces written by hand; see trace_text.h. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tests/unit/tarn/trace_text.h>
 
-#define PACKET_BYTES 65536u
-#define EVENT_BYTES  1024u
-
 struct stream_text {
-    FILE *file;
-    uint8_t packet[PACKET_BYTES];
-    uint64_t used, time, events;           /* events: of the packet */
+    struct writer to;
     uint8_t running[8 + TRACE_NAME_BYTES]; /* number, process and name of the thread that runs */
-    struct synthetic_packet about;
 };
 
 struct text_writer {
@@ -39,14 +32,9 @@ static const struct event_type *own_event(const struct text_writer *writer, uint
 static bool append(struct text_writer *writer, struct stream_text *stream, const struct event_type *type,
                    const uint8_t *event, uint64_t bytes)
 {
-    uint64_t words = (bytes + 7) / 8;
-
-    if (stream->used + words * 8 + 16 > PACKET_BYTES)
+    if (!writer_has_space(&stream->to, bytes + 8))
         return wrong(writer, "no more space in the packet for", type->name);
-    memcpy(stream->packet + stream->used, event, words * 8);
-    stream->events++;
-    synthetic_event(&writer->schema, stream->packet + stream->used, type->id, words, stream->time);
-    stream->used += words * 8;
+    writer_append(&stream->to, type->id, event, bytes);
     return true;
 }
 
@@ -54,40 +42,11 @@ static bool begin_packet(struct text_writer *writer, struct stream_text *stream,
                          const struct event_type *first)
 {
     const struct event_type *context = own_event(writer, TRACE_MINOR_CONTEXT);
-    uint8_t event[EVENT_BYTES] = {0};
+    uint8_t event[SYNTHETIC_EVENT_BYTES] = {0};
 
-    memset(stream->packet, 0, sizeof(stream->packet));
-    stream->used = sizeof(struct trace_packet);
-    stream->about.begin = stream->time;
+    writer_begin(&stream->to);
     memset(stream->running, 0, sizeof(stream->running));
     return first == context || append(writer, stream, context, event, context->words * 8ul);
-}
-
-static bool end_packet(struct text_writer *writer, struct stream_text *stream)
-{
-    const struct event_type *end = own_event(writer, TRACE_MINOR_END);
-    uint8_t event[EVENT_BYTES] = {0};
-
-    if (!append(writer, stream, end, event, 8))
-        return false;
-    stream->about.end = stream->time;
-    synthetic_packet(&writer->schema, stream->packet, stream->used, PACKET_BYTES, &stream->about);
-    fwrite(stream->packet, PACKET_BYTES, 1, stream->file); /* finish looks for errors */
-    stream->about.seq++;
-    stream->about.before += stream->events - 1;
-    stream->used = stream->events = 0;
-    return true;
-}
-
-/* Ends the stream with a packet that has no events, for a loss that lasts until now. */
-static void close_stream(struct text_writer *writer, struct stream_text *stream)
-{
-    stream->about.flags = TRACE_PACKET_CLOSING;
-    stream->about.begin = stream->about.end = stream->time;
-    memset(stream->packet, 0, sizeof(stream->packet));
-    synthetic_packet(&writer->schema, stream->packet, sizeof(struct trace_packet), PACKET_BYTES,
-                     &stream->about);
-    fwrite(stream->packet, PACKET_BYTES, 1, stream->file); /* finish looks for errors */
 }
 
 static bool parse_number(const struct field *field, const char *text, uint64_t *value)
@@ -112,7 +71,8 @@ static bool set_elements(struct text_writer *writer, uint8_t *event, const struc
 
     *count = 0;
     for (char *word = strtok_r(text, ":", &rest); word != NULL; word = strtok_r(NULL, ":", &rest)) {
-        if (!parse_number(field, word, &value) || field->offset + (*count + 1) * field->width > EVENT_BYTES)
+        if (!parse_number(field, word, &value) ||
+            field->offset + (*count + 1) * field->width > SYNTHETIC_EVENT_BYTES)
             return wrong(writer, "no element", word);
         synthetic_store(&writer->schema, event + field->offset + (*count)++ * field->width, value,
                         field->width);
@@ -131,7 +91,7 @@ static bool set_field(struct text_writer *writer, uint8_t *event, const struct f
         memcpy(event + field->offset, text, length < field->count ? length : field->count);
         return true;
     case FIELD_STRING:
-        if (field->offset + length >= EVENT_BYTES)
+        if (field->offset + length >= SYNTHETIC_EVENT_BYTES)
             return wrong(writer, "too long", text);
         memcpy(event + field->offset, text, length + 1);
         *bytes = field->offset + length + 1;
@@ -197,11 +157,11 @@ static bool write_event(struct text_writer *writer, struct stream_text *stream, 
     static const char *const ran[] = {"prev_tid", "prev_pid", "prev_comm"};
     static const char *const context[] = {"tid", "pid", "name"};
     const bool is_switch = strcmp(type->name, "sched_switch") == 0;
-    uint8_t event[EVENT_BYTES + 8] = {0};
+    uint8_t event[SYNTHETIC_EVENT_BYTES + 8] = {0};
     uint64_t bytes = type->words * 8ul;
     char *rest = NULL;
 
-    if (stream->used == 0 && !begin_packet(writer, stream, type))
+    if (stream->to.used == 0 && !begin_packet(writer, stream, type))
         return false;
     if (is_switch)
         copy_thread(type, ran, event, stream->running, LOAD);
@@ -243,17 +203,19 @@ static bool write_line(struct text_writer *writer, char *line)
         return wrong(writer, "no time, processor and event in", line);
     stream = &writer->streams[cpu];
     writer->time = time += begin;
-    if (time < stream->time)
+    if (time < stream->to.time)
         return wrong(writer, "earlier than the line before:", line);
-    stream->time = time;
+    stream->to.time = time;
     if (strcmp(name, "!lost") == 0) {
-        if (!end_packet(writer, stream))
-            return false;
-        stream->about.discarded += strtoull(line + used, NULL, 0);
+        writer_end(&stream->to);
+        stream->to.about.discarded += strtoull(line + used, NULL, 0);
         return true;
     }
-    if (strcmp(name, "!closed") == 0) {
-        close_stream(writer, stream);
+    if (strcmp(name, "!closed") == 0) { /* for a loss that lasts until now */
+        stream->to.about.flags = TRACE_PACKET_CLOSING;
+        writer_begin(&stream->to);
+        writer_put(&stream->to);
+        stream->to.used = 0;
         return true;
     }
     type = schema_find_event(&writer->schema, name);
@@ -277,16 +239,11 @@ static bool write_lines(struct text_writer *writer, char *text)
 
 static bool open_streams(struct text_writer *writer)
 {
-    char path[4096];
+    bool ok = true;
 
-    for (uint32_t cpu = 0; cpu < TRACE_TEXT_CPUS; cpu++) {
-        snprintf(path, sizeof(path), "%s/cpu%u", writer->options->directory, cpu);
-        writer->streams[cpu].about.cpu = cpu;
-        writer->streams[cpu].file = fopen(path, "wb");
-        if (writer->streams[cpu].file == NULL)
-            return fail_set(writer->fail, "%s: %s", path, strerror(errno));
-    }
-    return true;
+    for (uint32_t cpu = 0; cpu < TRACE_TEXT_CPUS && ok; cpu++)
+        ok = writer_open(&writer->streams[cpu].to, writer->options, &writer->schema, cpu, writer->fail);
+    return ok;
 }
 
 /* Processors without a line have no stream. */
@@ -296,16 +253,13 @@ static bool close_streams(struct text_writer *writer)
     char path[4096];
 
     for (uint32_t cpu = 0; cpu < TRACE_TEXT_CPUS; cpu++) {
-        struct stream_text *stream = &writer->streams[cpu];
+        struct writer *to = &writer->streams[cpu].to;
         bool is_empty;
 
-        if (stream->file == NULL)
-            continue;
-        if (stream->used != 0)
-            ok &= end_packet(writer, stream);
-        is_empty = ftell(stream->file) == 0;
-        if (ferror(stream->file) | fclose(stream->file))
-            ok = fail_set(writer->fail, "cpu%u cannot be written", cpu);
+        if (to->used != 0)
+            writer_end(to);
+        is_empty = to->file != NULL && ftell(to->file) == 0;
+        ok &= writer_close(to, writer->fail);
         snprintf(path, sizeof(path), "%s/cpu%u", writer->options->directory, cpu);
         if (is_empty)
             remove(path);

@@ -25,10 +25,9 @@ static const struct {
     {"order", &options.order, .help = "byte order, le or be (le)"},
     {"packet", .number = &options.packet, .help = "bytes of a packet (65536)"},
     {"freq", .number = &options.freq, .help = "of the clock, in Hz (1000000000)"},
-    {"uniform", .flag = &options.uniform, .help = "every event of the schema alike"},
-    {"work", .flag = &options.work, .help = "threads that work: events nest as they do in a system"},
+    {"uniform", .flag = &options.uniform, .help = "every event of the schema alike, not threads that work"},
     {"losses", .flag = &options.losses, .help = "some events and packets are lost"},
-    {"ties", .flag = &options.ties, .help = "many events have equal times"},
+    {"ties", .flag = &options.ties, .help = "with --uniform: many events have equal times"},
     {"text", .flag = &is_text, .help = "what standard input says (trace_text.h)"},
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))

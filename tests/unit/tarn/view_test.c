@@ -621,7 +621,6 @@ int main(int argc, char **argv)
         options.freq = i == 0 ? 1000000000 : 2099999842;
         options.events = i < 2 ? 250000 : 100000;
         options.seed = i == 0 ? 7 : 8;
-        options.work = i < 2;
         options.losses = i == 2;
         if (!synthetic_write(&options, NULL, &fail))
             bail_out(fail.text);

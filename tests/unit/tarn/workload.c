@@ -55,8 +55,9 @@ static const struct {
 } shapes[SHAPES] = {SHAPES_OF_EVENTS(SHAPE_OF)};
 
 struct shape {
-    uint8_t bytes[1024];
+    uint8_t bytes[SYNTHETIC_EVENT_BYTES];
     uint64_t size; /* 0: the schema has no such event */
+    uint32_t id;
     const struct field *fields[FIELDS];
 };
 
@@ -103,12 +104,11 @@ static void emit(struct work *work, enum shape_number number, const uint64_t *va
         else
             synthetic_store(&work->gen->schema, shape->bytes + field->offset, values[i], field->width);
     }
-    if (writer->used + shape->size + 8 > work->gen->options.packet) {
-        writer_finish(work->gen, writer);
-        writer_start(work->gen, writer);
+    if (!writer_has_space(writer, shape->size)) {
+        generator_end(work->gen, writer);
+        generator_begin(work->gen, writer);
     }
-    synthetic_store(&work->gen->schema, shape->bytes + 4, (uint32_t)writer->time, 4);
-    writer_append(writer, shape->bytes, shape->size);
+    writer_append(writer, shape->id, shape->bytes, shape->size);
 }
 
 #define EMIT(work, number, ...) \
@@ -134,8 +134,8 @@ static void switch_to(struct work *work, struct worker *next, uint64_t state)
 
 static void wake(struct work *work, struct worker *worker)
 {
-    EMIT(work, WAKEUP, TEXT_VALUE(worker->comm), worker->tid, worker->prio, work->writer->cpu);
-    EMIT(work, ENQUEUE, worker->tid, work->writer->cpu, 1);
+    EMIT(work, WAKEUP, TEXT_VALUE(worker->comm), worker->tid, worker->prio, work->writer->about.cpu);
+    EMIT(work, ENQUEUE, worker->tid, work->writer->about.cpu, 1);
     worker->is_ready = true;
 }
 
@@ -189,7 +189,7 @@ static void serve(struct work *work, const struct worker *client, uint64_t id)
 static void call_server(struct work *work)
 {
     struct worker *client = work->current;
-    uint64_t call = 1 + generator_draw(work->gen, 40), id = ++work->calls << 8 | work->writer->cpu;
+    uint64_t call = 1 + generator_draw(work->gen, 40), id = ++work->calls << 8 | work->writer->about.cpu;
 
     EMIT(work, LIBC_ENTRY, call, client->tid);
     EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_call, client->tid);
@@ -229,7 +229,7 @@ static void leave(struct work *work, uint64_t state)
         interrupt(work, next);
         state = work->numbers.ready;
     }
-    EMIT(work, DEQUEUE, next->tid, work->writer->cpu, 0);
+    EMIT(work, DEQUEUE, next->tid, work->writer->about.cpu, 0);
     switch_to(work, next, state);
     /* It waited in a system call. */
     EMIT(work, SYSCALL_EXIT, work->numbers.futex_wait, next->tid);
@@ -247,7 +247,7 @@ static void set_worker(struct work *work, struct worker *worker, const char *nam
     uint32_t number = ++work->births;
 
     memset(worker, 0, sizeof(*worker));
-    worker->tid = number * work->gen->options.cpus + work->writer->cpu;
+    worker->tid = number * work->gen->options.cpus + work->writer->about.cpu;
     worker->pid = worker->tid + 1;
     worker->prio = 8;
     snprintf(worker->comm, sizeof(worker->comm), "%s", name);
@@ -271,7 +271,7 @@ static void replace(struct work *work)
     tell_birth(work, &born);
     wake(work, &born);
     EMIT(work, PROCESS_EXIT, client->pid, 0);
-    EMIT(work, DEQUEUE, born.tid, work->writer->cpu, 0);
+    EMIT(work, DEQUEUE, born.tid, work->writer->about.cpu, 0);
     switch_to(work, &born, work->numbers.dead);
     EMIT(work, EXIT, client->tid, client->pid);
     *client = born;
@@ -343,6 +343,7 @@ static void find_shapes(struct work *work)
 
         if (type == NULL)
             continue;
+        shape->id = type->id;
         shape->size = generator_make(work->gen, work->writer, shape->bytes, type);
         for (unsigned field = 0; field < FIELDS && shapes[i].fields[field] != NULL; field++)
             shape->fields[field] = schema_find_field(type, shapes[i].fields[field]);
@@ -355,7 +356,7 @@ static void begin(struct work *work)
     set_worker(work, &work->idle, "idle");
     work->idle.tid = work->idle.pid = 0;
     set_current(work, &work->idle);
-    writer_start(work->gen, work->writer);
+    generator_begin(work->gen, work->writer);
     set_worker(work, &work->server, "fs");
     tell_birth(work, &work->server);
     switch_to(work, &work->server, work->numbers.ready);
