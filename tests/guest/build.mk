@@ -48,12 +48,12 @@ GUEST_kernel_scarce := free memory=256M
 
 # Tests of the trace. trace_rings.c reads the rings.
 RINGS := user/bin/trace_rings.c
-$(call guest_tests,$(addprefix trace_,control schema damage boot sites) lock_tables,$(RINGS))
+$(call guest_tests,$(addprefix trace_,control schema damage boot sites),$(RINGS))
 $(call guest_programs,explore_pull,$(RINGS) trace/format/wire.c)
 $(call guest_programs,explore_control,tests/guest/child.c $(RINGS))
 $(call guest_programs,tables_work,$(RINGS))
 $(call guest_tests,trace_load,tests/guest/child.c $(RINGS),$(BA)/lib/libtarnprof.a)
-BOOT_FILES += test/trace_load_long=$(BA)/user/test_trace_load test/tables_work_many=$(BA)/user/test_tables_work
+BOOT_FILES += test/trace_load_long=$(BA)/user/test_trace_load $(foreach s,many thin,test/tables_work_$s=$(BA)/user/test_tables_work)
 GUEST_TESTS += trace_load_long
 GUEST_trace_load := smp=8
 GUEST_trace_load_long := free smp=8 seconds=900 long : switches all that can be switched, under load, for ten minutes
@@ -65,7 +65,6 @@ GUEST_routines_memory := plain memory=256M append=trace.routines=on
 $(call guest_programs,routines_work,tests/guest/child.c,$(BA)/lib/libtarnprof.a)
 # Not the stubs of system calls, which are inline.
 CFLAGS_tests/guest/routines_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
-GUEST_lock_tables := plain timed
 # It waits for heartbeats.
 GUEST_trace_damage := plain
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k \
@@ -96,8 +95,8 @@ BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet
 
 # Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
 # are ordinary programs.
-$(foreach t,$(addprefix routines_,program work) lock_tables scarce shell tables_work \
-    tables_work_many trace_control trace_load trace_load_long trace_schema trace_damage \
+$(foreach t,$(addprefix routines_,program work) scarce shell tables_work \
+    tables_work_many tables_work_thin trace_control trace_load trace_load_long trace_schema trace_damage \
     trace_locks trace_sites explore_pull explore_again explore_control late_servers,\
     $(eval AUTHORITY_test/$t := trace))
 AUTHORITY_test/kernel_frames := machine

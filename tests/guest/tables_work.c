@@ -4,7 +4,8 @@
  * and then all rows of the tables of locks, as text.
  *
  * What happens a known number of times, to a lock of a class that only this program uses, it says in lines
- * `did CLASS ACQUISITIONS TRIED FAILED`. Rows:
+ * `did CLASS ACQUISITIONS TRIED FAILED`; `about CLASS LEAST MOST` says how often the busiest lock of a class
+ * of the kernel was taken. Rows:
  *
  *     lock ADDRESS CLASS PID COLUMNS
  *     class NUMBER COLUMNS
@@ -15,7 +16,8 @@
  * `moved TABLE ROWS` how many rows were moved because their programs had ended.
  *
  * As tables_work_many it samples mutexes only, and starts many programs, one after another, each of which
- * takes mutexes: itself, as `tables_work child`.
+ * takes mutexes: itself, as `tables_work child`. As tables_work_thin it samples one of 8, of one class one
+ * of 2.
  *
  * Run by tests/host/tables_equal.
  */
@@ -36,6 +38,9 @@
 #define ALL         UINT64_MAX
 #define CHILDREN    150u
 #define CHILD_LOCKS 6u
+#define ALONE       6400u
+#define THIN        8u
+#define THIN_ERROR  1060u /* five times the deviation of an estimate of ALONE, sqrt(ALONE * (THIN - 1)) */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
@@ -102,6 +107,26 @@ static void run_all(void)
     printf("did %d %u 0 0\n", TARN_LOCK_READ, THREADS * ROUNDS + 1);
     printf("did %d %u %u %u\n", TARN_LOCK_WRITE, THREADS * ROUNDS + TRIES, TRIES, TRIES);
     printf("did %d %u 0 0\n", TARN_LOCK_SEMAPHORE, THREADS * ROUNDS);
+}
+
+/* Only this thread does so: takes the lock of a futex bucket that only this process has, and that of a memory
+ * object, once for a page (docs/studies.md, "Lock tables"). */
+static void take_kernel_locks(bool is_thin)
+{
+    static char page[TARN_PAGE_SIZE];
+    static uint32_t word;
+    const uint32_t classes[] = {find_class("futex bucket"), find_class("memory object")};
+    const cap_t object = (cap_t)sys_memory_create(sizeof page);
+    page[0] = 1; /* it has its frame, and so gets the object */
+    sys_memory_write(object, 0, page, sizeof page);
+    for (unsigned i = 0; i < ALONE; i++) {
+        sys_futex_wake(&word, 1);
+        if (sys_memory_read(object, 0, page, sizeof page) != sizeof page)
+            printf("Bail out! the object cannot be read\n");
+    }
+    sys_cap_close(object);
+    for (unsigned i = 0; i < 2; i++)
+        printf("about %u %u %u\n", classes[i], ALONE - (is_thin ? THIN_ERROR : 0), ALONE + ALONE / 2);
 }
 
 /* ---- many programs --------------------------------------------------------------------------------- */
@@ -195,20 +220,23 @@ static void wait_for_others(void)
 
 int main(int argc, char **argv)
 {
-    const bool is_many = strstr(argv[0], "many") != NULL;
+    const bool is_many = strstr(argv[0], "many") != NULL, is_thin = strstr(argv[0], "thin") != NULL;
     const uint64_t classes = is_many ? TARN_LOCK_MUTEX : ALL;
     if (argc > 1)
         return be_child();
     wait_for_others();
     const uint64_t from = arch_trace_clock();
-    sample(classes, 1);
+    sample(classes, is_thin ? THIN : 1);
+    if (is_thin)
+        sample(find_class("run queue"), 2);
     if (is_many)
         run_many(argv[0]);
     else
-        run_all();
+        run_all(), take_kernel_locks(is_thin);
     wait_for_others();
-    sample(classes, 0);
+    sample(ALL, 0);
     const uint64_t to = arch_trace_clock();
+    try_locks(); /* is not counted any more */
     wait_for_others();
     control(TRACE_OP_SET_MASK, 0, 0);
     printf("sampled %lu %lu\n", from, to);

@@ -20,6 +20,7 @@
 #define SHAPES_OF_EVENTS(X) \
     X(SWITCH, "sched_switch", "prev_comm", "prev_tid", "prev_state", "prev_prio", \
       "next_comm", "next_tid", "next_prio", "prev_pid", "next_pid") \
+    X(SLEEP, "power_cpu_idle", "state") \
     X(WAKEUP, "sched_wakeup", "comm", "tid", "prio", "target_cpu") \
     X(ENQUEUE, "sched_enqueue", "tid", "cpu", "length") \
     X(DEQUEUE, "sched_dequeue", "tid", "cpu", "length") \
@@ -224,7 +225,9 @@ static void leave(struct work *work, uint64_t state)
 
     if (next == NULL) {
         switch_to(work, &work->idle, state);
+        EMIT(work, SLEEP, 1);
         work->writer->time += 1000 + generator_draw(work->gen, 200000);
+        EMIT(work, SLEEP, UINT32_MAX);
         next = &work->clients[generator_draw(work->gen, CLIENTS)];
         interrupt(work, next);
         state = work->numbers.ready;
