@@ -58,18 +58,6 @@ static void log_numbers(uint64_t first, uint64_t end)
 
 /* ---- one writer ----------------------------------------------------------------------------------- */
 
-static void test_plain(void)
-{
-    setup_rings(SMALL, 8, TRACE_MODE_FLIGHT);
-    forget_numbers();
-    log_numbers(0, 3000);
-    struct findings f = read_all(note_number, NULL, directory);
-    check(f.whole >= 3 && !f.incomplete && !f.lost && !f.disorder, "plain: every packet whole");
-    check(seen_once(0, 3000) && !wrong_order, "plain: every event once, in order");
-    check(count_by_babeltrace2(directory, text_of_babeltrace2) == (long)f.events,
-          "plain: babeltrace2 agrees");
-}
-
 static void test_overwrite(void)
 {
     setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
@@ -134,92 +122,10 @@ static void test_time_gaps(void)
 
 /* ---- interrupted writers -------------------------------------------------------------------------- */
 
-static uint64_t nested_first, nested_count;
-
-static void log_nested(void)
-{
-    log_numbers(nested_first, nested_first + nested_count);
-}
-
 static const char *const point_names[] = {"after index read", "before reserve",   "after reserve",
                                           "before commit",    "after state read", "before change",
                                           "after change",     "before open",      "before limit",
                                           "before stop",      "after stop"};
-
-/* Interrupts the nth pass of every point with different numbers of events. */
-static void test_interrupts(void)
-{
-    static const uint64_t counts[] = {1, 40, EVENTS_PER_BUFFER, 3 * EVENTS_PER_BUFFER};
-    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
-        bool good = true;
-        for (unsigned c = 0; c < 4; c++) {
-            for (unsigned nth = 1; nth <= 2; nth++) {
-                setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
-                forget_numbers();
-                nested_first = 10000;
-                nested_count = counts[c];
-                set_hook(point, nth, log_nested);
-                log_numbers(0, 3 * EVENTS_PER_BUFFER);
-                struct findings f = read_all(note_number, NULL, NULL);
-                good = good && hook_was_run() && !f.incomplete && !f.lost && !f.disorder &&
-                       seen_once(0, 3 * EVENTS_PER_BUFFER) && seen_once(10000, 10000 + counts[c]);
-            }
-        }
-        check(good, "interrupted %s: nothing lost, nothing torn, times in order", point_names[point]);
-    }
-}
-
-/* Events after a gap, each interrupted by the next at the same point: `depth` of them, `pause` ticks apart.
- */
-static struct {
-    enum trace_test_point point;
-    uint64_t pause;
-    unsigned depth;
-} behind_gap;
-
-static void log_behind_gap(void)
-{
-    jump_clock(behind_gap.pause);
-    if (--behind_gap.depth)
-        set_hook(behind_gap.point, 1, log_behind_gap);
-    log_numbers(10000 + behind_gap.depth, 10001 + behind_gap.depth);
-}
-
-/* The interrupting event closes the packet before its begin is known, because it interrupts the opener. */
-static void test_interrupts_behind_gap(void)
-{
-    static const uint64_t gaps[] = {(1ull << 31) - 5000, (1ull << 31) + 5, (1ull << 32) - 7, 5ull << 32};
-    static const uint64_t pauses[] = {0, 4000, (1ull << 31) + 5, 3ull << 32};
-    static uint64_t times[40];
-    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
-        unsigned wrong = 0;
-        for (unsigned variant = 0; variant < 64; variant++) {
-            setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
-            memset(times, 0, sizeof(times));
-            log_numbers(0, 5);
-            jump_clock(gaps[variant % 4]);
-            const uint64_t before = test_clock();
-            behind_gap.point = point;
-            behind_gap.pause = pauses[variant / 4 % 4];
-            behind_gap.depth = 1 + variant / 16;
-            const unsigned depth = behind_gap.depth;
-            set_hook(point, 1, log_behind_gap);
-            log_numbers(5, 6); /* not every gap ends the packet: then no writer passes some of the points */
-            set_hook(point, 0, NULL);
-            const uint64_t after = test_clock();
-            log_numbers(6, 11);
-            struct findings f = read_all(note_time, times, directory);
-            const unsigned nested = depth - behind_gap.depth;
-            bool good = !f.incomplete && !f.cut && !f.lost && !f.disorder && times[0] == 11 + nested &&
-                        count_by_babeltrace2(directory, text_of_babeltrace2) == (long)times[0];
-            for (uint64_t i = 6; i <= 6 + nested && i <= times[0]; i++)
-                good = good && times[i] >= before && times[i] <= after;
-            wrong += !good;
-        }
-        check(!wrong, "behind a gap, interrupted %s by events behind gaps of their own: %u of 64 wrong",
-              point_names[point], wrong);
-    }
-}
 
 /* Two threads after a gap: one opens the next packet and stops, another closes that packet and stops at
  * `second`, and they finish in the order in which they came. */
@@ -274,30 +180,6 @@ static void test_order_behind_gap(void)
                   point_names[second]);
         }
     }
-}
-
-/* The opener of a packet is interrupted before it raises the limit, by an event behind a gap that opens the
- * next one, and one that is as late there as can be. The limit of these stays. */
-static void open_next(void)
-{
-    jump_clock(3ull << 32);
-    log_numbers(5, 6);
-    jump_clock((1ull << 31) - 5000);
-    log_numbers(6, 7);
-}
-
-static void test_limit_stays(void)
-{
-    setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
-    forget_numbers();
-    log_numbers(0, 4);
-    jump_clock(5ull << 32);
-    set_hook(TRACE_BEFORE_LIMIT, 1, open_next);
-    log_numbers(4, 5);
-    log_numbers(7, 9);
-    struct findings f = read_all(note_number, NULL, NULL);
-    check(hook_was_run() && !f.incomplete && !f.cut && !f.lost && !f.disorder && seen_once(0, 9),
-          "an opener that comes late does not lower the limit");
 }
 
 static jmp_buf death;
@@ -677,6 +559,7 @@ static void test_snapshot_after_pause(void)
  * event that no reader finds was lost at that time. */
 #define FULL_EVENTS  4096
 #define FULL_PACKETS 64
+#define INTERRUPTS   1500 /* of each race window */
 
 static struct {
     uint64_t count;
@@ -727,13 +610,13 @@ static void drain_full(void)
     test_info.consumed[0] = full.next;
 }
 
-/* A ring with `rest` words left in all. */
-static void fill_ring(uint64_t rest)
+/* A ring with `rest` words left in its second buffer. A stream has no more. */
+static void fill_ring(enum trace_mode mode, uint64_t rest)
 {
-    setup_rings(SMALL, 2, TRACE_MODE_STREAM);
+    setup_rings(SMALL, mode == TRACE_MODE_STREAM ? 2 : 32, mode);
     const struct trace_control *control = control_of_cpu(0);
     memset(&full, 0, sizeof(full));
-    const uint64_t size = test_info.ring_mask / 8 + 1; /* in words */
+    const uint64_t size = 2 * SMALL / 8;
     while (size - trace_index_words(control->index) > rest) {
         const uint64_t left = size - trace_index_words(control->index) - rest;
         const uint64_t here =
@@ -788,7 +671,7 @@ static bool full_is_right(void)
 static void test_full(void)
 {
     for (uint64_t rest = 1; rest <= 1000; rest = rest < 5 ? rest + 1 : rest * 3) {
-        fill_ring(rest);
+        fill_ring(TRACE_MODE_STREAM, rest);
         const uint64_t first = full.count;
         log_full((uint32_t)rest + 2); /* one word is for the packet's end */
         jump_clock(100000);
@@ -807,7 +690,7 @@ static void test_full(void)
             "full with %lu words left: the packet ends with the first loss, and logging continues behind it",
             rest);
     }
-    fill_ring(100);
+    fill_ring(TRACE_MODE_STREAM, 100);
     jump_clock(1ull << 40);
     log_full(2);
     jump_clock(1ull << 40);
@@ -817,16 +700,10 @@ static void test_full(void)
           "full, and behind a gap: the packet ends before the loss");
 }
 
-static void drain_and_log(void)
-{
-    drain_full();
-    log_full(2);
-}
-
 /* The full ring's packet is closed, and not read yet, when there is space again. */
 static void test_full_opens(void)
 {
-    fill_ring(100);
+    fill_ring(TRACE_MODE_STREAM, 100);
     log_full(200);
     read_packet(0, 0, note_full, NULL, NULL, &full.f);
     full.packet[full.packets++] = *trace_packet_at(
@@ -838,22 +715,10 @@ static void test_full_opens(void)
           "full no more before its last packet is read: that is closed once");
 }
 
-/* A writer that found the ring full is stopped until there is space, and another writer has opened a packet.
- */
-static void test_full_no_more(void)
-{
-    fill_ring(100);
-    log_full(200);
-    set_hook(TRACE_BEFORE_STOP, 1, drain_and_log);
-    log_full(3);
-    check(hook_was_run() && control_of_cpu(0)->discarded == 1 && full_is_right(),
-          "full no more when the loss is to be counted: it is none");
-}
-
 /* A writer that finds the ring full is killed before it closes the packet. */
 static void test_full_death(void)
 {
-    fill_ring(100);
+    fill_ring(TRACE_MODE_STREAM, 100);
     const uint64_t logged = full.count;
     set_hook(TRACE_AFTER_STOP, 1, die);
     if (!setjmp(death))
@@ -874,50 +739,79 @@ static void test_full_death(void)
           "full, killed after stop: logging continues");
 }
 
-/* What an interrupt of a full ring's writer does: the kinds in `full_nested`, one after another. */
-enum { NESTED_SMALL, NESTED_BIG, NESTED_DRAIN, NESTED_FAST, NESTED_WAIT, NESTED_KINDS };
-static unsigned full_nested[3];
+/* ---- interrupted writers -------------------------------------------------------------------------- */
 
-static void do_one_nested(unsigned kind)
+/* What an interrupt does, one after another; STEP_AGAIN: what comes next is interrupted at the same point. */
+enum step { STEP_SMALL, STEP_BIG, STEP_MANY, STEP_FAST, STEP_DRAIN, STEP_WAIT, STEP_AGAIN, STEPS };
+#define STEPS_EACH 4
+
+static struct {
+    enum trace_test_point point;
+    unsigned step;
+    enum step steps[STEPS_EACH];
+    uint64_t pause;
+} interrupt;
+
+static void run_steps(void)
 {
-    if (kind == NESTED_SMALL)
-        log_full(2);
-    else if (kind == NESTED_BIG)
-        log_full(700);
-    else if (kind == NESTED_FAST)
-        log_full_fast();
-    else if (kind == NESTED_DRAIN)
-        drain_full();
-    else
-        jump_clock((1ull << 31) + 1000);
+    while (interrupt.step < STEPS_EACH) {
+        switch (interrupt.steps[interrupt.step++]) {
+        case STEP_SMALL:
+            log_full(2);
+            break;
+        case STEP_MANY: /* more than a buffer */
+            log_full(700), log_full(700), log_full(700);
+            /* fall through */
+        case STEP_BIG:
+            log_full(700);
+            break;
+        case STEP_FAST:
+            log_full_fast();
+            break;
+        case STEP_DRAIN:
+            drain_full();
+            break;
+        case STEP_WAIT:
+            jump_clock(interrupt.pause);
+            break;
+        default:
+            set_hook(interrupt.point, 1, run_steps);
+        }
+    }
 }
 
-static void do_nested(void)
+static void prepare_interrupt(enum trace_test_point point, uint64_t random)
 {
-    for (unsigned i = 0; i < 3; i++)
-        do_one_nested(full_nested[i]);
+    static const uint64_t pauses[] = {4000, (1ull << 31) - 5000, (1ull << 31) + 1000, (1ull << 32) - 7,
+                                      3ull << 32};
+    interrupt.point = point;
+    interrupt.step = 0;
+    interrupt.pause = pauses[random % 5];
+    random /= 5;
+    for (unsigned i = 0; i < STEPS_EACH; i++, random /= STEPS)
+        interrupt.steps[i] = random % STEPS;
+    set_hook(point, 1 + random % 2, run_steps);
 }
 
-/* Interrupts every race window of an event that finds the ring full or just drained with all sequences of
- * three: small and large events, a consumer, a gap. */
-static void test_full_interrupted(void)
+/* Interrupts every race window of an event in a ring that is full, just drained, or flies, perhaps behind a
+ * gap, in which case the packet may be closed before its begin is known. */
+static void test_interrupted(enum trace_mode mode)
 {
     static const uint64_t rests[] = {1, 3, 200};
-    const unsigned sequences = NESTED_KINDS * NESTED_KINDS * NESTED_KINDS;
-    for (int point = TRACE_AFTER_INDEX_READ; point < TRACE_AFTER_COPY; point++) {
+    const int end = mode == TRACE_MODE_FLIGHT ? TRACE_BEFORE_STOP : TRACE_AFTER_COPY;
+    unsigned seed = 1;
+    for (int point = TRACE_AFTER_INDEX_READ; point < end; point++) {
         unsigned runs = 0, wrong = 0;
-        for (unsigned variant = 0; variant < sequences * 3 * 2 * 3; variant++) {
-            const unsigned start = variant / sequences;
-            for (unsigned i = 0, left = variant; i < 3; i++, left /= NESTED_KINDS)
-                full_nested[i] = left % NESTED_KINDS;
-            fill_ring(rests[start % 3]);
+        for (unsigned variant = 0; variant < INTERRUPTS; variant++) {
+            const unsigned start = (unsigned)rand_r(&seed) % 24;
+            fill_ring(mode, rests[start % 3]);
             if (start / 3 % 2)
                 log_full(700);
-            if (start / 6 == 1)
-                jump_clock((1ull << 31) + 1000);
-            if (start / 6 == 2)
+            prepare_interrupt((enum trace_test_point)point, (uint64_t)rand_r(&seed) << 16 ^ rand_r(&seed));
+            if (start / 6 % 2)
+                jump_clock(interrupt.pause);
+            if (start / 12)
                 drain_full();
-            set_hook((enum trace_test_point)point, 1, do_nested);
             log_full(250);
             log_full_fast();
             runs += hook_was_run();
@@ -929,8 +823,9 @@ static void test_full_interrupted(void)
             log_full_fast();
             wrong += !full_is_right();
         }
-        check(runs > 0 && !wrong, "full, interrupted %s: losses lie between packets (%u of %u runs wrong)",
-              point_names[point], wrong, runs);
+        check(runs > 0 && !wrong,
+              "%s, interrupted %s: each event once, at its time, losses between packets (%u of %u wrong)",
+              mode == TRACE_MODE_FLIGHT ? "flight recorder" : "full", point_names[point], wrong, runs);
     }
 }
 
@@ -1077,14 +972,10 @@ int main(void)
     make_scratch();
     snprintf(directory, sizeof(directory), "%s/trace", scratch);
     snprintf(text_of_babeltrace2, sizeof(text_of_babeltrace2), "%s/text", scratch);
-    test_plain();
     test_overwrite();
     test_tails();
     test_time_gaps();
-    test_interrupts();
-    test_interrupts_behind_gap();
     test_order_behind_gap();
-    test_limit_stays();
     test_deaths();
     test_late_writers();
     test_doubt_ends();
@@ -1099,9 +990,9 @@ int main(void)
     test_snapshot_after_pause();
     test_full();
     test_full_opens();
-    test_full_no_more();
     test_full_death();
-    test_full_interrupted();
+    test_interrupted(TRACE_MODE_STREAM);
+    test_interrupted(TRACE_MODE_FLIGHT);
     test_overwritten_copy();
     test_number();
     test_spoilt_packet();
