@@ -559,7 +559,7 @@ static void test_snapshot_after_pause(void)
  * event that no reader finds was lost at that time. */
 #define FULL_EVENTS  4096
 #define FULL_PACKETS 64
-#define INTERRUPTS   1500 /* of each race window */
+#define INTERRUPTS   600 /* of each race window */
 
 static struct {
     uint64_t count;
