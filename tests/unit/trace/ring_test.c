@@ -182,6 +182,30 @@ static void test_order_behind_gap(void)
     }
 }
 
+/* The opener of a packet is interrupted before it raises the limit, by an event behind a gap that opens the
+ * next one, and one that is as late there as can be. The limit of these stays. */
+static void open_next(void)
+{
+    jump_clock(3ull << 32);
+    log_numbers(5, 6);
+    jump_clock((1ull << 31) - 5000);
+    log_numbers(6, 7);
+}
+
+static void test_limit_stays(void)
+{
+    setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    log_numbers(0, 4);
+    jump_clock(5ull << 32);
+    set_hook(TRACE_BEFORE_LIMIT, 1, open_next);
+    log_numbers(4, 5);
+    log_numbers(7, 9);
+    struct findings f = read_all(note_number, NULL, NULL);
+    check(hook_was_run() && !f.incomplete && !f.cut && !f.lost && !f.disorder && seen_once(0, 9),
+          "an opener that comes late does not lower the limit");
+}
+
 static jmp_buf death;
 
 static void die(void)
@@ -976,6 +1000,7 @@ int main(void)
     test_tails();
     test_time_gaps();
     test_order_behind_gap();
+    test_limit_stays();
     test_deaths();
     test_late_writers();
     test_doubt_ends();
