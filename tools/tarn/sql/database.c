@@ -167,8 +167,9 @@ bool database_open(struct database *database, const struct scan_source *source, 
     database->source.stop = &database->stop;
     database->source.final = NULL;
     catalog_open(&database->catalog, &source->trace->schema);
-    status = sqlite3_open_v2(":memory:", &database->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                             NULL); /* of one thread */
+    /* of one thread; CREATE is also for what is attached to it */
+    status = sqlite3_open_v2(":memory:", &database->sqlite,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     for (unsigned i = 0; status == SQLITE_OK && i < database->catalog.count; i++) {
         struct relation_table *table = arena_alloc(&database->arena, sizeof(*table));
 
