@@ -35,6 +35,7 @@ SHARED = {
 AGAINST = [
     ("kernel/space/space.c", "kernel/ipc/*", "a space holds capabilities, its fault handler's endpoint and a watcher's notification"),
     ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
+    ("kernel/space/space_fault.c", "kernel/ipc/endpoint.h", "a fault holds it while it asks the pager"),
     ("kernel/space/space.c", "kernel/trace/registry.c", "a space gives back its event classes when it ends"),
     ("kernel/space/memory.c", "kernel/trace/sites.c", "a memory object ends with the table of its trace points"),
     ("kernel/cpu/lock.c", "kernel/trace/*", "a class that is sampled counts in tables, and its sites are switched"),
@@ -64,7 +65,6 @@ CIRCLES = [
     ("tools/tarn/command/list*", "one subcommand in several files"),
     ("tools/tarn/tables/routines*", "routines.c asks routines_memory.c for tables in guest memory, which appends to the same copies"),
     ("tools/tarn/view/lanes*", "the two ways to fill lanes, which share their places"),
-    ("tools/tarn/view/draw*", "draw.c draws all parts, which share its boxes and colours"),
     ("tools/tarn/view/[amp][par][ite]*", "api.c lists all requests, which use its helpers"),
 ]
 

@@ -13,69 +13,90 @@
 #include <tarn/routine.h>
 #include <trace/libc.h>
 
-/* `old` is for realloc, `extra` the count of calloc or the alignment of memalign. */
-static inline __attribute__((always_inline)) void *allocate(enum trace_heap_routine routine, void *old,
-                                                            size_t extra, size_t size)
-{
-    switch (routine) {
-    case TRACE_HEAP_CALLOC:
-        return _calloc_r(_REENT, extra, size);
-    case TRACE_HEAP_REALLOC:
-        return _realloc_r(_REENT, old, size);
-    case TRACE_HEAP_MEMALIGN:
-        return _memalign_r(_REENT, extra, size);
-    case TRACE_HEAP_FREE:
-        _free_r(_REENT, old);
-        return NULL;
-    default:
-        return _malloc_r(_REENT, size);
-    }
-}
+#define OBSERVED __attribute__((noinline, cold))
 
-static __attribute__((noinline, cold)) void *heap_observed(enum trace_heap_routine routine, void *old,
-                                                           size_t extra, size_t size)
+static void begin(enum trace_heap_routine routine)
 {
     if (routines_are_counted())
         routine_enter(routine);
-    if (old)
-        trace_libc_free((uint64_t)old);
-    void *block = allocate(routine, old, extra, size);
-    if (routine != TRACE_HEAP_FREE)
-        trace_libc_malloc((uint64_t)block, routine == TRACE_HEAP_CALLOC ? extra * size : size);
+}
+
+static void *end(void *block)
+{
     if (routines_are_counted())
         routine_leave();
     return block;
 }
 
-static inline __attribute__((always_inline)) void *run(enum trace_heap_routine routine, void *old,
-                                                       size_t extra, size_t size)
+static OBSERVED void *malloc_observed(size_t size)
 {
-    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? heap_observed(routine, old, extra, size)
-                                             : allocate(routine, old, extra, size);
+    begin(TRACE_HEAP_MALLOC);
+    void *block = _malloc_r(_REENT, size);
+    trace_libc_malloc((uint64_t)block, size);
+    return end(block);
+}
+
+static OBSERVED void free_observed(void *block)
+{
+    begin(TRACE_HEAP_FREE);
+    trace_libc_free((uint64_t)block);
+    _free_r(_REENT, block);
+    end(NULL);
+}
+
+static OBSERVED void *calloc_observed(size_t count, size_t size)
+{
+    begin(TRACE_HEAP_CALLOC);
+    void *block = _calloc_r(_REENT, count, size);
+    trace_libc_malloc((uint64_t)block, count * size);
+    return end(block);
+}
+
+static OBSERVED void *realloc_observed(void *old, size_t size)
+{
+    begin(TRACE_HEAP_REALLOC);
+    if (old)
+        trace_libc_free((uint64_t)old);
+    void *block = _realloc_r(_REENT, old, size);
+    trace_libc_malloc((uint64_t)block, size);
+    return end(block);
+}
+
+static OBSERVED void *memalign_observed(size_t alignment, size_t size)
+{
+    begin(TRACE_HEAP_MEMALIGN);
+    void *block = _memalign_r(_REENT, alignment, size);
+    trace_libc_malloc((uint64_t)block, size);
+    return end(block);
 }
 
 void *malloc(size_t size)
 {
-    return run(TRACE_HEAP_MALLOC, NULL, 0, size);
+    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? malloc_observed(size) : _malloc_r(_REENT, size);
 }
 
 void free(void *block)
 {
-    if (block)
-        run(TRACE_HEAP_FREE, block, 0, 0);
+    if (!block)
+        return;
+    if (ALL_ROUTINES_OR(TRACE_CLASS_LIBC))
+        free_observed(block);
+    else
+        _free_r(_REENT, block);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return run(TRACE_HEAP_CALLOC, NULL, count, size);
+    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? calloc_observed(count, size) : _calloc_r(_REENT, count, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-    return run(TRACE_HEAP_REALLOC, old, 0, size);
+    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? realloc_observed(old, size) : _realloc_r(_REENT, old, size);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    return run(TRACE_HEAP_MEMALIGN, NULL, alignment, size);
+    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? memalign_observed(alignment, size)
+                                             : _memalign_r(_REENT, alignment, size);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The host tool: main.c and a library, which the tests and the fuzzer link, too. tarn-view is all of it; tarn starts that for
-# its subcommand view (start_view.c), and is linked without the libraries that only view needs.
+# its subcommand view (command/start_view.c), and is linked without the libraries that only view needs.
 
 # The view's page, the prose of the manual, the studies and the analyses in SQL are embedded in the program.
 TARN_MANUAL := $(sort $(wildcard docs/man/*.md))
@@ -24,7 +24,7 @@ $(eval $(call host_library,tarn,$(filter-out %/main.c %/start_view.c,$(wildcard 
     trace/format/wire.c trace/format/metadata.c trace/ring/table_read.c trace/ring/table_derive.c trace/print/words.c trace/print/commands.c trace/print/settings.c trace/print/study.c trace/print/routines.c trace/print/shares.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c $(GEN)/tarn/study_files.c $(GEN)/tarn/sql_files.c,\
     -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3 -lreadline -ldl))
 $(eval $(call host_program,tarn-view,tools/tarn/main.c,,tarn))
-$(eval $(call host_program,tarn,tools/tarn/main.c tools/tarn/start_view.c,,tarn))
+$(eval $(call host_program,tarn,tools/tarn/main.c tools/tarn/command/start_view.c,,tarn))
 
 # Manual pages: build/man/tarn.1 and tarn-NAME.1.
 TARN_PAGES := $(subst tarn-tarn,tarn,$(patsubst docs/man/%.md,$(B)/man/tarn-%.1,$(TARN_MANUAL)))

@@ -60,8 +60,8 @@ void *array_grow(void *items, size_t count, size_t *size, size_t bytes_of_one)
     return alloc_more(items, *size, bytes_of_one);
 }
 
-#define ARENA_BLOCK_LEAST 1024u /* most arenas stay small */
-#define ARENA_BLOCK_MOST  65536u
+#define ARENA_BLOCK_MIN 1024u /* most arenas stay small */
+#define ARENA_BLOCK_MAX 65536u
 
 struct arena_block {
     struct arena_block *next;
@@ -75,9 +75,9 @@ void *arena_alloc(struct arena *arena, size_t size)
 
     size = (size + 15) & ~(size_t)15;
     if (block == NULL || block->size - block->used < size) {
-        size_t capacity = block != NULL ? 2 * block->size : ARENA_BLOCK_LEAST;
+        size_t capacity = block != NULL ? 2 * block->size : ARENA_BLOCK_MIN;
 
-        capacity = capacity < ARENA_BLOCK_MOST ? capacity : ARENA_BLOCK_MOST;
+        capacity = capacity < ARENA_BLOCK_MAX ? capacity : ARENA_BLOCK_MAX;
         capacity = capacity > size ? capacity : size;
         block = alloc_zero(1, sizeof(*block) + capacity);
         block->size = capacity;

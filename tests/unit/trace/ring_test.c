@@ -403,6 +403,7 @@ static void test_commit_while_copied(void)
 {
     static uint64_t copy[SMALL / 8];
     reserve_late();
+    log_to_packet(3 + LAP_BUFFERS + 1);
     jump_clock((TRACE_PATIENCE_SECONDS + 1) * test_info.clock_hz);
     log_to_packet(3 + 2 * LAP_BUFFERS + 1);
     const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);

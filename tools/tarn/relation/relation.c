@@ -218,7 +218,7 @@ struct value value_of_label(const struct relation_row *row, const struct field *
     COLUMN(ITS_NUMBER, "number", UNIT_NUMBER, "number in events", NUMBER(row->number)) \
     COLUMN(WATCH, "watch", UNIT_NUMBER, "one of N acquisitions is logged; 0: none", NUMBER(row->ticks)) \
     COLUMN(VALUE, "value", UNIT_TEXT, "its value", row->more != NULL ? STRING(row->more) : number_text(row)) \
-    COLUMN(STATE_THING, "thing", UNIT_TEXT, "process, thread, image (an executable), lock_class, irq, or begin or end of the statedump", \
+    COLUMN(STATE_THING, "thing", UNIT_TEXT, "process, thread, executable, lock_class, irq, or begin or end of the statedump", \
            STRING(thing_of(row))) \
     COLUMN(STATE_PID, "pid", UNIT_NUMBER, "process ID; 0 is the kernel", field_called(row, "pid")) \
     COLUMN(STATE_TID, "tid", UNIT_NUMBER, "thread ID", field_called(row, "tid")) \
@@ -294,14 +294,15 @@ static uint64_t life_of(const struct analysis *analysis, const struct model_proc
 /* The name of an event of a statedump, without what LTTng or its class adds. */
 static const char *thing_of(const struct relation_row *row)
 {
-    static const char *const lttng[][2] = {{"lttng_statedump_start", "begin"},
-                                           {"lttng_statedump_process_state", "thread"},
-                                           {"lttng_statedump_interrupt", "irq"},
-                                           {"lttng_statedump_end", "end"}};
+    static const char *const things[][2] = {{"lttng_statedump_start", "begin"},
+                                            {"lttng_statedump_process_state", "thread"},
+                                            {"lttng_statedump_interrupt", "irq"},
+                                            {"state_image", "executable"},
+                                            {"lttng_statedump_end", "end"}};
 
-    for (size_t i = 0; i < sizeof(lttng) / sizeof(lttng[0]); i++)
-        if (strcmp(lttng[i][0], TYPE->name) == 0)
-            return lttng[i][1];
+    for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
+        if (strcmp(things[i][0], TYPE->name) == 0)
+            return things[i][1];
     return strncmp(TYPE->name, "state_", 6) == 0 ? TYPE->name + 6 : TYPE->name;
 }
 
