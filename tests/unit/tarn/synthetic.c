@@ -255,7 +255,7 @@ uint64_t generator_make(struct generator *gen, struct writer *writer, uint8_t *e
 void generator_begin(struct generator *gen, struct writer *writer)
 {
     const uint32_t context = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT);
-    uint8_t event[SYNTHETIC_EVENT_BYTES];
+    uint8_t event[SYNTHETIC_EVENT_BYTES] = {0};
 
     writer_begin(writer);
     writer_append(writer, context, event,
@@ -308,7 +308,7 @@ static const struct event_type *some_type(struct generator *gen)
 
 static void write_uniform(struct generator *gen, struct writer *writer, uint64_t events)
 {
-    uint8_t event[SYNTHETIC_EVENT_BYTES];
+    uint8_t event[SYNTHETIC_EVENT_BYTES] = {0};
 
     writer->tid = writer->about.cpu;
     writer->pid = writer->tid % 11;

@@ -218,6 +218,18 @@ static struct worker *find_ready(struct work *work)
     return NULL;
 }
 
+static struct worker *sleep_until_interrupt(struct work *work)
+{
+    struct worker *woken;
+
+    EMIT(work, SLEEP, 1);
+    work->writer->time += 1000 + generator_draw(work->gen, 200000);
+    EMIT(work, SLEEP, UINT32_MAX);
+    woken = &work->clients[generator_draw(work->gen, CLIENTS)];
+    interrupt(work, woken);
+    return woken;
+}
+
 /* The processor goes to another client, or sleeps until an interrupt wakes one. */
 static void leave(struct work *work, uint64_t state)
 {
@@ -225,11 +237,7 @@ static void leave(struct work *work, uint64_t state)
 
     if (next == NULL) {
         switch_to(work, &work->idle, state);
-        EMIT(work, SLEEP, 1);
-        work->writer->time += 1000 + generator_draw(work->gen, 200000);
-        EMIT(work, SLEEP, UINT32_MAX);
-        next = &work->clients[generator_draw(work->gen, CLIENTS)];
-        interrupt(work, next);
+        next = sleep_until_interrupt(work);
         state = work->numbers.ready;
     }
     EMIT(work, DEQUEUE, next->tid, work->writer->about.cpu, 0);

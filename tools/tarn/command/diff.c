@@ -189,7 +189,7 @@ static bool ask_run(const struct diff *diff, unsigned side, unsigned number, int
 static int show(struct diff *diff)
 {
     int status = EXIT_OK;
-    struct fail fail;
+    struct fail fail = {0};
 
     if (!diff_choose_tables(diff, &fail))
         return fail_report(&fail, EXIT_USAGE);

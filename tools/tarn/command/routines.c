@@ -53,7 +53,7 @@ static const struct table_column columns[] = {
 struct view {
     const struct options *options;
     struct table table;
-    const struct routine_names *names;
+    struct routine_names names;
     double seconds;      /* between two moments; 0: there is one */
     uint64_t unfinished; /* rows that were being updated */
     uint64_t clock_hz, life, ran, threads, refused;
@@ -100,12 +100,12 @@ static void add_table(struct view *view, const struct routines_copy *copy)
             continue;
         const bool by_thread = view->options->by_thread;
         const uint64_t key = trace_routine_context(row->key) | (by_thread ? copy->head.serial << 12 : 0);
-        struct table_row *line = table_row(&view->table, key, row_routine_name(view->names, row->key, name));
+        struct table_row *line = table_row(&view->table, key, row_routine_name(&view->names, row->key, name));
         struct trace_routine_row *sum = table_sum(&view->table, line, sizeof(*row));
         sum->key = row->key;
         trace_routine_add_row(sum, row);
         line->cells[CONTEXT].text =
-            is_in_context(row->key) ? table_text(&view->table, row_context_name(view->names, row->key, name))
+            is_in_context(row->key) ? table_text(&view->table, row_context_name(&view->names, row->key, name))
                                     : NULL;
         line->cells[PID].count = by_thread ? copy->head.pid : TABLE_NONE;
         line->cells[TID].count =
@@ -168,7 +168,7 @@ static void subtract_gone(struct view *view, const struct routines_copy *copy)
     for (uint32_t i = 0; i < copy->head.rows; i++) {
         const struct trace_routine_row *row = &copy->rows[i];
         const struct table_row *line = table_find(&view->table, trace_routine_context(row->key),
-                                                  row_routine_name(view->names, row->key, name));
+                                                  row_routine_name(&view->names, row->key, name));
         if (line != NULL)
             routine_subtract_row(line->sum, row);
     }
@@ -220,15 +220,13 @@ static double seconds_between(const struct routines *before, const struct routin
 static bool show(struct view *view, const struct routines *routines, struct fail *fail)
 {
     const struct options *options = view->options;
-    struct routine_names names;
 
     if (routines->count == 0)
         return fail_set(fail, options->pid == UINT64_MAX ? ROUTINES_ARE_OFF : "that process has no tables");
-    routines_names_open(&names, routines, options->symbols);
-    view->names = &names;
-    bool ok = options->tau != NULL ? routines_write_tau(routines, &names, options->tau, fail)
+    routines_names_open(&view->names, routines, options->symbols);
+    bool ok = options->tau != NULL ? routines_write_tau(routines, &view->names, options->tau, fail)
                                    : print_table(view, routines, fail);
-    routines_names_close(&names);
+    routines_names_close(&view->names);
     return ok;
 }
 
