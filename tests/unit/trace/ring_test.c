@@ -740,6 +740,24 @@ static void test_full_opens(void)
           "full no more before its last packet is read: that is closed once");
 }
 
+static void drain_and_log(void)
+{
+    drain_full();
+    log_full(2);
+}
+
+/* A writer that found the ring full is stopped until there is space, and another writer has opened a packet.
+ */
+static void test_full_no_more(void)
+{
+    fill_ring(TRACE_MODE_STREAM, 100);
+    log_full(200);
+    set_hook(TRACE_BEFORE_STOP, 1, drain_and_log);
+    log_full(3);
+    check(hook_was_run() && control_of_cpu(0)->discarded == 1 && full_is_right(),
+          "full no more when the loss is to be counted: it is none");
+}
+
 /* A writer that finds the ring full is killed before it closes the packet. */
 static void test_full_death(void)
 {
@@ -1016,6 +1034,7 @@ int main(void)
     test_snapshot_after_pause();
     test_full();
     test_full_opens();
+    test_full_no_more();
     test_full_death();
     test_interrupted(TRACE_MODE_STREAM);
     test_interrupted(TRACE_MODE_FLIGHT);
