@@ -98,7 +98,7 @@ static unsigned find_pieces(const struct pbuf *p, struct piece pieces[PIECES_MAX
     return count;
 }
 
-/* Whether there are so many free descriptors. */
+/* Whether `count` descriptors are free. */
 static bool has_descriptors(unsigned count)
 {
     struct virtio_queue *queue = &transmit_queue;

@@ -58,7 +58,7 @@ struct writer {
         uint64_t begin, discarded, seq, before;
         uint32_t cpu, flags;
     } about; /* the packet */
-    /* The thread that runs, for who wants to know. */
+    /* The thread that runs; callers that need it read it here. */
     uint32_t pid, tid;
     char comm[TRACE_NAME_BYTES];
 };

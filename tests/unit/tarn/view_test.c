@@ -5,9 +5,9 @@
  *
  * usage: view [DIRECTORY]...      real traces, too
  *
- * Synthetic traces of both byte orders. Sums of random ranges must equal those of walks, replies from
- * checkpoints those without, an index that grew with its files, packet by packet, one made at once. Invalid
- * requests must do no harm.
+ * Synthetic traces of both byte orders. The index must give the same sums of a random range as a walk, and the
+ * same replies with checkpoints as without. An index that grew with its files, packet by packet, must equal
+ * one made at once. Invalid requests must do no harm.
  */
 #include <fcntl.h>
 #include <limits.h>

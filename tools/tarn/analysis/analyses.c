@@ -24,7 +24,7 @@ static const char *const in_order[] = {"stats",     "breakdown", "locks",     "p
 
 #define BUILT_IN (sizeof(in_order) / sizeof(in_order[0]))
 
-/* Those of in_order are parsed when they are asked for: a command needs one of them. */
+/* An analysis of in_order is parsed when a command asks for it: most commands need one. */
 static const struct analysis_kind *kinds[ANALYSES_MAX + 1];
 static unsigned kind_count = BUILT_IN;
 static pthread_mutex_t parsing = PTHREAD_MUTEX_INITIALIZER;
