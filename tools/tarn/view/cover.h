@@ -34,32 +34,4 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to);
 void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
                struct tally *tally);
 
-/* A time spread over a row of pixels. */
-struct spread {
-    uint32_t first, last; /* pixels */
-    double from, to;      /* in pixels */
-};
-
-/* PIXEL: ticks per pixel. */
-static inline struct spread spread_over(uint64_t begin, uint64_t end, uint64_t origin, double pixel,
-                                        uint32_t width)
-{
-    struct spread spread = {.from = (double)(begin - origin) / pixel, .to = (double)(end - origin) / pixel};
-
-    spread.first = spread.from < width - 1 ? (uint32_t)spread.from : width - 1;
-    spread.last = spread.to < width - 1 ? (uint32_t)spread.to : width - 1;
-    return spread;
-}
-
-/* Returns the share of the time in PIXEL, 0 to 1. */
-static inline double spread_share(const struct spread *spread, uint32_t pixel)
-{
-    double from = pixel > spread->from ? pixel : spread->from;
-    double to = pixel + 1.0 < spread->to ? pixel + 1.0 : spread->to;
-
-    if (spread->first == spread->last)
-        return 1;
-    return to > from ? (to - from) / (spread->to - spread->from) : 0;
-}
-
 #endif

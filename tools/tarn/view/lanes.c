@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* lanes.c - lanes, exact or from the index; see lanes.h. */
+#include <math.h>
 #include <stdlib.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
@@ -51,13 +52,11 @@ uint32_t *lanes_places(const struct lanes *lanes, uint32_t count)
 void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t end, uint64_t events)
 {
     double pixel = (double)(lanes->to - lanes->from) / lanes->width;
-    struct spread spread;
+    uint32_t first = (uint32_t)fmin((double)(begin - lanes->from) / pixel, lanes->width - 1);
+    uint32_t last = (uint32_t)fmin((double)(end - lanes->from) / pixel, lanes->width - 1);
 
-    if (lanes->counts == NULL || lanes->counts[type] == NULL)
-        return;
-    spread = spread_over(begin, end, lanes->from, pixel, lanes->width);
-    for (uint32_t i = spread.first; i <= spread.last; i++)
-        lanes->counts[type][i] += (double)events * spread_share(&spread, i);
+    for (uint32_t i = first; lanes->counts != NULL && lanes->counts[type] != NULL && i <= last; i++)
+        lanes->counts[type][i] += (double)events / (last - first + 1);
 }
 
 void lanes_find(struct lanes *lanes, const struct view *view)

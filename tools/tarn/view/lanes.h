@@ -4,9 +4,8 @@
  * activities.
  *
  * A range with few events is walked, and every box is exact, except that boxes narrower than a pixel are
- * merged. A longer one comes from the index, as shares of time per pixel; a box is a number of pixels with
- * the same shares. So the size of the result, and the time to make it, are bounded by the number of lanes and
- * pixels.
+ * merged. A longer one comes from the index: a box is about a pixel, or several with the same shares of time.
+ * So the size of the result, and the time to make it, are bounded by the number of lanes and pixels.
  */
 #ifndef TARN_LANES_H
 #define TARN_LANES_H
