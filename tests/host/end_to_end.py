@@ -89,11 +89,10 @@ def events(trace, names="*", *options):
         raise guest.GuestError(f"tarn list {names}: status {process.returncode}")
 
 
-def make_trace(path, *options, text=None):
-    """A synthetic trace there (tests/unit/tarn/tracegen.c), in place of any other, or with --text what TEXT says; its path."""
+def make_trace(path, *options):
+    """A synthetic trace there (tests/unit/tarn/tracegen.c), in place of any other; its path. From lines of text: trace_text.py."""
     shutil.rmtree(path, ignore_errors=True)
-    subprocess.run([os.path.join(guest.ROOT, "build/host/tracegen"), *options, path], check=True, stdout=subprocess.DEVNULL,
-                   input=text, text=True)
+    subprocess.run([os.path.join(guest.ROOT, "build/host/tracegen"), *options, path], check=True, stdout=subprocess.DEVNULL)
     return path
 
 

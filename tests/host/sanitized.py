@@ -4,20 +4,18 @@ guest memory, guests at the other end of a link."""
 import atexit
 import ctypes
 import os
-import re
 import shutil
 import socket
-import struct
 import subprocess
 import tempfile
 import threading
 import traceback
 
 import end_to_end as e2e
+from trace_text import ORDERS, TEMPLATE, UUID, event_head, metadata  # noqa: F401
 
 ROOT = e2e.guest.ROOT
 OK, DAMAGE, USAGE = range(3)  # exit statuses
-ORDERS = {"le": "<", "be": ">"}
 SCRATCH = tempfile.mkdtemp(prefix="tarn-unit-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 
@@ -54,16 +52,7 @@ _failures = []  # of the other ends of links
 tarn = Tool()
 finish = tarn.finish
 
-with open(os.path.join(ROOT, "build/gen/trace/metadata.tsdl")) as file:
-    TEMPLATE = file.read()
-UUID = bytes.fromhex(re.search(r'uuid = "(.*?)"', TEMPLATE)[1].replace("-", ""))
 _functions = ctypes.CDLL(os.path.join(ROOT, "build/host/wire.so"))
-
-
-def metadata(order="le", cpus=2, hz=1000000000):
-    values = {"BYTE_ORDER": order, "CPU_COUNT": cpus, "CLOCK_HZ": hz, "CLOCK_OFFSET": 0, "CLOCK_OFFSET_S": 0, "HOSTNAME": "made",
-              "ARCHITECTURE": "test"}
-    return re.sub(r"@(\w+)@", lambda name: str(values.get(name[1], "")), TEMPLATE).encode()
 
 
 def crc(data):
@@ -80,12 +69,6 @@ def write(path, *data):
     os.ftruncate(file, os.writev(file, data))
     os.close(file)
     return path
-
-
-def event_head(order, number, words, time):
-    """number: (class, minor)."""
-    number = number[0] << 16 | number[1]
-    return struct.pack(ORDERS[order] + "II", number << 10 | words if order == "be" else words << 22 | number, time & 0xffffffff)
 
 
 class Peer:

@@ -39,4 +39,14 @@ static inline void make_scratch(void)
     atexit(remove_scratch);
 }
 
+/* A synthetic trace: tests/unit/tarn/tracegen.c. */
+static inline void make_trace(const char *directory, const char *options)
+{
+    char command[1024];
+
+    snprintf(command, sizeof(command), "build/host/tracegen %s %s", options, directory);
+    if (system(command) != 0)
+        bail_out(command);
+}
+
 #endif

@@ -43,11 +43,9 @@ $(B)/host/sanobj/tests/unit/tarn/guest_live_test.o: HOST_CFLAGS += $(TRACE_TEST_
 $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/print.c,,tarn))
 
-# Synthetic traces, and tests that use them.
-SYNTHETIC := tests/unit/tarn/synthetic.c tests/unit/tarn/workload.c
-$(eval $(call host_program,tracegen,tests/unit/tarn/tracegen.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
-$(foreach test,view model_walk,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC),,tarn)))
-$(eval $(call host_test,map,tests/unit/tarn/map_test.c,,tarn))
+# Synthetic traces, and tests.
+$(eval $(call host_program,tracegen,$(addprefix tests/unit/tarn/,tracegen.c synthetic.c workload.c),,tarn))
+$(foreach test,view model_walk map,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
 HOST_TESTS += tests/host/diff tests/host/usage
 HOST_TESTS += tests/host/compare_readers tests/host/analyses
 HOST_tests/host/analyses := : asks each analysis in every way, and the view for the same

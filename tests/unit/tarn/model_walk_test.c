@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
-#include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/model/walk.h>
 
 /* The checksum of what an observer is told. */
@@ -175,43 +174,31 @@ static void test_trace(const struct trace *trace, const char *name)
           name, new.resumed);
 }
 
-static void test_synthetic(const struct synthetic_options *options, const char *what)
+static void test_synthetic(const char *options)
 {
-    struct synthetic_options written = *options;
     struct trace trace;
-    struct fail fail = {""};
-    char directory[128], name[64];
+    struct fail fail;
 
-    snprintf(name, sizeof(name), "%s, %s", what, options->order);
-    snprintf(directory, sizeof(directory), "%s/%c%s", scratch, what[0], options->order);
-    written.directory = directory;
-    if (!synthetic_write(&written, NULL, &fail) || !trace_open(&trace, directory, &fail)) {
-        check(false, "%s: %s", name, fail.text);
-        return;
-    }
-    test_trace(&trace, name);
+    make_trace(scratch, options);
+    if (!trace_open(&trace, scratch, &fail))
+        bail_out(fail.text);
+    test_trace(&trace, options);
     trace_close(&trace);
-}
-
-static void test_order(const char *order)
-{
-    struct synthetic_options work = {.order = order, .packet = 8192, .events = 60000}, lossy, any;
-
-    lossy = work;
-    lossy.losses = true;
-    lossy.freq = 2399997121;
-    any = lossy;
-    any.uniform = true;
-    any.ties = true;
-    test_synthetic(&work, "threads that work");
-    test_synthetic(&lossy, "losses");
-    test_synthetic(&any, "uniform events");
 }
 
 int main(void)
 {
+    static const char *const options[] = {
+        "--packet 8192 --events 60000 --order le",
+        "--packet 8192 --events 60000 --order be",
+        "--packet 8192 --events 60000 --order le --losses --freq 2399997121",
+        "--packet 8192 --events 60000 --order be --losses --freq 2399997121",
+        "--packet 8192 --events 60000 --order le --losses --freq 2399997121 --uniform --ties",
+        "--packet 8192 --events 60000 --order be --losses --freq 2399997121 --uniform --ties",
+    };
+
     make_scratch();
-    test_order("le");
-    test_order("be");
+    for (unsigned i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        test_synthetic(options[i]);
     return finish_tests();
 }

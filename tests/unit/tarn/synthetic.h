@@ -1,78 +1,50 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * tests/unit/tarn/synthetic.h - synthetic traces of any size, from the system's real metadata.
- *
- * For benchmarks, comparisons with other readers, unit tests and the fuzzer. Events have the layouts of the
- * metadata and plausible values: what threads do that work (workload.c), or every event alike. Same options,
- * same bytes. Both byte orders are written byte by byte, so they need no machine of their own.
- */
+/* tests/unit/tarn/synthetic.h - what the files of tracegen share: tracegen.c, synthetic.c, workload.c. */
 #ifndef TESTS_SYNTHETIC_H
 #define TESTS_SYNTHETIC_H
 
 #include <stdio.h>
 #include <tools/tarn/read/schema.h>
 
-struct synthetic_options {
-    const char *metadata;  /* the schema's metadata, as generated: @NAMES@ are filled in */
-    const char *directory; /* made if it is not there */
-    const char *order;     /* le or be */
-    uint64_t events, cpus, seed;
-    uint64_t packet; /* bytes */
-    uint64_t freq;   /* of the clock */
-    bool uniform;    /* every event of the schema alike, in any order */
-    bool losses;     /* some events and packets are lost */
-    bool ties;       /* with uniform: many events have equal times */
-};
-#define SYNTHETIC_DEFAULTS                                                                                  \
-    {                                                                                                       \
-        .metadata = "build/gen/trace/metadata.tsdl", .order = "le", .events = 100000, .cpus = 4, .seed = 1, \
-        .packet = 65536, .freq = 1000000000                                                                 \
-    }
+#define EVENT_BYTES_MAX 1024u
 
-/* What is 0 in OPTIONS is as in SYNTHETIC_DEFAULTS. WRITTEN (may be NULL) gets the number of events. */
-bool synthetic_write(const struct synthetic_options *options, uint64_t *written, struct fail *fail);
+extern struct options {
+    const char *metadata, *directory, *order;
+    uint64_t events, cpus, seed, packet, freq;
+    bool uniform, losses, ties;
+} options;
+extern struct schema schema;
 
-/* Parts of it, for who makes the events himself (trace_text.c). */
-
-/* Metadata with the names filled in; the caller frees it. NULL on failure. */
-char *synthetic_metadata(const struct synthetic_options *options, struct fail *fail);
-/* Events in the packets of one gap. */
-#define SYNTHETIC_LOST 1000u
-
-/* Makes the directory with the metadata in it. */
-bool synthetic_start(const struct synthetic_options *options, const char *metadata, struct fail *fail);
-void synthetic_store(const struct schema *schema, uint8_t *at, uint64_t value, unsigned width);
-
-#define SYNTHETIC_EVENT_BYTES 1024u /* of the largest event */
-
-/* One processor's stream. */
-struct writer {
-    const struct schema *schema;
-    FILE *file;
-    uint8_t *packet;
-    uint64_t bytes, used; /* of the packet; used 0: none was begun */
-    uint64_t time;        /* of the next event, or of the packet's end */
-    uint64_t events;      /* so far, with those that begin and end packets */
-    uint64_t first;       /* `events` when the packet began */
-    struct synthetic_packet {
-        uint64_t begin, discarded, seq, before;
-        uint32_t cpu, flags;
-    } about; /* the packet */
-    /* The thread that runs; callers that need it read it here. */
+struct running {
     uint32_t pid, tid;
     char comm[TRACE_NAME_BYTES];
 };
 
-/* Of OPTIONS: directory, packet. Whether or not it opens, writer_close follows. */
-bool writer_open(struct writer *writer, const struct synthetic_options *options, const struct schema *schema,
-                 uint32_t cpu, struct fail *fail);
-bool writer_close(struct writer *writer, struct fail *fail);
-void writer_begin(struct writer *writer); /* a packet */
-/* Whether an event of BYTES fits, and the packet's end behind it. */
-bool writer_has_space(const struct writer *writer, uint64_t bytes);
+/* One processor's stream. */
+struct writer {
+    FILE *file;
+    uint8_t *packet;
+    uint64_t used;                          /* bytes of the packet */
+    uint64_t time;                          /* of the next event, or of the packet's end */
+    uint64_t events;                        /* so far, with those that begin and end packets */
+    uint64_t first;                         /* `events` when the packet began */
+    uint64_t begin, discarded, seq, before; /* of the packet */
+    uint32_t cpu;
+    struct running running; /* the thread */
+};
+
+uint64_t draw(uint64_t below); /* 0 up to, not with, BELOW */
+void store_number(uint8_t *at, uint64_t value, unsigned width);
+/* The body of an event with values at random; EVENT has EVENT_BYTES_MAX. Returns the bytes that it takes. */
+uint64_t make_event(struct writer *writer, uint8_t *event, const struct event_type *type);
+bool has_space(const struct writer *writer, uint64_t bytes); /* for such an event, and the packet's end */
 /* EVENT is whole words; its header is written. */
-void writer_append(struct writer *writer, uint32_t id, const uint8_t *event, uint64_t bytes);
-void writer_put(struct writer *writer); /* the packet as it is: header, filler */
-void writer_end(struct writer *writer); /* an end event, and writer_put */
+void append_event(struct writer *writer, uint32_t id, const uint8_t *event, uint64_t bytes);
+void begin_packet(struct writer *writer); /* with its context */
+void end_packet(struct writer *writer);   /* and perhaps a loss behind it */
+
+/* At least EVENTS events on one processor; each begins the first packet. */
+void write_uniform(struct writer *writer, uint64_t events);
+void write_workload(struct writer *writer, uint64_t events);
 
 #endif

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
-#include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
@@ -608,22 +607,15 @@ static void test_trace(const char *directory, const char *name, bool has_losses)
 int main(int argc, char **argv)
 {
     static const char *const names[] = {"le", "be, 2.1 GHz", "with losses"};
+    static const char *const options[] = {"--seed 7 --events 250000",
+                                          "--seed 8 --events 250000 --order be --freq 2099999842",
+                                          "--seed 8 --order be --freq 2099999842 --losses"};
     char trace[600];
-    struct fail fail;
 
     make_scratch();
     for (int i = 0; i < 3; i++) {
-        struct synthetic_options options = SYNTHETIC_DEFAULTS;
-
         snprintf(trace, sizeof(trace), "%s/%d", scratch, i);
-        options.directory = trace;
-        options.order = i == 0 ? "le" : "be";
-        options.freq = i == 0 ? 1000000000 : 2099999842;
-        options.events = i < 2 ? 250000 : 100000;
-        options.seed = i == 0 ? 7 : 8;
-        options.losses = i == 2;
-        if (!synthetic_write(&options, NULL, &fail))
-            bail_out(fail.text);
+        make_trace(trace, options[i]);
         test_trace(trace, names[i], i == 2);
     }
     for (int i = 1; i < argc; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/workload.c - what threads do that work, as events of a synthetic trace; see
- * synthetic_parts.h.
+ * synthetic.h.
  *
  * On each processor six clients call a server: a POSIX call, in it a system call, in it IPC; the server's
  * side of it has a page fault now and then. Clients fault, make system calls, wait and are woken, use up
@@ -9,7 +9,7 @@
  * who runs is who should.
  */
 #include <stdlib.h>
-#include <tests/unit/tarn/synthetic_parts.h>
+#include <tests/unit/tarn/synthetic.h>
 
 #define CLIENTS 6u
 
@@ -56,7 +56,7 @@ static const struct {
 } shapes[SHAPES] = {SHAPES_OF_EVENTS(SHAPE_OF)};
 
 struct shape {
-    uint8_t bytes[SYNTHETIC_EVENT_BYTES];
+    uint8_t bytes[EVENT_BYTES_MAX];
     uint64_t size; /* 0: the schema has no such event */
     uint32_t id;
     const struct field *fields[FIELDS];
@@ -68,13 +68,12 @@ struct numbers {
 };
 
 struct worker {
-    uint32_t tid, pid, prio;
-    char comm[TRACE_NAME_BYTES];
+    struct running thread;
+    uint32_t prio;
     bool is_ready;
 };
 
 struct work {
-    struct generator *gen;
     struct writer *writer;
     struct shape shapes[SHAPES];
     struct numbers numbers;
@@ -96,20 +95,20 @@ static void emit(struct work *work, enum shape_number number, const uint64_t *va
 
     if (shape->size == 0)
         return;
-    writer->time += 100 + generator_draw(work->gen, 800);
+    writer->time += 100 + draw(800);
     for (unsigned i = 0; i < count && shape->fields[i] != NULL; i++) {
         const struct field *field = shape->fields[i];
 
         if (field->kind == FIELD_TEXT)
             memcpy(shape->bytes + field->offset, (const char *)(uintptr_t)values[i], TRACE_NAME_BYTES);
         else
-            synthetic_store(&work->gen->schema, shape->bytes + field->offset, values[i], field->width);
+            store_number(shape->bytes + field->offset, values[i], field->width);
     }
-    if (!writer_has_space(writer, shape->size)) {
-        generator_end(work->gen, writer);
-        generator_begin(work->gen, writer);
+    if (!has_space(writer, shape->size)) {
+        end_packet(writer);
+        begin_packet(writer);
     }
-    writer_append(writer, shape->id, shape->bytes, shape->size);
+    append_event(writer, shape->id, shape->bytes, shape->size);
 }
 
 #define EMIT(work, number, ...) \
@@ -119,24 +118,22 @@ static void emit(struct work *work, enum shape_number number, const uint64_t *va
 static void set_current(struct work *work, struct worker *worker)
 {
     work->current = worker;
-    work->writer->tid = worker->tid;
-    work->writer->pid = worker->pid;
-    memcpy(work->writer->comm, worker->comm, sizeof(worker->comm));
+    work->writer->running = worker->thread;
 }
 
 static void switch_to(struct work *work, struct worker *next, uint64_t state)
 {
     struct worker *prev = work->current;
 
-    EMIT(work, SWITCH, TEXT_VALUE(prev->comm), prev->tid, state, prev->prio, TEXT_VALUE(next->comm),
-         next->tid, next->prio, prev->pid, next->pid);
+    EMIT(work, SWITCH, TEXT_VALUE(prev->thread.comm), prev->thread.tid, state, prev->prio,
+         TEXT_VALUE(next->thread.comm), next->thread.tid, next->prio, prev->thread.pid, next->thread.pid);
     set_current(work, next);
 }
 
 static void wake(struct work *work, struct worker *worker)
 {
-    EMIT(work, WAKEUP, TEXT_VALUE(worker->comm), worker->tid, worker->prio, work->writer->about.cpu);
-    EMIT(work, ENQUEUE, worker->tid, work->writer->about.cpu, 1);
+    EMIT(work, WAKEUP, TEXT_VALUE(worker->thread.comm), worker->thread.tid, worker->prio, work->writer->cpu);
+    EMIT(work, ENQUEUE, worker->thread.tid, work->writer->cpu, 1);
     worker->is_ready = true;
 }
 
@@ -144,7 +141,7 @@ static void wake(struct work *work, struct worker *worker)
 
 static void interrupt(struct work *work, struct worker *wakes)
 {
-    uint64_t irq = 4 + generator_draw(work->gen, 3);
+    uint64_t irq = 4 + draw(3);
 
     EMIT(work, IRQ_ENTRY, irq);
     if (wakes != NULL)
@@ -154,60 +151,59 @@ static void interrupt(struct work *work, struct worker *wakes)
 
 static void fault(struct work *work)
 {
-    uint64_t address = (0x400000 + generator_draw(work->gen, 1u << 20)) << 12, begin = work->writer->time;
+    uint64_t address = (0x400000 + draw(1u << 20)) << 12, begin = work->writer->time;
 
-    EMIT(work, FAULT_ENTRY, address, work->current->tid);
+    EMIT(work, FAULT_ENTRY, address, work->current->thread.tid);
     EMIT(work, FRAME_ALLOC, 0);
-    EMIT(work, FAULT_EXIT, address, work->current->tid, work->writer->time - begin,
-         generator_draw(work->gen, 3));
+    EMIT(work, FAULT_EXIT, address, work->current->thread.tid, work->writer->time - begin, draw(3));
 }
 
 static void call_system(struct work *work)
 {
-    uint64_t number = generator_draw(work->gen, 20);
+    uint64_t number = draw(20);
 
-    EMIT(work, SYSCALL_ENTRY, number, work->current->tid);
-    if (generator_draw(work->gen, 3) == 0)
+    EMIT(work, SYSCALL_ENTRY, number, work->current->thread.tid);
+    if (draw(3) == 0)
         EMIT(work, FRAME_ALLOC, 0);
-    EMIT(work, SYSCALL_EXIT, number, work->current->tid);
+    EMIT(work, SYSCALL_EXIT, number, work->current->thread.tid);
 }
 
 static void serve(struct work *work, const struct worker *client, uint64_t id)
 {
-    uint64_t request = 1 + generator_draw(work->gen, 8);
+    uint64_t request = 1 + draw(8);
 
-    EMIT(work, REQUEST_BEGIN, request, client->pid);
-    if (generator_draw(work->gen, 4) == 0)
+    EMIT(work, REQUEST_BEGIN, request, client->thread.pid);
+    if (draw(4) == 0)
         fault(work);
-    if (generator_draw(work->gen, 12) == 0)
+    if (draw(12) == 0)
         interrupt(work, NULL);
     EMIT(work, REQUEST_END, request);
-    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_reply_receive, work->current->tid);
-    EMIT(work, IPC_REPLY, id, 0, client->tid);
+    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_reply_receive, work->current->thread.tid);
+    EMIT(work, IPC_REPLY, id, 0, client->thread.tid);
 }
 
 /* A POSIX call that is a call of the server. */
 static void call_server(struct work *work)
 {
     struct worker *client = work->current;
-    uint64_t call = 1 + generator_draw(work->gen, 40), id = ++work->calls << 8 | work->writer->about.cpu;
+    uint64_t call = 1 + draw(40), id = ++work->calls << 8 | work->writer->cpu;
 
-    EMIT(work, LIBC_ENTRY, call, client->tid);
-    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_call, client->tid);
-    EMIT(work, IPC_CALL, id, 520, 3, work->server.tid);
-    EMIT(work, IPC_RECEIVE, id, 520, 3, client->tid);
+    EMIT(work, LIBC_ENTRY, call, client->thread.tid);
+    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_call, client->thread.tid);
+    EMIT(work, IPC_CALL, id, 520, 3, work->server.thread.tid);
+    EMIT(work, IPC_RECEIVE, id, 520, 3, client->thread.tid);
     switch_to(work, &work->server, work->numbers.reply);
-    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_reply_receive, work->server.tid);
+    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_reply_receive, work->server.thread.tid);
     serve(work, client, id);
     switch_to(work, client, work->numbers.receive);
     EMIT(work, IPC_RETURN, id, 0, 0);
-    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_call, client->tid);
-    EMIT(work, LIBC_EXIT, call, client->tid);
+    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_call, client->thread.tid);
+    EMIT(work, LIBC_EXIT, call, client->thread.tid);
 }
 
 static struct worker *find_ready(struct work *work)
 {
-    uint64_t first = generator_draw(work->gen, CLIENTS);
+    uint64_t first = draw(CLIENTS);
 
     for (unsigned i = 0; i < CLIENTS; i++) {
         struct worker *client = &work->clients[(first + i) % CLIENTS];
@@ -223,9 +219,9 @@ static struct worker *sleep_until_interrupt(struct work *work)
     struct worker *woken;
 
     EMIT(work, SLEEP, 1);
-    work->writer->time += 1000 + generator_draw(work->gen, 200000);
+    work->writer->time += 1000 + draw(200000);
     EMIT(work, SLEEP, UINT32_MAX);
-    woken = &work->clients[generator_draw(work->gen, CLIENTS)];
+    woken = &work->clients[draw(CLIENTS)];
     interrupt(work, woken);
     return woken;
 }
@@ -240,15 +236,15 @@ static void leave(struct work *work, uint64_t state)
         next = sleep_until_interrupt(work);
         state = work->numbers.ready;
     }
-    EMIT(work, DEQUEUE, next->tid, work->writer->about.cpu, 0);
+    EMIT(work, DEQUEUE, next->thread.tid, work->writer->cpu, 0);
     switch_to(work, next, state);
     /* It waited in a system call. */
-    EMIT(work, SYSCALL_EXIT, work->numbers.futex_wait, next->tid);
+    EMIT(work, SYSCALL_EXIT, work->numbers.futex_wait, next->thread.tid);
 }
 
 static void wait_for_others(struct work *work)
 {
-    EMIT(work, SYSCALL_ENTRY, work->numbers.futex_wait, work->current->tid);
+    EMIT(work, SYSCALL_ENTRY, work->numbers.futex_wait, work->current->thread.tid);
     work->current->is_ready = false;
     leave(work, work->numbers.futex);
 }
@@ -258,17 +254,17 @@ static void set_worker(struct work *work, struct worker *worker, const char *nam
     uint32_t number = ++work->births;
 
     memset(worker, 0, sizeof(*worker));
-    worker->tid = number * work->gen->options.cpus + work->writer->about.cpu;
-    worker->pid = worker->tid + 1;
+    worker->thread.tid = number * options.cpus + work->writer->cpu;
+    worker->thread.pid = worker->thread.tid + 1;
     worker->prio = 8;
-    snprintf(worker->comm, sizeof(worker->comm), "%s", name);
+    snprintf(worker->thread.comm, sizeof(worker->thread.comm), "%s", name);
 }
 
 static void tell_birth(struct work *work, struct worker *worker)
 {
-    EMIT(work, PROCESS_CREATE, worker->pid, 4);
-    EMIT(work, RENAME, worker->pid, TEXT_VALUE(worker->comm));
-    EMIT(work, CREATE, TEXT_VALUE(worker->comm), worker->tid, worker->pid);
+    EMIT(work, PROCESS_CREATE, worker->thread.pid, 4);
+    EMIT(work, RENAME, worker->thread.pid, TEXT_VALUE(worker->thread.comm));
+    EMIT(work, CREATE, TEXT_VALUE(worker->thread.comm), worker->thread.tid, worker->thread.pid);
 }
 
 /* The client that runs ends; another, which it made before, runs in its place. */
@@ -278,13 +274,13 @@ static void replace(struct work *work)
                                            "cat", "sdet", "awk",  "cp",   "ps"};
     struct worker *client = work->current, born;
 
-    set_worker(work, &born, programs[generator_draw(work->gen, 10)]);
+    set_worker(work, &born, programs[draw(10)]);
     tell_birth(work, &born);
     wake(work, &born);
-    EMIT(work, PROCESS_EXIT, client->pid, 0);
-    EMIT(work, DEQUEUE, born.tid, work->writer->about.cpu, 0);
+    EMIT(work, PROCESS_EXIT, client->thread.pid, 0);
+    EMIT(work, DEQUEUE, born.thread.tid, work->writer->cpu, 0);
     switch_to(work, &born, work->numbers.dead);
-    EMIT(work, EXIT, client->tid, client->pid);
+    EMIT(work, EXIT, client->thread.tid, client->thread.pid);
     *client = born;
     client->is_ready = true;
     work->current = client;
@@ -293,16 +289,16 @@ static void replace(struct work *work)
 /* One that waits, or NULL. */
 static struct worker *find_waiting(struct work *work)
 {
-    struct worker *client = &work->clients[generator_draw(work->gen, CLIENTS)];
+    struct worker *client = &work->clients[draw(CLIENTS)];
 
     return client->is_ready || client == work->current ? NULL : client;
 }
 
 static void act(struct work *work)
 {
-    uint64_t choice = generator_draw(work->gen, 10000);
+    uint64_t choice = draw(10000);
 
-    work->writer->time += generator_draw(work->gen, 4000);
+    work->writer->time += draw(4000);
     if (choice < 4500)
         call_server(work);
     else if (choice < 6500)
@@ -312,7 +308,7 @@ static void act(struct work *work)
     else if (choice < 9000)
         interrupt(work, find_waiting(work));
     else if (choice < 9100)
-        EMIT(work, CONTENDED, 50 + generator_draw(work->gen, 2000), 1 + generator_draw(work->gen, 8));
+        EMIT(work, CONTENDED, 50 + draw(2000), 1 + draw(8));
     else if (choice < 9110)
         EMIT(work, TEXT, 0);
     else if (choice < 9115)
@@ -323,9 +319,9 @@ static void act(struct work *work)
 
 /* ---- the schema's numbers ------------------------------------------------------------------------ */
 
-static uint64_t label_of(const struct generator *gen, const char *event, const char *field, const char *name)
+static uint64_t label_of(const char *event, const char *field, const char *name)
 {
-    const struct field *found = schema_find_field(schema_find_event(&gen->schema, event), field);
+    const struct field *found = schema_find_field(schema_find_event(&schema, event), field);
 
     return field_label_value(found, name, 0);
 }
@@ -335,27 +331,27 @@ static void find_numbers(struct work *work)
     static const char event[] = "sched_switch", field[] = "prev_state";
 
     work->numbers = (struct numbers){
-        .ready = label_of(work->gen, event, field, "ready"),
-        .reply = label_of(work->gen, event, field, "blocked_reply"),
-        .receive = label_of(work->gen, event, field, "blocked_ipc_receive"),
-        .futex = label_of(work->gen, event, field, "blocked_futex"),
-        .dead = label_of(work->gen, event, field, "dead"),
-        .futex_wait = label_of(work->gen, "syscall_entry", "number", "futex_wait"),
-        .ipc_call = label_of(work->gen, "syscall_entry", "number", "ipc_call"),
-        .ipc_reply_receive = label_of(work->gen, "syscall_entry", "number", "ipc_reply_receive"),
+        .ready = label_of(event, field, "ready"),
+        .reply = label_of(event, field, "blocked_reply"),
+        .receive = label_of(event, field, "blocked_ipc_receive"),
+        .futex = label_of(event, field, "blocked_futex"),
+        .dead = label_of(event, field, "dead"),
+        .futex_wait = label_of("syscall_entry", "number", "futex_wait"),
+        .ipc_call = label_of("syscall_entry", "number", "ipc_call"),
+        .ipc_reply_receive = label_of("syscall_entry", "number", "ipc_reply_receive"),
     };
 }
 
 static void find_shapes(struct work *work)
 {
     for (unsigned i = 0; i < SHAPES; i++) {
-        const struct event_type *type = schema_find_event(&work->gen->schema, shapes[i].event);
+        const struct event_type *type = schema_find_event(&schema, shapes[i].event);
         struct shape *shape = &work->shapes[i];
 
         if (type == NULL)
             continue;
         shape->id = type->id;
-        shape->size = generator_make(work->gen, work->writer, shape->bytes, type);
+        shape->size = make_event(work->writer, shape->bytes, type);
         for (unsigned field = 0; field < FIELDS && shapes[i].fields[field] != NULL; field++)
             shape->fields[field] = schema_find_field(type, shapes[i].fields[field]);
     }
@@ -365,9 +361,9 @@ static void find_shapes(struct work *work)
 static void begin(struct work *work)
 {
     set_worker(work, &work->idle, "idle");
-    work->idle.tid = work->idle.pid = 0;
+    work->idle.thread.tid = work->idle.thread.pid = 0;
     set_current(work, &work->idle);
-    generator_begin(work->gen, work->writer);
+    begin_packet(work->writer);
     set_worker(work, &work->server, "fs");
     tell_birth(work, &work->server);
     switch_to(work, &work->server, work->numbers.ready);
@@ -380,11 +376,10 @@ static void begin(struct work *work)
     switch_to(work, &work->clients[0], work->numbers.ready);
 }
 
-void workload_write(struct generator *gen, struct writer *writer, uint64_t events)
+void write_workload(struct writer *writer, uint64_t events)
 {
     struct work *work = alloc_zero(1, sizeof(*work));
 
-    work->gen = gen;
     work->writer = writer;
     find_numbers(work);
     find_shapes(work);
