@@ -19,7 +19,6 @@
 #define DIFF_TEXT_TOP     8u
 #define DIFF_ANALYSES_MAX 24u
 #define DIFF_OPTIONS_MAX  32u
-#define DIFF_CONTEXT      5u
 #define DIFF_SETTINGS_MAX 64u
 #define DIFF_DEFAULT      "processes,profile,breakdown,syscalls,faults,irq,locks,sched,ipc"
 
@@ -70,7 +69,6 @@ struct diff {
     struct table_options output;
     bool is_first; /* --first: compare events, not tables */
     bool only_order;
-    uint64_t context;
     struct command_option filters[FILTER_OPTIONS + 1], passed_on[DIFF_OPTIONS_MAX];
     unsigned passed_count;
     struct arena texts; /* of these */

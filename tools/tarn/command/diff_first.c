@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff_first.c - `tarn diff --first A B`: finds the first event in which two traces of the same run differ,
- * and prints it and the events before it.
+ * diff_first.c - `tarn diff --first A B`: finds the first event in which two traces of the same run differ.
  *
- * Compares the events of each CPU in order (read/lockstep.h). The first difference is the one with the
- * earliest time, so each CPU is compared only up to the earliest difference found so far.
+ * The events of each CPU are compared in order, packets matched by number. Whatever one trace has before the
+ * first packet of the other, or after the last event of the other, is skipped. In between, every packet and
+ * event must be in both, with the same time and values. Types and fields are matched by name, so the traces
+ * may have different schema versions or byte orders. Build-ids are not compared: two builds do the same as
+ * long as their events are the same.
+ *
+ * The first difference is the one with the earliest time, so each CPU is compared only up to the earliest
+ * difference found so far, which is kept in words.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,401 +17,355 @@
 #include <string.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print.h>
-#include <tools/tarn/print/print_table.h>
-#include <tools/tarn/read/lockstep.h>
 
-struct diff_first {
-    const struct diff *diff;
-    const struct run *runs[2];
-    struct lockstep_types types;
-    struct lockstep *pairs; /* one per CPU with events in either trace, sorted by CPU */
-    unsigned count;
-    uint64_t alike;                 /* events that both traces have, on all CPUs */
-    const struct lockstep *differs; /* the CPU with the first difference; NULL: none */
+struct side {
+    const struct trace *trace;
+    const struct filter *filter;
+    struct reporter *reporter;
+    struct printer printer;
+    const struct stream *stream; /* NULL: the trace has no stream of this CPU */
+    struct cursor cursor;
+    bool has_event;
+    uint64_t before; /* events before the first common packet */
+    uint64_t after;  /* events after the last common event */
 };
 
-static const struct stream *find_stream(const struct run *run, uint32_t cpu)
-{
-    for (unsigned i = 0; i < run->trace.stream_count; i++)
-        if (run->trace.streams[i].cpu == cpu && (run->filter.streams == NULL || run->filter.streams[i]))
-            return &run->trace.streams[i];
-    return NULL;
-}
-
-static struct lockstep *find_pair(const struct diff_first *first, uint32_t cpu)
-{
-    for (unsigned i = 0; i < first->count; i++)
-        if (first->pairs[i].cpu == cpu)
-            return &first->pairs[i];
-    return NULL;
-}
-
-static void add_pair(struct diff_first *first, uint32_t cpu)
-{
-    struct lockstep *pair = &first->pairs[first->count++];
-
-    *pair = (struct lockstep){.cpu = cpu, .types = &first->types};
-    for (unsigned side = 0; side < 2; side++)
-        pair->sides[side] = (struct lockstep_side){.trace = &first->runs[side]->trace,
-                                                   .filter = &first->runs[side]->filter,
-                                                   .stream = find_stream(first->runs[side], cpu),
-                                                   .only_order = first->diff->only_order};
-}
-
-static int by_cpu(const void *a, const void *b)
-{
-    const struct lockstep *one = a, *other = b;
-
-    return (one->cpu > other->cpu) - (one->cpu < other->cpu);
-}
-
-static void add_pairs(struct diff_first *first)
-{
-    first->pairs = alloc_zero(first->runs[0]->trace.stream_count + first->runs[1]->trace.stream_count + 1,
-                              sizeof(first->pairs[0]));
-    for (unsigned side = 0; side < 2; side++) {
-        const struct run *run = first->runs[side];
-
-        for (unsigned i = 0; i < run->trace.stream_count; i++)
-            if ((run->filter.streams == NULL || run->filter.streams[i]) &&
-                find_pair(first, run->trace.streams[i].cpu) == NULL)
-                add_pair(first, run->trace.streams[i].cpu);
-    }
-    qsort(first->pairs, first->count, sizeof(first->pairs[0]), by_cpu);
-}
-
-static void walk_pairs(struct diff_first *first, struct diff *diff)
-{
-    struct reporter *const reporters[2] = {&diff->runs[0]->losses.reporter, &diff->runs[1]->losses.reporter};
-
-    for (unsigned i = 0; i < first->count; i++) {
-        struct lockstep *pair = &first->pairs[i];
-
-        lockstep_walk(pair, first->differs != NULL ? first->differs->ticks : UINT64_MAX, reporters);
-        first->alike += pair->alike;
-        if (pair->difference != LOCKSTEP_ALIKE &&
-            (first->differs == NULL || pair->ticks < first->differs->ticks))
-            first->differs = pair;
-    }
-}
-
-/* Ticks that are first walked for the events before the difference; each further try walks eight times as
- * many. */
-#define SPAN_FIRST 4096u
-
-struct show {
-    const struct diff_first *first;
-    bool as_json;
-    struct print_sides sides;
+struct lockstep {
+    struct side sides[2];
+    bool only_order;    /* neither times nor numbers nor packets are compared */
+    bool has_same_text; /* the metadata is the same, so equal bytes mean the same */
+    bool is_joint;      /* some CPU has a packet that is in both traces */
+    uint64_t alike;     /* events that both traces have, on all CPUs */
+    uint64_t ticks;     /* of the first difference; UINT64_MAX: none */
+    char *difference;   /* in words */
 };
 
-/* ---- events before the difference ----------------------------------------------------------------- */
+/* ---- one event ------------------------------------------------------------------------------------- */
 
-/* Returns whether CURSOR, of A, is at or after the difference. */
-static bool is_there(const struct diff_first *first, const struct lockstep *pair, const struct cursor *cursor)
+static bool is_text(const struct field *field)
 {
-    const struct lockstep_side *a = &pair->sides[0];
-    struct position here, there;
-
-    if (pair != first->differs)
-        return cursor->ticks >= first->differs->ticks;
-    here = cursor_position(cursor);
-    there = cursor_position(&a->cursor);
-    return here.packet != there.packet ? here.packet > there.packet : here.event >= there.event;
+    return field->kind == FIELD_TEXT || field->kind == FIELD_STRING;
 }
 
-/* Counts A's events between FROM and the difference; if IS_SHOWN, prints all but the first SKIP. */
-static uint64_t walk_before(struct show *show, const struct lockstep *pair, uint64_t from, uint64_t skip,
-                            bool is_shown)
+static bool is_list(const struct field *field)
 {
-    struct lockstep_side side = {.trace = pair->sides[0].trace, .filter = pair->sides[0].filter};
-    uint64_t count = 0;
+    return field->kind == FIELD_ARRAY || field->kind == FIELD_SEQUENCE;
+}
 
-    cursor_open(&side.cursor, side.trace, pair->sides[0].stream, from, NULL);
-    while (lockstep_next(&side) && !is_there(show->first, pair, &side.cursor)) {
-        if (side.cursor.ticks < from || count++ < skip || !is_shown)
-            continue;
-        fputs(show->as_json ? (count == skip + 1 ? "" : ",") : "  ", stdout);
-        print_side(&show->sides, 0, &side.cursor);
-        fputs(show->as_json ? "" : "\n", stdout);
+static uint64_t element(const struct field *field, const struct event *event, uint64_t number)
+{
+    return load_integer(event->bytes + field->offset + number * field->width, field->width, field->is_signed,
+                        field->swap);
+}
+
+static bool is_compared(const struct field *field, bool only_order)
+{
+    if (strncmp(field->name, "build_id", strlen("build_id")) == 0)
+        return false;
+    return !only_order || is_text(field) || (field->labels != NULL && !is_list(field));
+}
+
+/* Whether A's FIELD has the same value in B's event, or is not compared. */
+static bool is_same_field(const struct lockstep *lockstep, const struct field *field)
+{
+    const struct event *event = &lockstep->sides[0].cursor.event, *other = &lockstep->sides[1].cursor.event;
+    const struct field *match = schema_find_field(other->type, field->name);
+    uint64_t count = is_list(field) ? field_count(field, event) : 1;
+
+    if (!is_compared(field, lockstep->only_order))
+        return true;
+    if (match == NULL || is_text(field) != is_text(match) || is_list(field) != is_list(match))
+        return false;
+    if (is_text(field)) {
+        size_t length = field_text_length(field, event);
+
+        return length == field_text_length(match, other) &&
+               memcmp(event->bytes + field->offset, other->bytes + match->offset, length) == 0;
     }
-    cursor_close(&side.cursor);
+    if (is_list(field) && count != field_count(match, other))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (element(field, event, i) != element(match, other, i))
+            return false;
+    return true;
+}
+
+static unsigned note(FILE *to, unsigned count, const char *name)
+{
+    if (to != NULL)
+        fprintf(to, "%s%s", count > 0 ? ", " : "", name);
+    return count + 1;
+}
+
+/* Returns in how many properties the two events differ; writes their names to TO, unless it is NULL. */
+static unsigned count_differences(const struct lockstep *lockstep, FILE *to)
+{
+    const struct cursor *a = &lockstep->sides[0].cursor, *b = &lockstep->sides[1].cursor;
+    const struct event_type *type = a->event.type, *other = b->event.type;
+    unsigned count = 0;
+
+    if (a->ticks != b->ticks && !lockstep->only_order)
+        count = note(to, count, "time");
+    if (strcmp(type->name, other->name) != 0)
+        return note(to, count, "event");
+    if (lockstep->has_same_text && a->event.words == b->event.words &&
+        memcmp(a->event.bytes, b->event.bytes, a->event.words * 8ul) == 0)
+        return count;
+    for (unsigned i = 0; i < type->field_count; i++)
+        if (!is_same_field(lockstep, &type->fields[i]))
+            count = note(to, count, type->fields[i].name);
+    for (unsigned i = 0; i < other->field_count; i++)
+        if (schema_find_field(type, other->fields[i].name) == NULL)
+            count = note(to, count, other->fields[i].name);
     return count;
 }
 
-static void print_before(struct show *show, const struct lockstep *pair)
+/* ---- one CPU --------------------------------------------------------------------------------------- */
+
+static bool is_id(const struct side *side, uint32_t minor)
 {
-    uint64_t wanted = show->first->diff->context, last = show->first->differs->ticks + 1, count;
+    return event_id(&side->trace->schema, &side->cursor.event) == TRACE_ID(TRACE_CLASS_TRACE, minor);
+}
 
-    for (uint64_t span = SPAN_FIRST;; span *= 8) {
-        uint64_t from = last > span ? last - span : 0;
+/* Moves to the next event that passes the filter. Begin and end of packets are where the sizes of events put
+ * them, so they have no order of their own. */
+static void next(struct side *side, bool only_order)
+{
+    const struct filter *filter = side->filter;
+    struct cursor *cursor = &side->cursor;
 
-        count = walk_before(show, pair, from, 0, false);
-        if (count >= wanted || from <= show->first->runs[0]->trace.begin) {
-            walk_before(show, pair, from, count > wanted ? count - wanted : 0, true);
-            return;
-        }
+    do
+        side->has_event = cursor_next(cursor) && cursor->ticks < filter->to_ticks;
+    while (side->has_event &&
+           (cursor->ticks < filter->from_ticks ||
+            (filter->types != NULL && !filter->types[cursor->event.type->index]) ||
+            (only_order && (is_id(side, TRACE_MINOR_CONTEXT) || is_id(side, TRACE_MINOR_END)))));
+}
+
+static uint64_t packet_of(const struct side *side)
+{
+    return side->cursor.packet.header.packet_seq_num;
+}
+
+static bool is_first_of_packet(const struct side *side)
+{
+    return side->cursor.event.bytes == side->cursor.packet.bytes + sizeof(struct trace_packet);
+}
+
+/* The last packet may have been copied before it was full. Then the puller added its end event. */
+static bool is_at_end(const struct side *side)
+{
+    return !side->has_event ||
+           (is_id(side, TRACE_MINOR_END) && side->cursor.next_packet >= side->cursor.stream->size);
+}
+
+/* Moves both sides to the first packet that is in both. */
+static bool join(struct lockstep *lockstep)
+{
+    struct side *a = &lockstep->sides[0], *b = &lockstep->sides[1];
+
+    while (a->has_event && b->has_event && packet_of(a) != packet_of(b)) {
+        struct side *behind = packet_of(a) < packet_of(b) ? a : b;
+
+        behind->before++;
+        next(behind, lockstep->only_order);
     }
+    return a->has_event && b->has_event;
 }
 
-/* ---- the difference ------------------------------------------------------------------------------ */
-
-static void print_property(const char *name, unsigned number, bool as_json)
+/* Keeps the difference at which the sides are, unless there is an earlier one. */
+static void note_difference(struct lockstep *lockstep, uint32_t cpu)
 {
-    fputs(number == 0 ? "" : as_json ? "," : ", ", stdout);
-    if (as_json)
-        print_json_string(stdout, name);
-    else
-        fputs(name, stdout);
-}
+    struct side *a = &lockstep->sides[0], *b = &lockstep->sides[1];
+    const bool is_packet = packet_of(a) != packet_of(b) && is_first_of_packet(a) && is_first_of_packet(b);
+    const unsigned lacking = is_packet && packet_of(a) < packet_of(b);
+    const uint64_t ticks =
+        a->cursor.ticks < b->cursor.ticks || lockstep->only_order ? a->cursor.ticks : b->cursor.ticks;
+    size_t size;
 
-/* Prints each property in which the two events differ. */
-static void print_properties(const struct lockstep *pair, bool as_json)
-{
-    const struct cursor *a = &pair->sides[0].cursor, *b = &pair->sides[1].cursor;
-    bool is_same_kind = strcmp(a->event.type->name, b->event.type->name) == 0;
-    unsigned number = 0;
-
-    if (!is_same_kind)
-        print_property("event", number++, as_json);
-    if (a->ticks != b->ticks && !pair->sides[0].only_order)
-        print_property("time", number++, as_json);
-    for (unsigned i = 0; is_same_kind && i < a->event.type->field_count; i++)
-        if (!lockstep_same_field(pair, &a->event.type->fields[i]))
-            print_property(a->event.type->fields[i].name, number++, as_json);
-    for (unsigned i = 0; is_same_kind && i < b->event.type->field_count; i++)
-        if (schema_find_field(a->event.type, b->event.type->fields[i].name) == NULL)
-            print_property(b->event.type->fields[i].name, number++, as_json);
-}
-
-static uint64_t packet_of(const struct lockstep *pair, unsigned side)
-{
-    return pair->sides[side].cursor.packet.header.packet_seq_num;
-}
-
-static void print_difference(struct show *show, const struct lockstep *pair)
-{
-    printf("\nThe first difference: CPU %u, packet %" PRIu64 "\n", pair->cpu,
-           packet_of(pair, pair->difference == LOCKSTEP_PACKETS && !pair->lacking));
-    for (unsigned side = 0; side < 2; side++) {
-        printf("%c ", 'A' + (int)side);
-        print_side(&show->sides, side, &pair->sides[side].cursor);
-        fputc('\n', stdout);
-    }
-    if (pair->difference == LOCKSTEP_PACKETS) {
-        printf("%c lacks the packets from %" PRIu64 " to %" PRIu64 " of this CPU\n", 'A' + (int)pair->lacking,
-               packet_of(pair, !pair->lacking), packet_of(pair, pair->lacking) - 1);
-    } else {
-        fputs("They differ in: ", stdout);
-        print_properties(pair, false);
-        fputc('\n', stdout);
-    }
-    if (show->first->diff->context == 0)
+    if (ticks >= lockstep->ticks)
         return;
-    puts("\nBefore it, in both:");
-    for (unsigned i = 0; i < show->first->count; i++)
-        if (show->first->pairs[i].is_joint)
-            print_before(show, &show->first->pairs[i]);
+    free(lockstep->difference);
+    FILE *to = open_memstream(&lockstep->difference, &size);
+    fprintf(to, "\nThe first difference: CPU %u, packet %" PRIu64 "\n", cpu,
+            packet_of(&lockstep->sides[is_packet && !lacking]));
+    for (unsigned i = 0; i < 2; i++) {
+        struct side *side = &lockstep->sides[i];
+
+        print_event(&side->printer, &side->cursor);
+        fprintf(to, "%c %.*s", 'A' + (int)i, (int)side->printer.out->used, side->printer.out->bytes);
+        side->printer.out->used = 0;
+    }
+    if (is_packet) {
+        fprintf(to, "%c lacks the packets from %" PRIu64 " to %" PRIu64 " of this CPU", 'A' + (int)lacking,
+                packet_of(&lockstep->sides[!lacking]), packet_of(&lockstep->sides[lacking]) - 1);
+    } else {
+        fputs("They differ in: ", to);
+        count_differences(lockstep, to);
+    }
+    fputs("\n", to);
+    fclose(to);
+    lockstep->ticks = ticks;
 }
 
-static void print_difference_json(struct show *show, const struct lockstep *pair)
+static void compare(struct lockstep *lockstep, uint32_t cpu)
 {
-    bool is_packets = pair->difference == LOCKSTEP_PACKETS;
-    const char *comma = "";
+    struct side *a = &lockstep->sides[0], *b = &lockstep->sides[1];
 
-    printf("{\"cpu\":%u,\"kind\":\"%s\"", pair->cpu, is_packets ? "packets" : "event");
-    if (is_packets)
-        printf(",\"lacking\":\"%c\",\"from_packet\":%" PRIu64 ",\"to_packet\":%" PRIu64,
-               'a' + (int)pair->lacking, packet_of(pair, !pair->lacking), packet_of(pair, pair->lacking) - 1);
+    while (a->has_event && b->has_event && count_differences(lockstep, NULL) == 0) {
+        if (a->cursor.ticks > lockstep->ticks)
+            return;
+        lockstep->alike++;
+        next(a, lockstep->only_order);
+        next(b, lockstep->only_order);
+    }
+    if (!is_at_end(a) && !is_at_end(b)) {
+        note_difference(lockstep, cpu);
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++)
+        for (struct side *side = &lockstep->sides[i]; !is_at_end(side); next(side, lockstep->only_order))
+            side->after++;
+}
+
+/* Prints what was not compared. */
+static void print_coverage(const struct lockstep *lockstep, uint32_t cpu, bool is_joint,
+                           uint64_t first_packet)
+{
+    const struct side *sides = lockstep->sides;
+    const bool is_in_both = sides[0].stream != NULL && sides[1].stream != NULL;
+
+    if (is_in_both && !is_joint)
+        printf("CPU %u: the traces have no packet in common; not compared\n", cpu);
     for (unsigned side = 0; side < 2; side++) {
-        printf(",\"%c\":{\"packet\":%" PRIu64 ",\"event\":", 'a' + (int)side, packet_of(pair, side));
-        print_side(&show->sides, side, &pair->sides[side].cursor);
-        fputc('}', stdout);
-    }
-    fputs(",\"differs\":[", stdout);
-    if (!is_packets)
-        print_properties(pair, true);
-    fputs("],\"before\":[", stdout);
-    for (unsigned i = 0; i < show->first->count; i++) {
-        if (!show->first->pairs[i].is_joint)
-            continue;
-        printf("%s{\"cpu\":%u,\"events\":[", comma, show->first->pairs[i].cpu);
-        print_before(show, &show->first->pairs[i]);
-        fputs("]}", stdout);
-        comma = ",";
-    }
-    fputs("]}", stdout);
-}
+        const char name = (char)('A' + (int)side), other = (char)('B' - (int)side);
 
-/* ---- coverage --------------------------------------------------------------------------- */
-
-static void print_cpu(const struct lockstep *pair)
-{
-    for (unsigned side = 0; side < 2; side++) {
-        const struct lockstep_side *here = &pair->sides[side];
-        char name = (char)('A' + (int)side), other = (char)('B' - (int)side);
-
-        if (here->stream == NULL)
-            printf("CPU %u: %c has no events of this CPU; not compared\n", pair->cpu, name);
-        else if (!pair->is_joint && side == 0 && pair->sides[1].stream != NULL)
-            printf("CPU %u: the traces have no packet in common; not compared\n", pair->cpu);
-        else if (pair->is_joint && here->before != 0)
-            printf("CPU %u: %c begins with packet %" PRIu64 ", compared from packet %" PRIu64 " on\n",
-                   pair->cpu, other, pair->first_packet, pair->first_packet);
-        if (here->after != 0)
-            printf("CPU %u: %c ends first; the last %" PRIu64 " events of %c were not compared\n", pair->cpu,
-                   other, here->after, name);
+        if (sides[side].stream == NULL)
+            printf("CPU %u: %c has no events of this CPU; not compared\n", cpu, name);
+        if (is_joint && sides[side].before != 0)
+            printf("CPU %u: %c begins with packet %" PRIu64 ", compared from there on\n", cpu, other,
+                   first_packet);
+        if (sides[side].after != 0)
+            printf("CPU %u: %c ends first; the last %" PRIu64 " events of %c were not compared\n", cpu, other,
+                   sides[side].after, name);
     }
 }
 
-static void print_cpus_json(const struct diff_first *first)
+static const struct stream *find_stream(const struct side *side, uint32_t cpu)
 {
-    for (unsigned i = 0; i < first->count; i++) {
-        const struct lockstep *pair = &first->pairs[i];
+    for (unsigned i = 0; i < side->trace->stream_count; i++)
+        if (side->trace->streams[i].cpu == cpu && (side->filter->streams == NULL || side->filter->streams[i]))
+            return &side->trace->streams[i];
+    return NULL;
+}
 
-        printf("%s{\"cpu\":%u,\"alike\":%" PRIu64 ",\"first_packet\":", i ? "," : "", pair->cpu, pair->alike);
-        printf(pair->is_joint ? "%" PRIu64 : "null", pair->first_packet);
-        for (unsigned side = 0; side < 2; side++)
-            if (pair->sides[side].stream == NULL)
-                printf(",\"%c\":null", 'a' + (int)side);
-            else
-                printf(",\"%c\":{\"before\":%" PRIu64 ",\"after\":%" PRIu64 "}", 'a' + (int)side,
-                       pair->sides[side].before, pair->sides[side].after);
-        fputc('}', stdout);
+static void walk_cpu(struct lockstep *lockstep, uint32_t cpu)
+{
+    bool is_joint = true;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct side *side = &lockstep->sides[i];
+
+        side->stream = find_stream(side, cpu);
+        side->before = side->after = 0;
+        side->cursor = (struct cursor){0};
+        is_joint &= side->stream != NULL;
     }
-}
+    for (unsigned i = 0; i < 2 && is_joint; i++) {
+        struct side *side = &lockstep->sides[i];
 
-static void print_entry_json(const char *name, const char *a, const char *b, unsigned number)
-{
-    const char *const values[] = {name, a, b};
-    static const char *const keys[] = {"{\"name\":", ",\"a\":", ",\"b\":"};
-
-    fputs(number ? "," : "", stdout);
-    for (unsigned i = 0; i < 3; i++) {
-        fputs(keys[i], stdout);
-        print_json_string(stdout, values[i]);
+        cursor_open(&side->cursor, side->trace, side->stream, side->filter->from_ticks, side->reporter);
+        next(side, lockstep->only_order);
     }
-    fputc('}', stdout);
-}
-
-/* Prints each entry of the metadata's environment that differs. */
-static void print_environment(const struct diff_first *first, bool as_json)
-{
-    unsigned number = 0;
-
-    for (const struct env_entry *a = first->runs[0]->trace.schema.env; a != NULL; a = a->next)
-        for (const struct env_entry *b = first->runs[1]->trace.schema.env; b != NULL; b = b->next)
-            if (strcmp(a->name, b->name) != 0 || strcmp(a->text, b->text) == 0)
-                continue;
-            else if (as_json)
-                print_entry_json(a->name, a->text, b->text, number++);
-            else
-                printf("%s: A has \"%s\", B has \"%s\"\n", a->name, a->text, b->text);
-}
-
-static void print_json(struct show *show)
-{
-    const struct diff_first *first = show->first;
-
-    for (unsigned side = 0; side < 2; side++) {
-        printf("%c\"%c\":", side ? ',' : '{', 'a' + (int)side);
-        print_json_string(stdout, first->runs[side]->directory);
-    }
-    for (unsigned side = 0; side < 2; side++) {
-        fputs(side ? "},\"b\":{" : ",\"losses\":{\"a\":{", stdout);
-        losses_print_json(stdout, &first->runs[side]->losses);
-    }
-    fputs("}},\"environment\":[", stdout);
-    print_environment(first, true);
-    printf("],\"alike\":%" PRIu64 ",\"processors\":[", first->alike);
-    print_cpus_json(first);
-    fputs("],\"difference\":", stdout);
-    if (first->differs != NULL)
-        print_difference_json(show, first->differs);
-    else
-        fputs("null", stdout);
-    fputs("}\n", stdout);
-}
-
-static void print_text(struct show *show)
-{
-    const struct diff_first *first = show->first;
-
-    printf("A: %s\nB: %s\n", first->runs[0]->directory, first->runs[1]->directory);
-    print_environment(first, false);
-    for (unsigned i = 0; i < first->count; i++)
-        print_cpu(&first->pairs[i]);
-    if (first->differs == NULL)
-        printf("no difference: %" PRIu64 " events are the same in both\n", first->alike);
-    else
-        print_difference(show, first->differs);
-}
-
-static bool print_first(const struct diff_first *first, struct fail *fail)
-{
-    struct show show = {.first = first, .as_json = first->diff->output.format == TABLES_JSON};
-    bool ok = print_sides_open(&show.sides, &first->runs[0]->trace, &first->runs[1]->trace,
-                               show.as_json ? PRINT_JSON : PRINT_TEXT, fail);
-
-    if (ok)
-        (show.as_json ? print_json : print_text)(&show);
-    print_sides_close(&show.sides);
-    return ok;
+    is_joint = is_joint && join(lockstep);
+    const uint64_t first_packet = is_joint ? packet_of(&lockstep->sides[0]) : 0;
+    if (is_joint)
+        compare(lockstep, cpu);
+    lockstep->is_joint |= is_joint;
+    print_coverage(lockstep, cpu, is_joint, first_packet);
+    cursor_close(&lockstep->sides[0].cursor);
+    cursor_close(&lockstep->sides[1].cursor);
 }
 
 /* ---- both ------------------------------------------------------------------------------------------ */
 
 /* Opens both traces. Times refer to A for both: B may begin later. */
-static int open_runs(struct diff *diff)
+static bool open_sides(struct diff *diff, struct lockstep *lockstep, struct out *out, int *status,
+                       struct fail *fail)
 {
-    struct filter *filters[2] = {&diff->runs[0]->filter, &diff->runs[1]->filter};
-    struct fail fail;
+    for (unsigned i = 0; i < 2; i++) {
+        struct run *run = diff->runs[i];
+        struct side *side = &lockstep->sides[i];
 
-    for (unsigned side = 0; side < 2; side++)
-        if (!diff_open_run(diff, diff->runs[side], &fail))
-            return fail_report(&fail, diff->runs[side]->is_missing ? EXIT_DAMAGE : EXIT_USAGE);
-    filters[1]->from_ticks = filters[0]->from_ticks;
-    filters[1]->to_ticks = filters[0]->to_ticks;
-    return EXIT_OK;
+        side->trace = &run->trace;
+        side->filter = &run->filter;
+        side->reporter = &run->losses.reporter;
+        if (!diff_open_run(diff, run, fail)) {
+            *status = run->is_missing ? EXIT_DAMAGE : EXIT_USAGE;
+            return false;
+        }
+        if (!printer_open(&side->printer, &run->trace, out, PRINT_TEXT, PRINT_TIME_START, fail))
+            return false;
+    }
+    diff->runs[1]->filter.from_ticks = diff->runs[0]->filter.from_ticks;
+    diff->runs[1]->filter.to_ticks = diff->runs[0]->filter.to_ticks;
+    lockstep->has_same_text = diff->runs[0]->trace.schema.text_hash == diff->runs[1]->trace.schema.text_hash;
+    lockstep->sides[1].printer.start_ns = lockstep->sides[0].printer.start_ns;
+    return true;
 }
 
-static int find_and_show(struct diff *diff, struct diff_first *first)
+static void print_environment(const struct lockstep *lockstep)
 {
-    bool is_joint = false;
-    struct fail fail;
-    int status;
+    for (const struct env_entry *a = lockstep->sides[0].trace->schema.env; a != NULL; a = a->next)
+        for (const struct env_entry *b = lockstep->sides[1].trace->schema.env; b != NULL; b = b->next)
+            if (strcmp(a->name, b->name) == 0 && strcmp(a->text, b->text) != 0)
+                printf("%s: A has \"%s\", B has \"%s\"\n", a->name, a->text, b->text);
+}
 
-    add_pairs(first);
-    walk_pairs(first, diff);
-    for (unsigned i = 0; i < first->count; i++)
-        is_joint |= first->pairs[i].is_joint;
+static int find_and_show(struct diff *diff, struct lockstep *lockstep)
+{
+    const struct side *sides = lockstep->sides;
+
+    printf("A: %s\nB: %s\n", diff->runs[0]->directory, diff->runs[1]->directory);
+    print_environment(lockstep);
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned i = 0; i < sides[side].trace->stream_count; i++) {
+            const uint32_t cpu = sides[side].trace->streams[i].cpu;
+
+            if (find_stream(&sides[side], cpu) != NULL && (side == 0 || find_stream(&sides[0], cpu) == NULL))
+                walk_cpu(lockstep, cpu);
+        }
     for (unsigned side = 0; side < 2; side++)
         diff_tell_losses(diff->runs[side], side == 0 ? "A" : "B");
-    if (!is_joint) {
+    if (!lockstep->is_joint) {
         complain("%s and %s have no packet in common, so they cannot be compared", diff->runs[0]->directory,
                  diff->runs[1]->directory);
         return EXIT_USAGE;
     }
-    if (!print_first(first, &fail))
-        return fail_report(&fail, EXIT_USAGE);
-    status = losses_status(&diff->runs[0]->losses);
-    if (status == EXIT_OK)
-        status = losses_status(&diff->runs[1]->losses);
-    return first->differs != NULL ? EXIT_DAMAGE : status;
+    if (lockstep->difference != NULL) {
+        fputs(lockstep->difference, stdout);
+        return EXIT_DAMAGE;
+    }
+    printf("no difference: %" PRIu64 " events are the same in both\n", lockstep->alike);
+    const int status = losses_status(&diff->runs[0]->losses);
+    return status != EXIT_OK ? status : losses_status(&diff->runs[1]->losses);
 }
 
 int diff_first(struct diff *diff)
 {
-    struct diff_first first = {.diff = diff, .runs = {diff->runs[0], diff->runs[1]}};
-    int status = open_runs(diff);
+    struct lockstep lockstep = {.only_order = diff->only_order, .ticks = UINT64_MAX};
+    struct out out; /* a buffer for one event */
+    struct fail fail = {""};
+    int status = EXIT_USAGE;
 
-    if (status != EXIT_OK)
-        return status;
-    lockstep_types_open(&first.types, &diff->runs[0]->trace.schema, &diff->runs[1]->trace.schema);
-    status = find_and_show(diff, &first);
-    for (unsigned i = 0; i < first.count; i++)
-        lockstep_close(&first.pairs[i]);
-    free(first.pairs);
-    lockstep_types_close(&first.types);
+    out_open(&out, -1, 0);
+    if (open_sides(diff, &lockstep, &out, &status, &fail))
+        status = find_and_show(diff, &lockstep);
+    else
+        status = fail_report(&fail, status);
+    for (unsigned side = 0; side < 2; side++)
+        printer_close(&lockstep.sides[side].printer);
+    out_close(&out);
+    free(lockstep.difference);
     return status;
 }

@@ -43,16 +43,11 @@ static const struct command_option own_options[] = {
           "omit rows below this share of their table in both A and B")},
     {TEXT("symbols", "DIR[:DIR]", struct diff, symbols,
           "search for the executables of both traces here, by build-id (tarn-symbols(1))")},
-    {FLAG("first", struct diff, is_first,
-          "print the first event in which two traces of the same run differ, and the events before it on "
-          "each CPU"),
-     .with = "context,order-only,json,from,to,cpu,class,event"},
+    {FLAG("first", struct diff, is_first, "print the first event in which two traces of the same run differ"),
+     .with = "order-only,from,to,cpu,class,event"},
     {FLAG("order-only", struct diff, only_order,
           "with --first: compare which events come on each CPU, their texts and enumerations; not times, "
           "numbers and addresses"),
-     .need = "first"},
-    {COUNT("context", "N", struct diff, context, 0, COUNT_MAX,
-           "with --first: number of events to print before it on each CPU (5)"),
      .need = "first"},
     {.name = NULL}};
 
@@ -201,7 +196,6 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
     struct fail fail;
     int status;
 
-    diff->context = DIFF_CONTEXT;
     diff->output.top = TABLE_TOP_DEFAULT;
     if (!find_analyses(diff, argc, argv, &fail))
         return fail_report(&fail, EXIT_USAGE);

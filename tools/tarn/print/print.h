@@ -60,18 +60,6 @@ void print_heading(struct printer *printer); /* the first line of CSV */
 void print_event(struct printer *printer, const struct cursor *cursor);
 void printer_close(struct printer *printer);
 
-/* Prints events of two sides that are compared to standard output, one by one and without the newline. */
-struct print_sides {
-    struct out out; /* a buffer that print_side() empties */
-    struct printer printers[2];
-};
-
-/* Times are relative to the start of A. False: FAIL; to be closed all the same. */
-bool print_sides_open(struct print_sides *sides, const struct trace *a, const struct trace *b,
-                      enum print_style style, struct fail *fail);
-void print_side(struct print_sides *sides, unsigned side, const struct cursor *cursor);
-void print_sides_close(struct print_sides *sides);
-
 /* Writes TEXT in quotes, escaping control characters and
  * quotes as STYLE requires; at most 6 bytes per character. */
 char *put_escaped(char *at, const char *text, size_t length, enum print_style style);
