@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chains.c - command waits: chains of waiting threads, and deadlocks.
+ * chains.c - commands waits (chains of waiting threads, and deadlocks) and locks.
  *
  * A thread waits for one thread (which serves its call, holds its lock, or runs on the CPU that must
  * answer it) or for any of several (threads of servers that may receive from an endpoint, or that hold a
@@ -261,17 +261,14 @@ static void put_chain(const struct node *node)
 
 void debug_waits(const struct debug_words *words)
 {
-    bool all = words->count > 1 && !strcmp(words->word[1], "all");
     uint32_t waiting = 0, stuck = 0;
-    if (words->count > 1 && !all)
-        debug_refuse(words, 1);
     collect();
     find_live();
     for (uint32_t i = 0; i < node_count; i++) {
-        if (!waits_at_all(&nodes[i]) && !(all && nodes[i].thread->wait_lock))
+        if (!waits_at_all(&nodes[i]))
             continue;
         put_chain(&nodes[i]);
-        waiting += waits_at_all(&nodes[i]);
+        waiting++;
     }
     for (uint32_t i = 0; i < node_count; i++) {
         if (nodes[i].live)
@@ -281,4 +278,34 @@ void debug_waits(const struct debug_words *words)
             put_deadlock_of(&nodes[i]);
     }
     debug_print("%u threads wait for others, %u of them for ever\n", waiting, stuck);
+}
+
+/* ---- locks ---- */
+
+static bool is_shown(uint32_t waiter, const struct spinlock *lock)
+{
+    for (uint32_t i = 0; i < waiter; i++)
+        if (cpus[i].waiting_lock == lock)
+            return true;
+    return false;
+}
+
+static void put_lock(const struct spinlock *lock)
+{
+    const struct cpu *holder = spin_holder(lock);
+    if (!holder) /* a CPU that is not stopped has released it */
+        return;
+    debug_print("%016lx %-24s class %-16s held by cpu %u: %s\n", (uint64_t)lock,
+                debug_name_of(NULL, (uint64_t)lock), lock->class->name, holder->index,
+                holder->current ? debug_thread_name(holder->current) : "");
+    for (uint32_t i = 0; i < cpu_count; i++)
+        if (cpus[i].waiting_lock == lock)
+            debug_print("    cpu %u waits for it: %s\n", i, debug_thread_name(cpus[i].current));
+}
+
+void debug_locks(const struct debug_words *words)
+{
+    for (uint32_t i = 0; i < cpu_count; i++)
+        if (cpus[i].waiting_lock && !is_shown(i, cpus[i].waiting_lock))
+            put_lock(cpus[i].waiting_lock);
 }

@@ -92,74 +92,11 @@ static void insert(char c)
         arch_console_put(c);
 }
 
-/* ---- Completion ---- */
-
-/* The length of the common prefix of all completions; also the first one and their number. */
-static uint32_t common_length(const char *start, uint32_t length, const char **first, uint32_t *count)
-{
-    uint32_t common = 0;
-    const char *other;
-    for (*count = 0; (other = debug_complete(line.text, start, length, *count)); ++*count) {
-        if (*count == 0) {
-            *first = other;
-            common = (uint32_t)strlen(other);
-        }
-        uint32_t same = 0;
-        while (same < common && other[same] == (*first)[same])
-            same++;
-        common = same;
-    }
-    return common;
-}
-
-#define CHOICES_SHOWN 60u
-
-static void list_choices(const char *start, uint32_t length, uint32_t count)
-{
-    put("\n");
-    for (uint32_t i = 0; i < count && i < CHOICES_SHOWN; i++) {
-        put(debug_complete(line.text, start, length, i));
-        put(i + 1 < count ? " " : "");
-    }
-    put(count > CHOICES_SHOWN ? "...\n" : "\n");
-    redraw();
-}
-
-/* Lists of names, possibly with signs, are completed name by name. */
-static bool is_separator(char c)
-{
-    return c == ' ' || c == '=' || c == ',' || c == '+' || c == '-';
-}
-
-static void complete(void)
-{
-    if (line.cursor != line.size)
-        return;
-    line.text[line.size] = 0;
-    uint32_t from = (uint32_t)line.size, count;
-    while (from && !is_separator(line.text[from - 1]))
-        from--;
-    const char *start = line.text + from, *first = NULL;
-    uint32_t length = (uint32_t)line.size - from, common = common_length(start, length, &first, &count);
-    if (count == 0)
-        return;
-    if (count > 1 && common == length) {
-        list_choices(start, length, count);
-        return;
-    }
-    for (uint32_t i = length; i < common; i++)
-        insert(first[i]);
-    if (count == 1 && (!common || first[common - 1] != '='))
-        insert(' ');
-}
-
 /* ---- Keys ---- */
 
 static void edit(int key)
 {
-    if (key == KEY_TAB)
-        complete();
-    else if (line_key(&line, key))
+    if (line_key(&line, key))
         redraw();
     else if (key >= ' ' && key < 127)
         insert((char)key);

@@ -36,33 +36,21 @@ void debug_force_stops(void);
 /* `continues`: what `continue` does, as text */
 void debug_session(const char *reason, const char *continues);
 void debug_end_command(void) __attribute__((noreturn));
-/* Calls function(argument); false: it faulted. Not nested. */
-bool debug_try(void (*function)(void *argument), void *argument);
-void debug_fail_try(void); /* on a fault: does not return inside debug_try */
 
 #define DEBUG_WORDS_MAX 12
 struct debug_words {
     uint32_t count;
     const char *word[DEBUG_WORDS_MAX];
 };
-struct debug_command {
-    const char *name, *arguments, *help;
-    void (*run)(const struct debug_words *words); /* word[0] is the command's name */
-    const char *const *completions;               /* for arguments; NULL-terminated, or NULL */
-    uint32_t max_arguments;                       /* maximum number of arguments */
-};
-extern const struct debug_command debug_commands[];
-extern const uint32_t debug_command_count;
+typedef void debug_run(const struct debug_words *words); /* word[0] is the command's name */
 
 /* ---- console.c ---- */
 
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void debug_begin_output(void); /* of a command: resets the count of lines */
 int debug_read_key(void);
-/* With editing and completion; valid until the next call. */
+/* With editing; valid until the next call. */
 char *debug_read_line(const char *prompt);
-/* session.c: the index-th word or symbol that continues `start`, behind the given line; NULL: no more. */
-const char *debug_complete(const char *line, const char *start, uint32_t length, uint32_t index);
 
 /* ---- words.c: arguments ---- */
 
@@ -83,16 +71,11 @@ struct debug_symbol {
     const char *name;
     uint64_t address;
 };
-bool debug_symbol_at(uint64_t address,
-                     struct debug_symbol *symbol); /* the last one that begins at or below `address` */
 bool debug_symbol_named(const char *name, struct debug_symbol *symbol);
-bool debug_symbol_nth(uint32_t index, struct debug_symbol *symbol); /* in order of address */
 /* debugger_symbol's text; valid until the next call. */
 const char *debug_name_of(const struct space *space, uint64_t address);
 /* The function of the space's program that contains an address. */
 bool debug_user_symbol_at(const struct space *space, uint64_t address, struct debug_symbol *symbol);
-/* Address of a symbol of the space's program; 0: none. */
-uint64_t debug_user_symbol_named(const struct space *space, const char *name);
 
 /* ---- memory.c: memory that may not be present ---- */
 
@@ -109,9 +92,6 @@ struct thread *debug_find_thread(uint64_t tid); /* not idle threads */
 struct space *debug_find_space(uint64_t pid);
 /* Visits each object of the slab, free ones included. */
 void debug_each_object(const char *slab, void (*visit)(void *object, void *context), void *context);
-/* Visits each held lock. */
-struct spinlock;
-void debug_each_held_lock(void (*visit)(const struct spinlock *lock, void *context), void *context);
 /* Has the space a capability to the object with these rights? */
 bool debug_space_holds(const struct space *space, uint32_t type, const void *object, uint32_t rights);
 /* "sh(12)" for a thread, "sh[3]" for a space. Several may be in use at once. */
@@ -128,14 +108,9 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
 
 /* ---- Commands ---- */
 
-typedef void debug_run(const struct debug_words *words);
-debug_run debug_trace, debug_follow, debug_stat; /* trace.c */
-/* The known event classes and types; NULL: no more. */
-const char *debug_class_nth(uint32_t index);
-const char *debug_event_nth(uint32_t index);
+debug_run debug_trace;                                                            /* trace.c */
 debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */
-debug_run debug_endpoints, debug_locks;                                           /* locks.c */
-debug_run debug_waits;                                                            /* chains.c */
+debug_run debug_locks, debug_waits;                                               /* chains.c */
 debug_run debug_memory, debug_symbols;                                            /* memory.c */
 
 #endif

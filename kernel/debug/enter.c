@@ -286,7 +286,6 @@ void debugger_fault(uint64_t ip, uint64_t address)
 {
     if (!owns_session(this_cpu()))
         return;
-    debug_fail_try();
     debug_print("fault at %s, address %#lx: command ended\n", debug_name_of(NULL, ip), address);
     debug_end_command();
 }

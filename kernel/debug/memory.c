@@ -83,12 +83,6 @@ static void put_memory(const struct space *space, uint64_t address, uint64_t siz
     }
 }
 
-static uint64_t user_address(const struct space *space, const char *text)
-{
-    uint64_t address = debug_user_symbol_named(space, text);
-    return address ? address : debug_address(text);
-}
-
 void debug_memory(const struct debug_words *words)
 {
     const struct space *space = NULL;
@@ -109,7 +103,7 @@ void debug_memory(const struct debug_words *words)
     if (words->count > at + 2)
         debug_refuse(words, at + 2);
     const char *text = words->word[at];
-    uint64_t address = space ? user_address(space, text) : debug_address(text);
+    uint64_t address = debug_address(text);
     uint64_t size = words->count > at + 1 ? debug_number(words->word[at + 1]) : BYTES_SHOWN;
     put_memory(space, address, size < BYTES_MAX ? size : BYTES_MAX);
 }
@@ -118,23 +112,7 @@ void debug_memory(const struct debug_words *words)
 
 void debug_symbols(const struct debug_words *words)
 {
-    struct debug_symbol symbol;
-    if (words->count < 2) {
-        debug_print("sym ADDRESS | NAME [PID]\n");
-        return;
-    }
-    const char *text = words->word[1];
-    const struct space *space = words->count > 2 ? debug_find_space(debug_number(words->word[2])) : NULL;
-    uint64_t of_program = space ? debug_user_symbol_named(space, text) : 0;
-    if (of_program) {
-        debug_print("%#lx %s of %s\n", of_program, text, debug_space_name(space));
-        return;
-    }
+    const char *text = words->count > 1 ? words->word[1] : "";
     uint64_t address = debug_address(text);
-    if (space)
-        debug_print("%#lx %s of %s\n", address, debug_name_of(space, address), debug_space_name(space));
-    else if (debug_symbol_at(address, &symbol))
-        debug_print("%#lx %s\n", address, debug_name_of(NULL, address));
-    else
-        debug_print("%#lx: no symbol of the kernel\n", address);
+    debug_print("%#lx %s\n", address, debug_name_of(NULL, address));
 }

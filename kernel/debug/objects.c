@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * objects.c - finds threads, spaces, endpoints and locks, and what a thread waits for.
+ * objects.c - finds threads, spaces and endpoints, and what a thread waits for.
  *
  * It takes no locks: all CPUs are stopped, but perhaps in the middle of a change. Lists can be walked
  * forwards at any time, the memory of objects keeps its type while all are stopped (slab.h), loops are
@@ -211,7 +211,7 @@ const char *debug_wait_reason(const struct thread *thread)
     return text;
 }
 
-/* ---- Slabs and locks ---- */
+/* ---- Slabs ---- */
 
 void debug_each_object(const char *name, void (*visit)(void *object, void *context), void *context)
 {
@@ -221,64 +221,4 @@ void debug_each_object(const char *name, void (*visit)(void *object, void *conte
     for (; frame && frames++ < FRAMES_MAX; frame = slab_next_frame_unlocked(slab, frame))
         for (uint32_t i = 0; i < slab_objects_in_frame(slab); i++)
             visit(slab_object(slab, frame, i), context);
-}
-
-extern const char data_start[], kernel_end[];                   /* from the link script */
-extern struct lock_class lock_class_first[], lock_class_last[]; /* from the link script */
-
-/* A lock has a pointer to its class: nothing else in the kernel has that after the number of a CPU and that
- * of a note. */
-static bool is_held_lock(const struct spinlock *lock)
-{
-    uint64_t class = (uint64_t)lock->class, first = (uint64_t)lock_class_first;
-    return class >= first && class < (uint64_t)lock_class_last &&
-           (class - first) % sizeof(struct lock_class) == 0 && lock->note <= LOCK_NOTES && spin_holder(lock);
-}
-
-/* At most one page. */
-struct lock_scan {
-    const char *from, *to;
-    void (*visit)(const struct spinlock *lock, void *context);
-    void *context;
-};
-
-static void scan_page(void *argument)
-{
-    const struct lock_scan *scan = argument;
-    const char *end = scan->to - sizeof(struct spinlock);
-    for (const char *at = scan->from; at <= end; at += sizeof(uint64_t))
-        if (is_held_lock((const struct spinlock *)at))
-            scan->visit((const struct spinlock *)at, scan->context);
-}
-
-/* Skips pages that are unmapped on purpose, below stacks. A lock across the end of a page is found with the
- * page where it begins. */
-static void scan_data(struct lock_scan *scan)
-{
-    const char *end = kernel_end;
-    for (const char *at = data_start; at < end; at += FRAME_SIZE) {
-        const char *to = at + FRAME_SIZE + sizeof(struct spinlock) - sizeof(uint64_t);
-        scan->from = at;
-        scan->to = to < end ? to : end;
-        if (!debug_try(scan_page, scan)) {
-            scan->to = at + FRAME_SIZE;
-            debug_try(scan_page, scan);
-        }
-    }
-}
-
-void debug_each_held_lock(void (*visit)(const struct spinlock *lock, void *context), void *context)
-{
-    static struct lock_scan scan;
-    uint32_t frames = 0;
-    scan = (struct lock_scan){.visit = visit, .context = context};
-    scan_data(&scan);
-    for (const struct slab *slab = slab_next_unlocked(NULL); slab; slab = slab_next_unlocked(slab)) {
-        char *frame = slab_next_frame_unlocked(slab, NULL);
-        for (; frame && frames++ < FRAMES_MAX; frame = slab_next_frame_unlocked(slab, frame)) {
-            scan.from = frame;
-            scan.to = frame + FRAME_SIZE;
-            scan_page(&scan);
-        }
-    }
 }

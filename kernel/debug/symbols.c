@@ -7,7 +7,7 @@
 
 extern const char kernel_start[], kernel_end[]; /* from the link script */
 
-bool debug_symbol_nth(uint32_t index, struct debug_symbol *symbol)
+static bool symbol_nth(uint32_t index, struct debug_symbol *symbol)
 {
     if (index >= debug_symbol_count)
         return false;
@@ -16,12 +16,12 @@ bool debug_symbol_nth(uint32_t index, struct debug_symbol *symbol)
     return true;
 }
 
-bool debug_symbol_at(uint64_t address, struct debug_symbol *symbol)
+/* The last symbol that begins at or below the address. */
+static bool symbol_at(uint64_t address, struct debug_symbol *symbol)
 {
     uint64_t offset = address - (uint64_t)kernel_start;
     uint32_t low = 0,
-             /* The last one with entry.offset <= offset is in [low, high). */
-        high = debug_symbol_count;
+             high = debug_symbol_count; /* the last one with entry.offset <= offset is in [low, high) */
     if (address < (uint64_t)kernel_start || address >= (uint64_t)kernel_end || high == 0)
         return false;
     while (high - low > 1) {
@@ -31,12 +31,12 @@ bool debug_symbol_at(uint64_t address, struct debug_symbol *symbol)
         else
             high = middle;
     }
-    return debug_symbol_nth(low, symbol) && symbol->address <= address;
+    return symbol_nth(low, symbol) && symbol->address <= address;
 }
 
 bool debug_symbol_named(const char *name, struct debug_symbol *symbol)
 {
-    for (uint32_t i = 0; debug_symbol_nth(i, symbol); i++)
+    for (uint32_t i = 0; symbol_nth(i, symbol); i++)
         if (!strcmp(symbol->name, name))
             return true;
     return false;
@@ -47,7 +47,7 @@ int debugger_symbol(char *text, size_t size, const struct space *space, uint64_t
 {
     struct debug_symbol symbol;
     const uint64_t place = address - is_return;
-    if (space ? !debug_user_symbol_at(space, place, &symbol) : !debug_symbol_at(place, &symbol))
+    if (space ? !debug_user_symbol_at(space, place, &symbol) : !symbol_at(place, &symbol))
         return format_text(text, size, "%#lx", address);
     return format_text(text, size, "%s+%#lx", symbol.name, address - symbol.address);
 }

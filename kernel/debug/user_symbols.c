@@ -30,7 +30,6 @@ struct elf_note {
 #define SECTION_SYMBOLS 2
 #define SECTION_NOTE    7
 #define NOTE_BUILD_ID   3
-#define SYMBOL_OBJECT   1
 #define SYMBOL_FUNCTION 2
 
 struct file {
@@ -137,18 +136,4 @@ bool debug_user_symbol_at(const struct space *space, uint64_t address, struct de
     if (best)
         *found = (struct debug_symbol){name_of(&symbols, best), best->value};
     return best;
-}
-
-uint64_t debug_user_symbol_named(const struct space *space, const char *name)
-{
-    struct symbols symbols;
-    if (!open_symbols(space, &symbols))
-        return 0;
-    for (uint64_t i = 0; i < symbols.count; i++) {
-        const struct elf_symbol *symbol = &symbols.symbols[i];
-        bool is_named = is_function(symbol) || (symbol->info & 15) == SYMBOL_OBJECT;
-        if (is_named && !strcmp(name_of(&symbols, symbol), name))
-            return symbol->value;
-    }
-    return 0;
 }

@@ -43,7 +43,7 @@ static bool is_first(const struct cpu *cpu)
 static void print_report(const struct kernel_regs *regs)
 {
     struct cpu *cpu = this_cpu();
-    report_begin(cpu, regs, panic_lines() / 2);
+    report_begin(cpu, regs);
     report_title("NMI on cpu %u", cpu->index);
     for (enum report_part part = REPORT_CURRENT; part <= REPORT_USER_CALLS; part++)
         report_print(part);

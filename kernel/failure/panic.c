@@ -19,12 +19,8 @@
 #include <kernel/sched/sched.h>
 #include <kernel/trace/control.h>
 
-#define REASON_MAX    256
-#define LINES_DEFAULT 100u
-#define LINES_MIN     20u
-#define LINES_MAX     5000u
-#define LINES_AT_END  4u  /* of those: for the empty first line, and for the action */
-#define AGAIN_MAX     20u /* panics within a panic: more than there are steps */
+#define REASON_MAX 256
+#define AGAIN_MAX  20u /* panics within a panic: more than there are steps */
 
 /* ---- Options ---- */
 
@@ -32,27 +28,10 @@ enum action { ACTION_END, ACTION_DEBUGGER, ACTION_REBOOT, ACTION_HALT, ACTION_DU
 static const char *const action_names[ACTIONS] = {"end", "debugger", "reboot", "halt", "dump"};
 
 static enum action action = ACTION_END;
-static uint32_t lines = LINES_DEFAULT;
-
-static void read_lines(void)
-{
-    uint64_t number;
-    if (!boot_number("panic.lines=", &number))
-        return;
-    lines = (uint32_t)(number < LINES_MIN ? LINES_MIN : number > LINES_MAX ? LINES_MAX : number);
-    if (lines != number)
-        log_line("panic.lines=%lu: it is %u, of %u to %u", number, lines, LINES_MIN, LINES_MAX);
-}
 
 void panic_boot_options(void)
 {
     action = (enum action)boot_choice("panic=", action_names, ACTIONS);
-    read_lines();
-}
-
-uint32_t panic_lines(void)
-{
-    return lines;
 }
 
 /* ---- The owner ---- */
@@ -225,7 +204,7 @@ static void print_part(void)
 static void __attribute__((noreturn)) run(void)
 {
     trace_stop();
-    report_begin(self, regs, lines - LINES_AT_END);
+    report_begin(self, regs);
     do_step("stopping the others", take_machine);
     report_title("PANIC on cpu %u: %s", self ? self->index : 0, reason);
     do_step("marking the trace", mark_store);

@@ -2,7 +2,7 @@
 /*
  * panic.h - panics, as the rest of the kernel sees them. To panic: kernel.h.
  *
- * The report has at most `panic.lines=N` lines (20 to 5000, default 100; report.h). Then `panic=` decides:
+ * After the report (report.h), `panic=` decides:
  *
  *   end (default)  the machine ends, see boot/README.md
  *   debugger       the debugger, with the other CPUs as they were; `continue` halts
@@ -27,7 +27,6 @@ struct kernel_regs;
 
 /* Logs errors in the options. Until then the defaults hold. */
 void panic_boot_options(void);
-uint32_t panic_lines(void); /* maximum number of lines of a report */
 
 /* Has a CPU panicked? Then that CPU owns the console: it takes no lock, and output of others is dropped. */
 bool panic_is_on(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report.c - the parts of a report, and how they share its lines. Interface: report.h. */
+/* report.c - the parts of a report. Interface: report.h. */
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
@@ -11,32 +11,23 @@
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 
-#define LINE_MAX   LOG_LINE_MAX
-#define JOINED_MAX 96
+#define LINE_MAX     LOG_LINE_MAX
+#define JOINED_MAX   96
+#define EVENTS_SHOWN 40 /* of this CPU, and of all */
 
 static struct {
     struct cpu *cpu;
     const struct kernel_regs *regs;
-    uint32_t lines_left;
-    /* of the part that is being printed: */
-    uint32_t limit, lines;
 } report;
 
 static char joined[CPUS_MAX][JOINED_MAX];
 
 /* ---- Lines ---- */
 
-static void put(const char *text, size_t size)
-{
-    panic_console_put(text, size);
-    if (report.lines_left)
-        report.lines_left--;
-}
-
 static void say(const char *format, va_list arguments)
 {
     static char line[LOG_LINE_MAX];
-    put(line, log_format(line, format, arguments));
+    panic_console_put(line, log_format(line, format, arguments));
 }
 
 void report_say(const char *format, ...)
@@ -51,44 +42,22 @@ void report_title(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    put("\n", 1);
+    panic_console_put("\n", 1);
     say(format, arguments);
     va_end(arguments);
 }
-
-/* The last line that fits is kept until the part's end: if more follow, it is counted with those that do
- * not fit. */
-static char last_line[LINE_MAX];
 
 static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void print(const char *format, ...)
 {
     static char line[LINE_MAX];
-    char *text = report.lines + 1 < report.limit ? line : last_line;
-    if (report.lines++ >= report.limit)
-        return;
     va_list arguments;
     va_start(arguments, format);
-    int length = format_text_list(text, LINE_MAX, format, arguments);
+    int length = format_text_list(line, LINE_MAX, format, arguments);
     va_end(arguments);
     if (length >= LINE_MAX)
-        memcpy(text + LINE_MAX - 5, "...\n", 5);
-    if (text == line)
-        put(line, strlen(line));
-}
-
-static void begin_part(uint32_t percent)
-{
-    report.limit = (uint32_t)((uint64_t)report.lines_left * percent / 100);
-    report.lines = 0;
-}
-
-static void end_part(void)
-{
-    if (report.limit && report.lines == report.limit)
-        put(last_line, strlen(last_line));
-    else if (report.limit && report.lines > report.limit)
-        report_say("  (%u lines more)", report.lines - report.limit + 1);
+        memcpy(line + LINE_MAX - 5, "...\n", 5);
+    panic_console_put(line, strlen(line));
 }
 
 /* ---- The parts ---- */
@@ -148,37 +117,29 @@ static void print_others(void)
             print_other(&cpus[i]);
 }
 
-/* As many events as fit, after a line with their number. */
-static void print_events(uint64_t which)
-{
-    if (report.cpu && report.limit > 1)
-        trace_dump_newest(which, report.limit - 1, print);
-}
-
 static void print_own_events(void)
 {
     if (report.cpu)
-        print_events(1ull << report.cpu->index);
+        trace_dump_newest(report.cpu->bit, EVENTS_SHOWN, print);
 }
 
 static void print_all_events(void)
 {
-    print_events(TRACE_ALL_CPUS);
+    if (report.cpu)
+        trace_dump_newest(TRACE_ALL_CPUS, EVENTS_SHOWN, print);
 }
 
-/* percent: of the lines that earlier parts left */
 static const struct {
     const char *name;
     void (*print)(void);
-    uint32_t percent;
 } parts[REPORT_PARTS] = {
-    [REPORT_CURRENT] = {"the current thread", print_current, 20},
-    [REPORT_REGISTERS] = {"registers", print_registers, 30},
-    [REPORT_KERNEL_CALLS] = {"the kernel's call chain", print_kernel_calls, 25},
-    [REPORT_USER_CALLS] = {"the program's call chain", print_user_calls, 20},
-    [REPORT_OTHERS] = {"the other CPUs", print_others, 20},
-    [REPORT_OWN_EVENTS] = {"this CPU's last events", print_own_events, 40},
-    [REPORT_ALL_EVENTS] = {"the last events", print_all_events, 100},
+    [REPORT_CURRENT] = {"the current thread", print_current},
+    [REPORT_REGISTERS] = {"registers", print_registers},
+    [REPORT_KERNEL_CALLS] = {"the kernel's call chain", print_kernel_calls},
+    [REPORT_USER_CALLS] = {"the program's call chain", print_user_calls},
+    [REPORT_OTHERS] = {"the other CPUs", print_others},
+    [REPORT_OWN_EVENTS] = {"this CPU's last events", print_own_events},
+    [REPORT_ALL_EVENTS] = {"the last events", print_all_events},
 };
 
 const char *report_name(enum report_part part)
@@ -188,9 +149,7 @@ const char *report_name(enum report_part part)
 
 void report_print(enum report_part part)
 {
-    begin_part(parts[part].percent);
     parts[part].print();
-    end_part();
 }
 
 #define TURN_MS 10000u /* per CPU; vCPUs may stand still for long */
@@ -219,11 +178,10 @@ void report_end_turn(void)
     atomic_store(&reporter, 0);
 }
 
-void report_begin(struct cpu *cpu, const struct kernel_regs *regs, uint32_t lines)
+void report_begin(struct cpu *cpu, const struct kernel_regs *regs)
 {
     report.cpu = cpu;
     report.regs = regs;
-    report.lines_left = lines;
 }
 
 void report_join(uint32_t cpu, const char *text)

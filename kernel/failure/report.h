@@ -3,8 +3,7 @@
  * report.h - the report about a CPU that failed, in parts: reason, what ran there, registers, call chains,
  * the other CPUs, the last events. For panics (panic.c), NMIs from outside (nmi.c) and hangs (watchdog.c).
  *
- * A report has a limited number of lines. Each part may use a share of the lines left, and says how many it
- * would have needed. No locks, no allocation; one report at a time.
+ * No locks, no allocation; one report at a time.
  */
 #ifndef KERNEL_REPORT_H
 #define KERNEL_REPORT_H
@@ -21,8 +20,8 @@ bool report_take_turn(void);
 void report_end_turn(void);
 
 /* `regs`: where it failed. `cpu` NULL: too early to know; the report is short. */
-void report_begin(struct cpu *cpu, const struct kernel_regs *regs, uint32_t lines);
-/* Prints a line even if no lines are left. Adds "\n". */
+void report_begin(struct cpu *cpu, const struct kernel_regs *regs);
+/* Prints a line. Adds "\n". */
 void report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Like report_say, after an empty line, because a line may be unfinished. */
 void report_title(const char *format, ...) __attribute__((format(printf, 1, 2)));

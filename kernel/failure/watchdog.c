@@ -133,7 +133,7 @@ static void report(struct cpu *target, const char *what, const struct kernel_reg
     if (!report_take_turn())
         return;
     bool locked = log_begin_urgent();
-    report_begin(target, regs, panic_lines());
+    report_begin(target, regs);
     report_title("watchdog: %s, noticed by cpu %u", what, this_cpu()->index);
     if (!regs)
         report_say("cpu %u does not answer: its host does not run it, or nothing can interrupt it",

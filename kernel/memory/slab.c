@@ -233,11 +233,6 @@ uint64_t slab_frames_total(void)
 
 /* ---- For the debugger ---- */
 
-const struct slab *slab_next_unlocked(const struct slab *previous)
-{
-    return previous ? previous->other : all_slabs;
-}
-
 void *slab_next_frame_unlocked(const struct slab *slab, void *previous)
 {
     const struct list *link = previous ? end_of(previous)->all.next : slab->all.next;

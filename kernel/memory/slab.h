@@ -47,9 +47,8 @@ uint64_t slab_frames_total(void);          /* of all slabs */
 uint32_t slab_reclaim(uint32_t most);
 uint64_t slab_count_empty(void); /* page frames that will be given back at some time */
 
-/* For the debugger, without locks, while all CPUs are stopped: all slabs, a slab's frames, a frame's
- * objects (free ones included, as last left). NULL as `previous`: the first; NULL as result: no more. */
-const struct slab *slab_next_unlocked(const struct slab *previous);
+/* For the debugger, without locks, while all CPUs are stopped: a slab's frames, a frame's objects (free ones
+ * included, as last left). NULL as `previous`: the first; NULL as result: no more. */
 void *slab_next_frame_unlocked(const struct slab *slab, void *previous);
 uint32_t slab_objects_in_frame(const struct slab *slab);
 void *slab_object(const struct slab *slab, void *frame, uint32_t index);

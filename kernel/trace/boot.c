@@ -11,11 +11,13 @@
 #include <arch/mmu.h>
 #include <arch/trace.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/trace_control.h>
+#include <trace/print/app_schema.h>
 #include <trace/ring/ring.h>
 #include <trace/trace.h>
 
@@ -36,7 +38,13 @@ static struct {
     char slack[TRACE_SLACK_BYTES];
 } boot_ring __attribute__((aligned(PAGE)));
 
-/* ---- boot options: trace.NAME=A/B is the command NAME A B (trace/print/commands.h) ---- */
+/* ---- boot options ---- */
+
+/*
+ * trace.NAME=A/B is the command NAME A B (trace/print/commands.h). trace.mask, trace.switch, trace.mode and
+ * trace.low-water hold from the start of generic code (all is traced before it), others before a second CPU
+ * starts. Programs' schemas are not known then.
+ */
 
 /* Before anything else runs: plain stores. */
 static int64_t set_early(uint32_t operation, uint64_t a, uint64_t b)
@@ -69,6 +77,26 @@ static int64_t set_late(uint32_t operation, uint64_t a, uint64_t b)
     return status;
 }
 
+static int find_class(const char *name, uint64_t length)
+{
+    return trace_find_any_class(trace_app_schemas(), name, length);
+}
+
+static const struct trace_event_info *find_event(uint32_t id)
+{
+    return trace_find_event(trace_app_schemas(), id);
+}
+
+/* One element at a time */
+static int64_t read(uint32_t kind, uint64_t index, void *to, uint64_t bytes)
+{
+    if (kind == SYSTEM_COUNTERS)
+        return (int64_t)(counters_list(index, to, 1) * bytes);
+    if (kind == SYSTEM_LOCK_CLASSES)
+        return (int64_t)(lock_class_list(index, to, 1) * bytes);
+    return counters_missing() ? format_text(to, bytes, "%s", counters_missing()) : 0;
+}
+
 static void ignore_text(struct trace_settings *settings, const char *text)
 {
 }
@@ -91,7 +119,12 @@ static void execute(struct trace_settings *settings, char *option, char *value)
 static void use_options(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b), bool is_early)
 {
     char option[32], value[256];
-    struct trace_settings settings = trace_kernel_settings(control, ignore_text);
+    struct trace_settings settings = {.info = &trace_info_page,
+                                      .find_class = find_class,
+                                      .find_event = find_event,
+                                      .read = read,
+                                      .control = control,
+                                      .put = ignore_text};
     for (uint32_t i = 0; i < trace_command_count; i++) {
         const struct trace_command *command = &trace_commands[i];
         format_text(option, sizeof option, "trace.%s=", command->name);
