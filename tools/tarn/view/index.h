@@ -166,9 +166,8 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
 /*
  * The index in a file, so that a trace opens without a walk: $XDG_CACHE_HOME/tarn (or ~/.cache/tarn), under a
  * number made from the trace's path; a later trace with the same number replaces it. It is written under
- * another name and renamed. It is valid for one build of the tool, and for the streams: their names, sizes,
- * and the packets at both ends. A checksum shows that it is whole. As nobody else writes there, its content
- * needs no checks.
+ * another name and renamed. It ends with a checksum of its bytes, the tool's file and the trace's files (inode,
+ * time, size). As nobody else writes there, its content needs no further checks.
  */
 /* INDEX is empty before. False: there is none of this trace as it is. */
 bool index_load(struct index *index, const struct trace *trace);

@@ -12,9 +12,11 @@
 
 #define SLOTS 64u /* files at most */
 
-static uint64_t hash_words(const uint8_t *bytes, size_t size)
+/* ---- identity -------------------------------------------------------------------------------------- */
+
+static uint64_t hash_words(uint64_t hash, const uint8_t *bytes, size_t size)
 {
-    uint64_t hash = HASH_SEED, word;
+    uint64_t word;
 
     for (; size >= sizeof(word); bytes += sizeof(word), size -= sizeof(word)) {
         memcpy(&word, bytes, sizeof(word));
@@ -23,129 +25,70 @@ static uint64_t hash_words(const uint8_t *bytes, size_t size)
     return hash_bytes(hash, (const char *)bytes, size);
 }
 
-/* ---- identity -------------------------------------------------------------------------------------- */
-
-/* Of this build of the tool, and of the trace apart from its streams. */
-struct identity {
-    uint64_t inode, bytes; /* of the program */
-    int64_t built_s, built_ns;
-    uint32_t stream_count, event_count;
-    uint8_t uuid[16];
-    uint64_t clock_freq;
-    int64_t clock_base_ns;
-    uint64_t metadata_bytes;
-};
-
-struct stream_mark {
-    uint64_t size, begin, last_begin, last_seq, name /* its hash */;
-};
-
-static struct stream_mark mark_of(const struct trace *trace, const struct stream *stream)
+static uint64_t hash_file(uint64_t hash, const struct stat *file)
 {
-    struct stream_mark mark = {
-        .size = stream->size, .begin = stream->begin, .name = hash_text(HASH_SEED, stream->name)};
-    struct trace_packet header;
-    uint64_t bytes = stream->first_packet_bytes;
+    const uint64_t words[] = {file->st_ino, (uint64_t)file->st_mtim.tv_sec, (uint64_t)file->st_mtim.tv_nsec};
 
-    if (bytes != 0 && stream->size >= bytes &&
-        !anomaly_is_fatal(stream_header(trace, stream, stream->size - bytes, &header))) {
-        mark.last_begin = header.timestamp_begin;
-        mark.last_seq = header.packet_seq_num;
-    }
-    return mark;
+    return hash_words(hash, (const uint8_t *)words, sizeof(words));
 }
 
-static void add_identity(const struct trace *trace, struct buffer *out)
+/* Of this build of the tool, and of the trace. */
+static uint64_t identify(const struct trace *trace)
 {
-    struct identity identity = {.stream_count = trace->stream_count,
-                                .event_count = trace->schema.event_count,
-                                .clock_freq = trace->schema.clock_freq,
-                                .clock_base_ns = trace->schema.clock_base_ns,
-                                .metadata_bytes = trace->metadata_bytes};
-    struct stat program;
+    struct stat file = {0};
+    uint64_t hash = hash_bytes(HASH_SEED, (const char *)trace->schema.uuid, sizeof(trace->schema.uuid));
 
-    if (stat("/proc/self/exe", &program) == 0) {
-        identity.inode = program.st_ino;
-        identity.bytes = (uint64_t)program.st_size;
-        identity.built_s = program.st_mtim.tv_sec;
-        identity.built_ns = program.st_mtim.tv_nsec;
-    }
-    memcpy(identity.uuid, trace->schema.uuid, sizeof(identity.uuid));
-    buffer_add(out, &identity, sizeof(identity));
+    stat("/proc/self/exe", &file);
+    hash = hash_number(hash_file(hash, &file), trace->metadata_bytes);
     for (unsigned i = 0; i < trace->stream_count; i++) {
-        struct stream_mark mark = mark_of(trace, &trace->streams[i]);
-
-        buffer_add(out, &mark, sizeof(mark));
+        fstat(trace->streams[i].fd, &file);
+        hash = hash_number(hash_file(hash, &file), trace->streams[i].size);
     }
+    return hash;
 }
 
 /* ---- the index ------------------------------------------------------------------------------------- */
 
-static void read_part(struct buffer *part, struct buffer_reader *reader)
-{
-    uint64_t size;
-
-    buffer_get(reader, &size, sizeof(size));
-    if (size != 0)
-        buffer_add(part, reader->at, size);
-    buffer_skip(reader, size);
-}
-
 _Static_assert(sizeof(((struct index *)0)->parts) == offsetof(struct index, model),
                "the parts are all arrays");
 
-static void read_index(struct index *index, const struct trace *trace, struct buffer_reader *reader)
-{
-    uint64_t numbers[4];
-
-    buffer_get(reader, numbers, sizeof(numbers));
-    buffer_get(reader, &index->losses, sizeof(index->losses));
-    index->events = numbers[0];
-    index->begin = numbers[1];
-    index->end = numbers[2];
-    index->has_beginning = numbers[3] != 0;
-    for (unsigned i = 0; i < INDEX_PARTS; i++)
-        read_part(&index->parts[i], reader);
-    index_open_model(index, trace, blob_array_count(&index->snapshots));
-    model_restore_snapshot(index->model, index->ending.bytes, index->ending.used, false);
-}
-
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out)
 {
-    uint64_t hash, numbers[4] = {index->events, index->begin, index->end, index->has_beginning};
+    struct index head = *index;
+    uint64_t hash;
 
-    add_identity(trace, out);
-    buffer_add(out, numbers, sizeof(numbers));
-    buffer_add(out, &index->losses, sizeof(index->losses));
-    for (unsigned i = 0; i < INDEX_PARTS; i++) {
-        uint64_t size = index->parts[i].used;
-
-        buffer_add(out, &size, sizeof(size));
-        if (size != 0)
-            buffer_add(out, index->parts[i].bytes, size);
-    }
-    hash = hash_words(out->bytes, out->used);
+    head.model = NULL;
+    for (unsigned i = 0; i < INDEX_PARTS; i++)
+        head.parts[i] = (struct buffer){.used = index->parts[i].used};
+    buffer_add(out, &head, sizeof(head));
+    for (unsigned i = 0; i < INDEX_PARTS; i++)
+        if (index->parts[i].used != 0)
+            buffer_add(out, index->parts[i].bytes, index->parts[i].used);
+    hash = hash_words(identify(trace), out->bytes, out->used);
     buffer_add(out, &hash, sizeof(hash));
 }
 
 bool index_read(struct index *index, const struct trace *trace, const uint8_t *bytes, size_t size)
 {
     struct buffer_reader reader = {.at = bytes, .left = size - sizeof(uint64_t)};
-    struct buffer identity = {0};
     uint64_t hash;
-    bool is_for_trace;
 
     if (size < sizeof(hash))
         return false;
     memcpy(&hash, bytes + reader.left, sizeof(hash));
-    add_identity(trace, &identity);
-    is_for_trace = hash == hash_words(bytes, reader.left) && reader.left >= identity.used &&
-                   memcmp(bytes, identity.bytes, identity.used) == 0;
-    buffer_skip(&reader, identity.used);
-    free(identity.bytes);
-    if (is_for_trace)
-        read_index(index, trace, &reader);
-    return is_for_trace;
+    if (hash != hash_words(identify(trace), bytes, reader.left))
+        return false;
+    buffer_get(&reader, index, sizeof(*index));
+    for (unsigned i = 0; i < INDEX_PARTS; i++) {
+        size_t used = index->parts[i].used;
+
+        index->parts[i].used = 0;
+        buffer_add(&index->parts[i], reader.at, used);
+        buffer_skip(&reader, used);
+    }
+    index_open_model(index, trace, blob_array_count(&index->snapshots));
+    model_restore_snapshot(index->model, index->ending.bytes, index->ending.used, false);
+    return true;
 }
 
 /* ---- the file -------------------------------------------------------------------------------------- */
@@ -169,20 +112,6 @@ static bool path_of(const struct trace *trace, char path[PATH_MAX])
     return true;
 }
 
-static void write_file(const char *path, const struct buffer *bytes)
-{
-    char other[PATH_MAX + 16];
-    int fd;
-
-    snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
-    fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return;
-    if (!output_write(fd, bytes->bytes, bytes->used) || rename(other, path) != 0)
-        unlink(other);
-    close(fd);
-}
-
 bool index_load(struct index *index, const struct trace *trace)
 {
     char path[PATH_MAX], *bytes;
@@ -199,10 +128,13 @@ bool index_load(struct index *index, const struct trace *trace)
 void index_save(const struct index *index, const struct trace *trace)
 {
     struct buffer bytes = {0};
-    char path[PATH_MAX];
+    char path[PATH_MAX], other[PATH_MAX + 16];
 
     index_write(index, trace, &bytes);
-    if (path_of(trace, path))
-        write_file(path, &bytes);
+    if (path_of(trace, path)) {
+        snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
+        if (!output_write_file(AT_FDCWD, other, bytes.bytes, bytes.used) || rename(other, path) != 0)
+            unlink(other);
+    }
     free(bytes.bytes);
 }

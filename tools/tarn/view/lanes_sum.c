@@ -12,7 +12,7 @@
 
 #define WALK_BUDGET 200000u /* events, where the index is too coarse */
 
-struct summer {
+struct accumulator {
     struct cover cover;
     struct lanes *lanes;
     double pixel;     /* ticks */
@@ -64,21 +64,22 @@ static void add_thread(struct lane *lane, const struct tally_thread *thread, str
 }
 
 /* All threads with lanes are in the sum, because one that stays in its state is in no part. */
-static void begin_boxes(struct summer *summer, uint64_t begin)
+static void begin_boxes(struct accumulator *accumulator, uint64_t begin)
 {
-    tally_begin(&summer->sum, begin);
-    for (uint32_t i = 0; i < summer->lanes->thread_count; i++) {
-        struct tally_thread *thread = tally_add_thread(&summer->sum, summer->lanes->threads[i].number);
+    tally_begin(&accumulator->sum, begin);
+    for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++) {
+        struct tally_thread *thread =
+            tally_add_thread(&accumulator->sum, accumulator->lanes->threads[i].number);
 
-        thread->last = summer->states[i];
+        thread->last = accumulator->states[i];
         thread->until = begin;
     }
 }
 
-static void end_boxes(struct summer *summer, uint64_t end)
+static void end_boxes(struct accumulator *accumulator, uint64_t end)
 {
-    const struct lanes *lanes = summer->lanes;
-    struct tally *sum = &summer->sum;
+    const struct lanes *lanes = accumulator->lanes;
+    struct tally *sum = &accumulator->sum;
     struct lane_box box = {.begin = sum->begin, .end = end};
 
     if (end <= sum->begin)
@@ -91,33 +92,33 @@ static void end_boxes(struct summer *summer, uint64_t end)
         const struct tally_thread *thread = &sum->threads[lanes->threads[i].number];
 
         add_thread(&lanes->threads[i], thread, box);
-        summer->states[i] = thread->last;
+        accumulator->states[i] = thread->last;
     }
-    begin_boxes(summer, end);
+    begin_boxes(accumulator, end);
 }
 
 static void take(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end)
 {
-    struct summer *summer = OUTER(cover, struct summer, cover);
-    struct lanes *lanes = summer->lanes;
+    struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
+    struct lanes *lanes = accumulator->lanes;
 
-    tally_add(&summer->sum, part, begin, end);
+    tally_add(&accumulator->sum, part, begin, end);
     for (uint32_t type = 0; type < lanes->type_count && lanes->counts != NULL; type++)
         if (part->events[type] != 0)
             lanes_count(lanes, type, begin, end, part->events[type]);
-    if ((double)(end - summer->sum.begin) >= 0.75 * summer->pixel)
-        end_boxes(summer, end);
+    if ((double)(end - accumulator->sum.begin) >= 0.75 * accumulator->pixel)
+        end_boxes(accumulator, end);
 }
 
 /* Notes the state of each thread when the range begins. */
-static void note_states(struct summer *summer, const struct index *index, uint64_t from)
+static void note_states(struct accumulator *accumulator, const struct index *index, uint64_t from)
 {
-    const struct lanes *lanes = summer->lanes;
+    const struct lanes *lanes = accumulator->lanes;
     struct model model;
     struct merge merge;
-    uint64_t *limits = alloc_zero(summer->cover.trace->stream_count + 1, sizeof(*limits));
+    uint64_t *limits = alloc_zero(accumulator->cover.trace->stream_count + 1, sizeof(*limits));
 
-    walk_open_range(&model, &merge, summer->cover.trace, index, from, from, WALK_KNOWS_NOTHING, NULL);
+    walk_open_range(&model, &merge, accumulator->cover.trace, index, from, from, WALK_KNOWS_NOTHING, NULL);
     model_walk(&model, &merge);
     walk_limits(&merge, &model, from, limits);
     for (uint32_t i = 0; i < lanes->thread_count; i++) {
@@ -126,7 +127,7 @@ static void note_states(struct summer *summer, const struct index *index, uint64
 
         if (thread != NULL && thread->tid != MODEL_NOBODY &&
             (thread->state != MODEL_RUNNING || limits[thread->cpu] >= from))
-            summer->states[i] = (uint8_t)node_kind(thread);
+            accumulator->states[i] = (uint8_t)node_kind(thread);
     }
     free(limits);
     merge_close(&merge);
@@ -136,24 +137,24 @@ static void note_states(struct summer *summer, const struct index *index, uint64
 void lanes_sum(struct lanes *lanes, const struct view *view)
 {
     double pixel = (double)(lanes->to - lanes->from) / lanes->width;
-    struct summer summer = {.cover = {.index = &view->index,
-                                      .trace = &view->trace,
-                                      .from = lanes->from,
-                                      .to = lanes->to,
-                                      .grain = pixel > 2 ? pixel / 2 : 1,
-                                      .budget = WALK_BUDGET,
-                                      .take = take},
-                            .lanes = lanes,
-                            .pixel = pixel,
-                            .states = alloc_zero(lanes->thread_count + 1, 1)};
+    struct accumulator accumulator = {.cover = {.index = &view->index,
+                                                .trace = &view->trace,
+                                                .from = lanes->from,
+                                                .to = lanes->to,
+                                                .grain = pixel > 2 ? pixel / 2 : 1,
+                                                .budget = WALK_BUDGET,
+                                                .take = take},
+                                      .lanes = lanes,
+                                      .pixel = pixel,
+                                      .states = alloc_zero(lanes->thread_count + 1, 1)};
 
-    memset(summer.states, NODE_ABSENT, lanes->thread_count);
+    memset(accumulator.states, NODE_ABSENT, lanes->thread_count);
     if (lanes->from > view->index.begin)
-        note_states(&summer, &view->index, lanes->from);
-    tally_open(&summer.sum, &view->trace);
-    begin_boxes(&summer, lanes->from);
-    cover_range(&summer.cover);
-    end_boxes(&summer, lanes->to);
-    tally_close(&summer.sum);
-    free(summer.states);
+        note_states(&accumulator, &view->index, lanes->from);
+    tally_open(&accumulator.sum, &view->trace);
+    begin_boxes(&accumulator, lanes->from);
+    cover_range(&accumulator.cover);
+    end_boxes(&accumulator, lanes->to);
+    tally_close(&accumulator.sum);
+    free(accumulator.states);
 }
