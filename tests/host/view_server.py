@@ -42,7 +42,7 @@ class View:
         until = time.monotonic() + seconds * e2e.PATIENCE
         now = self.ask("changes")
         while not condition(now) and time.monotonic() < until:
-            time.sleep(0.05)
+            time.sleep(0.01)
             now = self.ask("changes")
         return now
 

@@ -63,15 +63,13 @@ void walk_begin(struct model *model, const struct merge *merge)
         walk_look_ahead(model, &merge->cursors[i]);
 }
 
-void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits)
+uint64_t walk_limit(const struct merge *merge, const struct model *model, uint32_t rank, uint64_t end)
 {
-    for (unsigned i = 0; i < merge->trace->stream_count; i++) {
-        const struct cursor *cursor = &merge->cursors[i];
-        const struct model_cpu *cpu = &model->cpus[i];
-        bool is_dark = cursor->at == NULL || comes_after_gap(cursor, cpu);
+    const struct cursor *cursor = &merge->cursors[rank];
+    const struct model_cpu *cpu = &model->cpus[rank];
+    bool is_dark = cursor->at == NULL || comes_after_gap(cursor, cpu);
 
-        limits[i] = is_dark && known_until(cpu, cursor) < end ? known_until(cpu, cursor) : end;
-    }
+    return is_dark && known_until(cpu, cursor) < end ? known_until(cpu, cursor) : end;
 }
 
 /* The time since the last known event is lost, up to TO or the end of the gap, and the threads that may have
@@ -98,14 +96,9 @@ static void finish_processor(struct model *model, struct model_cpu *cpu, const s
 
 void model_finish_range(struct model *model, const struct merge *merge)
 {
-    unsigned count = merge->trace->stream_count;
-    uint64_t *limits = alloc_zero(count + 1, sizeof(*limits));
-
     if (model->to != UINT64_MAX)
         model->now = model->to;
-    walk_limits(merge, model, model->to, limits);
-    for (unsigned i = 0; i < count; i++)
-        finish_processor(model, &model->cpus[i], &merge->cursors[i], limits[i]);
-    free(limits);
+    for (unsigned i = 0; i < merge->trace->stream_count; i++)
+        finish_processor(model, &model->cpus[i], &merge->cursors[i], walk_limit(merge, model, i, model->to));
     model_finish(model);
 }

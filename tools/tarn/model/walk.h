@@ -57,9 +57,8 @@ bool model_walk_trace(struct model *model, struct reporter *reporter, const vola
  * model->to have been taken, and MERGE stands at the next. */
 void model_finish_range(struct model *model, const struct merge *merge);
 
-/* Sets LIMITS, by rank, to the time up to which each CPU's activity is known, at most END. All events before
- * END have been taken. For a CPU without further events, or with a gap before the next, that is the end of
- * its last packet. */
-void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits);
+/* Returns the time up to which a CPU's activity is known, at most END. All events before END have been taken.
+ * For a CPU without further events, or with a gap before the next, that is the end of its last packet. */
+uint64_t walk_limit(const struct merge *merge, const struct model *model, uint32_t rank, uint64_t end);
 
 #endif

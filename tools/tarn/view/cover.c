@@ -10,10 +10,9 @@ struct cutter {
     struct cover *cover;
     struct model model;
     struct merge merge;
-    uint64_t *limits; /* by rank */
-    uint64_t begin;   /* of the part */
-    uint64_t grain;   /* number of the next border of grains ... */
-    uint64_t next;    /* ... and its time; ticks */
+    uint64_t begin; /* of the part */
+    uint64_t grain; /* number of the next border of grains ... */
+    uint64_t next;  /* ... and its time; ticks */
 };
 
 /* Ends a part. All events before AT have been taken. */
@@ -23,8 +22,7 @@ static void cut(struct cutter *cutter, uint64_t at)
 
     if (at <= cutter->begin)
         return;
-    walk_limits(&cutter->merge, &cutter->model, at, cutter->limits);
-    tally_open_segments(part, &cutter->model, cutter->limits, at);
+    tally_open_segments(part, &cutter->model, &cutter->merge, at);
     cutter->cover->take(cutter->cover, part, cutter->begin, at);
     tally_begin(part, at);
     model_begin_stays(&cutter->model, at);
@@ -70,7 +68,6 @@ static void walk_parts(struct cover *cover)
 
     if (cover->walk_begin == cover->walk_end)
         return;
-    cutter.limits = alloc_zero(cover->trace->stream_count + 1, sizeof(cutter.limits[0]));
     walk_open_range(&cutter.model, &cutter.merge, cover->trace, cover->index, cover->walk_begin,
                     cover->walk_end, WALK_KNOWS_NOTHING, NULL);
     tally_observe(&observer, &cover->part);
@@ -83,7 +80,6 @@ static void walk_parts(struct cover *cover)
     take_events(&cutter, cover->walk_end);
     merge_close(&cutter.merge);
     model_close(&cutter.model);
-    free(cutter.limits);
     cover->walk_begin = cover->walk_end;
 }
 

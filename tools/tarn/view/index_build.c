@@ -16,7 +16,6 @@ struct builder {
     struct losses losses;
     struct report_keeper keeper;
     struct position *positions;
-    uint64_t *limits;                   /* by rank, at the end of a block */
     struct tally tallies[INDEX_LEVELS]; /* of the open nodes */
     uint64_t number;                    /* of the open block's first event */
     uint64_t in_block;                  /* events in the open block */
@@ -169,8 +168,7 @@ static void close_block(struct builder *builder, uint64_t end)
     struct index *index = builder->index;
     struct index_block block = {tally->begin, builder->number};
 
-    walk_limits(&builder->merge, index->model, end, builder->limits);
-    tally_open_segments(tally, index->model, builder->limits, end);
+    tally_open_segments(tally, index->model, &builder->merge, end);
     for (uint32_t i = 0; i < tally->touched_count; i++)
         note_thread(builder, index->model->threads[tally->touched[i]]);
     buffer_add(&index->blocks, &block, sizeof(block));
@@ -319,7 +317,6 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
 
     index->begin = trace->begin;
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
-    builder.limits = alloc_zero(trace->stream_count + 1, sizeof(builder.limits[0]));
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_open(&builder.tallies[level], trace);
     losses_open(&builder.losses, trace);
@@ -329,5 +326,4 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_close(&builder.tallies[level]);
     free(builder.positions);
-    free(builder.limits);
 }

@@ -116,20 +116,17 @@ static void note_states(struct accumulator *accumulator, const struct index *ind
     const struct lanes *lanes = accumulator->lanes;
     struct model model;
     struct merge merge;
-    uint64_t *limits = alloc_zero(accumulator->cover.trace->stream_count + 1, sizeof(*limits));
 
     walk_open_range(&model, &merge, accumulator->cover.trace, index, from, from, WALK_KNOWS_NOTHING, NULL);
     model_walk(&model, &merge);
-    walk_limits(&merge, &model, from, limits);
     for (uint32_t i = 0; i < lanes->thread_count; i++) {
         uint32_t number = lanes->threads[i].number;
         const struct model_thread *thread = number < model.thread_count ? model.threads[number] : NULL;
 
         if (thread != NULL && thread->tid != MODEL_NOBODY &&
-            (thread->state != MODEL_RUNNING || limits[thread->cpu] >= from))
+            (thread->state != MODEL_RUNNING || walk_limit(&merge, &model, thread->cpu, from) >= from))
             accumulator->states[i] = (uint8_t)node_kind(thread);
     }
-    free(limits);
     merge_close(&merge);
     model_close(&model);
 }

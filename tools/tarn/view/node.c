@@ -116,28 +116,26 @@ static inline void add_run(struct tally *tally, const struct model_thread *threa
 }
 
 /* Touches the running threads, which may have logged no event. */
-static void touch_running(struct tally *tally, const struct model *model, const uint64_t *limits)
+static void touch_running(struct tally *tally, const struct model *model, const struct merge *merge,
+                          uint64_t end)
 {
     for (unsigned i = 0; i < tally->cpu_count; i++) {
         const struct model_thread *thread = model->cpus[i].thread;
 
         if (thread != NULL && thread->state == MODEL_RUNNING &&
-            (limits[i] > tally->begin || thread->segment > tally->begin))
+            (walk_limit(merge, model, i, end) > tally->begin || thread->segment > tally->begin))
             touch(tally, thread, thread->since);
     }
 }
 
-static void add_open(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
-                     const uint64_t *limits, uint64_t end)
+static void add_open(struct tally *tally, const struct model *model, const struct model_thread *thread,
+                     struct tally_thread *sum, const struct merge *merge, uint64_t end)
 {
     bool is_running = thread->state == MODEL_RUNNING;
-    uint64_t from = is_running ? thread->segment : thread->since, until = end;
+    uint64_t from = is_running ? thread->segment : thread->since;
+    uint64_t until = is_running ? walk_limit(merge, model, thread->cpu, end) : end;
 
-    sum->last = node_kind(thread);
-    if (is_running && limits[thread->cpu] < end) {
-        until = limits[thread->cpu];
-        sum->last = NODE_ABSENT; /* unknown from there on */
-    }
+    sum->last = until < end ? NODE_ABSENT : node_kind(thread); /* unknown from there on */
     from = from > tally->begin ? from : tally->begin;
     if (from < until)
         sum->ticks[node_kind(thread)] += until - from;
@@ -153,9 +151,10 @@ static void add_waited(struct tally *tally, const struct model *model, const str
         sum->ticks[node_kind_of_state((enum model_state)state)] += thread->waited[state];
 }
 
-void tally_open_segments(struct tally *tally, const struct model *model, const uint64_t *limits, uint64_t end)
+void tally_open_segments(struct tally *tally, const struct model *model, const struct merge *merge,
+                         uint64_t end)
 {
-    touch_running(tally, model, limits);
+    touch_running(tally, model, merge, end);
     for (uint32_t i = 0; i < tally->touched_count; i++) {
         const struct model_thread *thread = model->threads[tally->touched[i]];
         struct tally_thread *sum = &tally->threads[tally->touched[i]];
@@ -165,7 +164,7 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
         if (thread != NULL)
             add_waited(tally, model, thread, sum);
         if (thread != NULL && !thread->has_ended)
-            add_open(tally, thread, sum, limits, end);
+            add_open(tally, model, thread, sum, merge, end);
         give_to_cpu(tally, sum, tally->touched[i], thread != NULL && thread->is_idle);
     }
 }

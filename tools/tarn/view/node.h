@@ -10,7 +10,7 @@
 #ifndef TARN_NODE_H
 #define TARN_NODE_H
 
-#include <tools/tarn/model/model.h>
+#include <tools/tarn/model/walk.h>
 #include <tools/tarn/view/varint.h>
 
 enum node_kind {
@@ -84,9 +84,8 @@ static inline struct tally_thread *tally_touch(struct tally *tally, uint32_t num
     return __builtin_expect(*is_new, 0) ? tally_add_thread(tally, number) : &tally->threads[number];
 }
 
-/* Adds the segments open at END, so that all touched threads are counted up to END. Nothing is known of CPU
- * N from LIMITS[N] on. */
-void tally_open_segments(struct tally *tally, const struct model *model, const uint64_t *limits,
+/* Adds the segments open at END, up to which MERGE was taken: all touched threads are counted up to END. */
+void tally_open_segments(struct tally *tally, const struct model *model, const struct merge *merge,
                          uint64_t end);
 /* Fills a tally from a walk. */
 struct tally_observer {
