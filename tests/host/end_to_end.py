@@ -179,24 +179,28 @@ def wait_streams(trace, cpus, size=1):
              f"{size} bytes of {', '.join(paths)}")
 
 
-class Flood:
-    """`flood` in the guest's shell. It runs for a time of the guest's clock, in which a busy host may hardly run it, so it is
-    started again until its purpose is reached."""
+class Load:
+    """A command in the guest's shell that prints a line with its name at its end. It runs for a time of the guest's clock, in which a busy
+    host may hardly run it, so it is started again until its purpose is reached."""
 
-    def __init__(self, machine, words):
-        self.machine, self.words, self.started = machine, words, 0
+    def __init__(self, machine, command):
+        self.machine, self.command = machine, command
+        self.ends = self.count_ends()  # so many when all have ended
+
+    def count_ends(self):
+        # it may have been typed while the one before ended: then its echo stands in the same line
+        return sum(self.command.split()[0] + ": " in line for line in self.machine.lines)
 
     def start(self):
-        self.machine.type(f"flood {self.words}\n")
-        self.started += 1
+        self.machine.type(self.command + "\n")
+        self.ends += 1
 
     def has_ended(self):
-        # it may have been typed while the one before ended: then its echo stands in the same line
-        return sum("flood: " in line for line in self.machine.lines) >= self.started
+        return self.count_ends() >= self.ends
 
     def settle(self):
         """Waits until all have ended: an interrupted thread may count an event after tracing was stopped."""
-        wait_for(self.has_ended, "flood ends")
+        wait_for(self.has_ended, f"{self.command} ends")
 
     def until(self, condition, what):
         def is_done():
