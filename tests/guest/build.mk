@@ -27,7 +27,7 @@ GUEST_steered := smp=1 timed
 GUEST_load := free smp=64 memory=2G
 
 # Tests of the kernel. child.c makes spaces by system calls, without proc.
-$(call guest_tests,$(addprefix kernel_,frames futex ipc kill memory pager sched tlb) fuzz_syscalls fuzz_instructions,tests/guest/child.c)
+$(call guest_tests,$(addprefix kernel_,frames futex ipc kill memory pager sched space tlb) fuzz_syscalls fuzz_instructions,tests/guest/child.c)
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
@@ -80,7 +80,8 @@ $(eval $(call guest_test_program,shared_buffers,tests/guest/shared_buffers_test.
 GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there meets in another order
 
 # Workloads of `tarn explore`.
-$(call guest_tests,explore_meet explore_libc explore_servers)
+$(call guest_tests,explore_meet,tests/guest/child.c)
+$(call guest_tests,explore_libc explore_servers)
 $(call guest_programs,explore_net explore_again)
 
 # Run by tests/host and tests/bench.d.

@@ -4,18 +4,20 @@
  *
  * Signals that are waited for, one after the other: one that is lost stops its pair for ever. A server that
  * has both calls and signals of its bound notification to serve. Waits that end by a signal or at their
- * deadline, or because what they wait for ends. A saved reply that two threads give. Threads that signal each
- * other while others change their priorities and affinities. Copies of capabilities, which count references
- * to the same objects. Page frames of objects that become free. Objects are made, used and closed through
- * slots that all threads share: a user may find one closed at any moment.
+ * deadline, or because what they wait for ends. Replies at once, late, saved, given twice and never, to
+ * callers that fault, sleep, and are cancelled and suspended. Threads that signal each other while others
+ * change their priorities and affinities. Copies of capabilities, which count references to the same objects.
+ * Page frames of objects that become free. Objects are made, used and closed through slots that all threads
+ * share: a user may find one closed at any moment.
  *
- *     explore_meet [signals | waits | moves | copies | objects [TIMES]]     one part alone
+ *     explore_meet [signals | waits | replies | moves | copies | objects [TIMES]]     one part alone
  */
 #include "child.h"
 #include "leak.h"
 #include "tap.h"
 #include "threads.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/ipc.h>
@@ -141,7 +143,6 @@ static void *be_one_of_three(void *argument)
 /* ---- waits that end in two ways at once ------------------------------------------------------------------
  */
 
-#define FEW   60
 #define WAITS 200
 
 /* Once all are there: a closed slot is anybody's, also for a new thread's capability. */
@@ -194,58 +195,203 @@ static void *wait_for_end(void *argument)
     return NULL;
 }
 
-/* ---- a reply that two threads give -----------------------------------------------------------------------
+/* ---- replies --------------------------------------------------------------------------------------------
  */
 
-static pthread_barrier_t both;
-static cap_t saved;
-static uint32_t replied;
+/* Callers, in a child. The first one is not upset: it waits for ever where its reply is lost. */
+#define CALLERS 3u
+#define KEPT    4u /* saved replies of each server */
+#define CLOSE   1u
+#define PLACE   0x0000000a00000000ull
 
-/* 0 calls; 1 receives and saves the reply; 1 and 2 reply. */
-static void *call_or_reply(void *argument)
+static struct replied {
+    _Atomic uint32_t wrong, calls[CALLERS];
+    _Atomic uint64_t unanswered[CALLERS]; /* the last call that a server does not answer */
+} * replied;
+static cap_t callers[CALLERS];
+static struct child asking;
+
+/* Whether the reply is one to this call. */
+static bool is_reply_to(const struct ipc_message *reply, uint64_t number)
 {
-    for (uint64_t i = 0; i < FEW; i++) {
-        struct ipc_message message = {.label = i};
-        if (!argument) {
-            count_wrong(ipc_call(service, &message) || message.label != i + 1);
-            continue;
-        }
-        if (argument == (void *)1) {
-            count_wrong(ipc_receive(service, &message) != 0);
-            saved = (cap_t)sys_ipc_save_reply();
-        }
-        pthread_barrier_wait(&both);
-        message = (struct ipc_message){.label = i + 1};
-        if (ipc_reply_to(saved, &message) == 0)
-            __atomic_fetch_add(&replied, 1, __ATOMIC_SEQ_CST);
-        pthread_barrier_wait(&both);
+    return reply->label == ~number && reply->word[0] == number && reply->word[IPC_WORDS - 1] == number;
+}
+
+static bool call_with(struct replied *told, uint64_t number, uint64_t me, uint64_t random)
+{
+    struct ipc_message message = {.label = number};
+    const bool is_upset = me > 0;
+    const uint64_t deadline = is_upset && random % 2 ? deadline_after(random % SOON) : TARN_FOREVER;
+    const int64_t error = ipc_call_deadline(SLOT_FIRST_FREE, &message, deadline);
+    if (error == 0)
+        return is_reply_to(&message, number);
+    return (error == -E_TIMEOUT && deadline != TARN_FOREVER) || (error == -E_CANCELED && is_upset) ||
+           ((error == -E_DEAD || error == -E_CANCELED) && told->unanswered[me] == number);
+}
+
+/* No reply may end it. */
+static bool sleep_with(uint64_t me, uint64_t random)
+{
+    const uint64_t deadline = deadline_after(random % SOON);
+    return sys_thread_sleep(deadline) != 0 ? me > 0 : clock_monotonic_ns() >= deadline;
+}
+
+/* Returned in a register that results of calls have: the reply to a fault leaves it as it is. */
+static __attribute__((noipa)) volatile uint64_t *unmapped_page(uint64_t me)
+{
+    sys_space_unmap(SLOT_SPACE, PLACE + me * PAGE, PAGE);
+    return (volatile uint64_t *)(PLACE + me * PAGE);
+}
+
+static __attribute__((no_sanitize_thread)) void ask(uint64_t me)
+{
+    struct replied *told = (struct replied *)CHILD_SHARED;
+    uint64_t random = me;
+    for (uint64_t number = (me + 1) << 32;; number++) {
+        const uint64_t way = next_random(&random) % 8, drawn = next_random(&random);
+        const bool good = way == 0   ? *unmapped_page(me) == 0 /* a server maps it */
+                          : way == 1 ? sleep_with(me, drawn)
+                                     : call_with(told, number, me, drawn);
+        told->wrong += !good;
+        told->calls[me]++;
     }
+}
+
+/* Before it is not answered. One that its caller has given up is older than the caller's last. */
+static void leave_unanswered(uint64_t number)
+{
+    if (number == IPC_LABEL_FAULT)
+        return;
+    _Atomic uint64_t *last = &replied->unanswered[(number >> 32) - 1];
+    for (uint64_t before = *last; before < number;)
+        if (atomic_compare_exchange_weak(last, &before, number))
+            break;
+}
+
+static int64_t next_message(struct ipc_message *message)
+{
+    return ipc_receive_deadline(service, message, deadline_after(SOON));
+}
+
+static struct kept {
+    cap_t slot;
+    struct ipc_message reply;
+} kept[2][KEPT]; /* by each server */
+
+/* Once, also where there are two capabilities to it, or never. */
+static void give(struct kept *place, uint64_t random)
+{
+    const int64_t copy =
+        random % 4 == 0 ? sys_cap_copy(SLOT_SPACE, place->slot, 0, RIGHT_ALL, 0) : -E_BAD_CAP;
+    if (random % 8 == CLOSE) {
+        leave_unanswered(place->reply.word[0]);
+        sys_cap_close(place->slot);
+    } else {
+        ipc_reply_to(place->slot, &place->reply);
+    }
+    if (copy > 0)
+        count_wrong(ipc_reply_to((cap_t)copy, &place->reply) != -E_DEAD);
+    place->slot = 0;
+}
+
+/* What was saved last time in the same place is given. Saves the reply to a message, if there is one. */
+static void save(struct kept *place, const struct ipc_message *message, uint64_t random)
+{
+    if (place->slot)
+        give(place, random);
+    if (message)
+        *place = (struct kept){must(sys_ipc_save_reply()), *message};
+}
+
+/* Returns the result of receiving the next message. */
+static int64_t reply_randomly(struct kept *place, struct ipc_message *message, uint64_t random)
+{
+    const uint64_t number = message->label;
+    if (number == IPC_LABEL_FAULT && random % 4)
+        sys_space_map(asking.space, timed, message->word[1], PAGE, 0, MAP_READ | MAP_FIXED);
+    *message = (struct ipc_message){.label = number == IPC_LABEL_FAULT ? FAULT_REPLY_RESUME : ~number,
+                                    .word = {number, [IPC_WORDS - 1] = number}};
+    switch (random / 4 % 8) {
+    case 0:
+        ipc_reply(message);
+        count_wrong(ipc_reply(message) != -E_NO_REPLY);
+        break;
+    case 1: /* the next message takes its place */
+        leave_unanswered(number);
+        break;
+    case 2:
+    case 3:
+        save(place, message, random / 32);
+        break;
+    case 4:
+        return ipc_reply_receive_deadline(service, message, deadline_after(SOON));
+    default:
+        return ipc_reply_receive(service, message);
+    }
+    return next_message(message);
+}
+
+/* Until the first caller has called often enough. */
+static void serve_randomly(struct kept *places, uint64_t random)
+{
+    struct ipc_message message;
+    int64_t error = next_message(&message);
+    while (replied->calls[0] < WAITS) {
+        const uint64_t drawn = next_random(&random);
+        struct kept *place = &places[drawn / 1024 % KEPT];
+        if (error)
+            save(place, NULL, drawn);
+        error = error ? next_message(&message) : reply_randomly(place, &message, drawn);
+    }
+    if (!error)
+        leave_unanswered(message.label);
+    for (unsigned i = 0; i < KEPT; i++)
+        save(&places[i], NULL, CLOSE);
+}
+
+static void upset_others(uint64_t random)
+{
+    while (replied->calls[0] < WAITS) {
+        const uint64_t drawn = next_random(&random);
+        const cap_t other = callers[1 + drawn % (CALLERS - 1)];
+        sys_thread_sleep(deadline_after(drawn % SOON));
+        sys_thread_resume(other);
+        if (drawn / 16 % 4 == 0)
+            sys_thread_suspend(other);
+        else if (drawn / 16 % 4 == 1)
+            sys_thread_cancel(other);
+    }
+}
+
+static void *serve_or_upset(void *argument)
+{
+    const uintptr_t me = (uintptr_t)argument;
+    if (me < 2)
+        serve_randomly(kept[me], me);
+    else
+        upset_others(me);
     return NULL;
 }
 
-/* ---- replies that come too late -------------------------------------------------------------------------
- */
-
-/* 0 calls, for a short time only; 1 and 2 reply, perhaps when it calls again. */
-static void *call_or_reply_late(void *argument)
+static void test_replies(void)
 {
-    uint64_t random = (uintptr_t)argument;
-    for (uint64_t i = 0; !argument && i < WAITS; i++) {
-        struct ipc_message message = {.label = i};
-        int error = ipc_call_deadline(service, &message, deadline_after(next_random(&random) % SOON));
-        count_wrong(!error && message.label != i + 1);
-    }
-    if (!argument)
-        __atomic_store_n(&waiting, 0, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST)) {
-        struct ipc_message message;
-        if (ipc_receive_deadline(service, &message, deadline_after(SOON)))
-            continue;
-        sys_thread_sleep(deadline_after(next_random(&random) % SOON));
-        message.label++;
-        ipc_reply(&message);
-    }
-    return NULL;
+    const cap_t shared = must(sys_memory_create(PAGE));
+    replied = memory_map(shared, PAGE, MAP_READ | MAP_WRITE);
+    timed = must(sys_memory_create(PAGE));
+    must(child_create(&asking, "asking"));
+    must(child_give(&asking, service, SLOT_FIRST_FREE, RIGHT_SEND));
+    must(sys_space_set_fault_handler(asking.space, service));
+    child_map(&asking, shared, CHILD_SHARED, PAGE, MAP_READ | MAP_WRITE);
+    for (unsigned i = 0; i < CALLERS; i++)
+        callers[i] = child_run(&asking, ask, i, TARN_PRIO_USER, 0);
+    in_threads(3, serve_or_upset);
+    child_end(&asking);
+    check(!wrong && !replied->wrong, "a reply ends the wait that it is for, and no other");
+    for (unsigned i = 0; i < CALLERS; i++)
+        sys_cap_close(callers[i]);
+    memory_unmap(replied, PAGE);
+    sys_cap_close(shared);
+    sys_cap_close(timed);
 }
 
 /* ---- objects ----------------------------------------------------------------------------------------------
@@ -327,6 +473,7 @@ static void *share(void *argument)
 /* ---- copies --------------------------------------------------------------------------------------------
  */
 
+static pthread_barrier_t both;
 static cap_t originals[5];
 
 /* 0 waits for a reply, of which the others make copies, too. */
@@ -399,14 +546,6 @@ static void test_waits(void)
     in_threads(THREADS, wait_for_end);
     pthread_barrier_destroy(&all_there);
     check(!wrong, "the end of a notification ends all waits for it");
-    waiting = 1;
-    in_threads(3, call_or_reply_late);
-    check(!wrong, "a reply ends the call that it is for");
-    replied = 0;
-    pthread_barrier_init(&both, NULL, 2);
-    in_threads(3, call_or_reply);
-    pthread_barrier_destroy(&both);
-    check(!wrong && replied == FEW, "of two replies to a call one is given");
 }
 
 static void test_moves(void)
@@ -442,14 +581,12 @@ static void test_objects(void)
 static const struct part {
     const char *name;
     void (*test)(void);
-} parts[] = {{"signals", test_signals},
-             {"waits", test_waits},
-             {"moves", test_moves},
-             {"copies", test_copies},
-             {"objects", test_objects}};
+} parts[] = {{"signals", test_signals}, {"waits", test_waits},   {"replies", test_replies},
+             {"moves", test_moves},     {"copies", test_copies}, {"objects", test_objects}};
 
 int main(int argc, char **argv)
 {
+    child_prepare();
     struct system_stats before = first_stats();
     int times = argc > 2 ? atoi(argv[2]) : 1;
     for (int i = 0; i < THREADS; i++)

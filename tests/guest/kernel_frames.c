@@ -255,6 +255,33 @@ static void test_kind(uint64_t kind, uint64_t before)
     check(are_back(before), "%s: all page frames are freed", kinds[kind].name);
 }
 
+/* Blocks of all sizes that a program may have for DMA. */
+static void test_blocks(void)
+{
+    enum { BLOCKS = 32, TURNS = 2000 };
+    cap_t memory[BLOCKS] = {0};
+    uint64_t at[BLOCKS], size[BLOCKS], random = 1;
+    bool good = true;
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        const unsigned i = (unsigned)next_random(&random) % BLOCKS;
+        if (memory[i]) {
+            sys_cap_close(memory[i]);
+            memory[i] = 0;
+            continue;
+        }
+        size[i] = TARN_PAGE_SIZE << next_random(&random) % 8;
+        memory[i] = must(sys_memory_create_contiguous(SLOT_MACHINE, size[i]));
+        at[i] = (uint64_t)sys_memory_physical(SLOT_MACHINE, memory[i], 0);
+        good &= at[i] % TARN_PAGE_SIZE == 0;
+        for (unsigned j = 0; j < BLOCKS; j++)
+            good &= j == i || !memory[j] || at[i] >= at[j] + size[j] || at[j] >= at[i] + size[i];
+    }
+    for (unsigned i = 0; i < BLOCKS; i++)
+        if (memory[i])
+            sys_cap_close(memory[i]);
+    check(good, "blocks of page frames do not overlap");
+}
+
 int main(void)
 {
     child_prepare();
@@ -262,6 +289,8 @@ int main(void)
     struct system_stats before = first_stats();
     for (uint64_t kind = 0; kind < KINDS; kind++)
         test_kind(kind, before.frames_free);
+    test_blocks();
+    check(are_back(before.frames_free), "blocks: all page frames are freed");
     check(same_stats_soon(&before), "no object is left");
     return finish_tests();
 }

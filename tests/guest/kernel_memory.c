@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_memory.c - memory as programs see it: access rights, sizes, what is resident. Zeroing and
- * copying on write: tests/unit/kernel/memory_test.c; pagers: kernel_pager.c; out of memory: kernel_scarce.c.
+ * copying on write: kernel_space.c; pagers: kernel_pager.c; out of memory: kernel_scarce.c.
  */
 #include "probe.h"
 

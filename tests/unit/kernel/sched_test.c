@@ -21,7 +21,7 @@
 #include <kernel/space/space.h>
 #include <kernel/syscall/machine.h>
 #include <kernel/trace/control.h>
-#include <tests/unit/kernel/host.h>
+#include <tests/tap.h>
 #include <tests/unit/stub.h>
 
 #define CPUS        4u
@@ -30,6 +30,36 @@
 
 /* ---- Stubs ---- */
 
+uint64_t host_clock;
+struct cpu *host_cpu, cpus[CPUS_MAX];
+uint32_t cpu_count = CPUS;
+
+/* From now on this is that CPU. */
+static void host_become(uint32_t cpu)
+{
+    host_cpu = &cpus[cpu];
+}
+
+void panic(const char *format, ...)
+{
+    puts(format);
+    abort();
+}
+
+DOES_NOTHING(void spin_lock_contended(struct spinlock *lock));
+DOES_NOTHING(void spin_note_taken(struct spinlock *lock));
+DOES_NOTHING(void spin_note_released(struct spinlock *lock, uint64_t site));
+bool lock_is_watched;
+void spin_init(struct spinlock *lock, struct lock_class *class)
+{
+    *lock = (struct spinlock){.class = class};
+}
+DOES_NOTHING(void arch_send_ipi(struct cpu *target, enum ipi_kind kind));
+bool routines_on, profile_watches, trace_tables_in_use;
+DOES_NOTHING(void routines_beat(uint64_t now));
+DOES_NOTHING(void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged));
+DOES_NOTHING(void span_ended(uint64_t logged));
+DOES_NOTHING(void trace_tables_reclaim(bool is_heartbeat));
 LOCK_CLASS(thread_lock_class, "thread");
 static struct thread threads[THREADS_MAX], idle_threads[CPUS_MAX];
 static struct thread_block blocks[THREADS_MAX], idle_blocks[CPUS_MAX];
@@ -91,6 +121,9 @@ static void make_machine(unsigned cpu_total)
     memset(threads, 0, sizeof threads);
     for (unsigned i = 0; i < cpu_total; i++) {
         struct cpu *cpu = &cpus[i];
+        cpu->index = cpu->block.cpu = i;
+        cpu->bit = 1ull << i;
+        cpu->online = true;
         host_become(i);
         memset(&cpu->run_queue, 0, sizeof cpu->run_queue);
         memset(&idle_threads[i], 0, sizeof idle_threads[i]);
@@ -287,7 +320,6 @@ static void test_timers(void)
 
 int main(void)
 {
-    host_start(CPUS);
     timer_init(&(struct arch_clock_rate){0});
     for (unsigned i = 0; i < sizeof schedules / sizeof *schedules; i++)
         test_schedule(&schedules[i]);

@@ -1,42 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/cpu.h (host tests) - a CPU is a host thread that has chosen one of cpus[]. */
+/* port/cpu.h (host tests) - the test chooses which of cpus[] it is. */
 #ifndef PORT_CPU_H
 #define PORT_CPU_H
 
-#include <pthread.h>
 #include <sched.h>
 
 struct arch_cpu {
     int unused;
 };
-extern _Thread_local struct cpu *host_cpu;
+extern struct cpu *host_cpu;
 
 static inline struct cpu *this_cpu(void)
 {
     return host_cpu;
 }
 #define ARCH_CALL_ASIDE(function, argument) function(argument, 0)
+#define ARCH_SWITCHED_RETURNS               true
 
-static inline struct cpu *arch_cpu_pointer(void)
-{
-    return host_cpu;
-}
 static inline void arch_fence_after_store(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-static inline void arch_window_open(void)
-{
-}
-
-static inline void arch_window_close(void)
-{
-}
-
-#define ARCH_SWITCHED_RETURNS true
-static inline int64_t arch_switched(void)
-{
-    return SYSCALL_NO_RESULT;
 }
 static inline void arch_relax(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/frame.h (host tests) - a trap frame that a test can read. */
+/* port/frame.h (host tests) - nothing enters the kernel. */
 #ifndef PORT_FRAME_H
 #define PORT_FRAME_H
 
@@ -16,20 +16,5 @@ struct arch_frame {
 #define FRAME_CAPS      caps
 #define FRAME_DEADLINE  deadline
 #define FRAME_BADGE     badge
-
-static inline bool frame_is_syscall(const struct arch_frame *frame)
-{
-    return frame->ip != 0;
-}
-
-static inline void frame_restart_syscall(struct arch_frame *frame)
-{
-    frame->ip -= 1;
-}
-
-static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t stack, uint64_t arg)
-{
-    *frame = (struct arch_frame){.ip = entry, .sp = stack, .arg = arg};
-}
 
 #endif
