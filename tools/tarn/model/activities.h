@@ -130,13 +130,6 @@ static inline void activity_leave_top(struct model *model, struct model_thread *
         activity_tell_leave(model, thread, frame, end);
 }
 
-/* Whether the innermost activity is the system call NUMBER, implied by other events. */
-static inline bool activity_is_implied(const struct model_thread *thread, uint32_t number)
-{
-    return activity_top(thread) == ACTIVITY_SYSCALL && thread->frames[thread->depth - 1].is_implied &&
-           thread->frames[thread->depth - 1].detail == number;
-}
-
 static inline bool is_frame(const struct model_frame *frame, enum activity kind, uint32_t detail,
                             uint64_t arg0)
 {

@@ -91,12 +91,6 @@ static const struct event_binding marks[] = {
     {"trace_drain_end", on_drain_end, {"tid", "is_last"}, "44"},
 };
 
-/* In older schemas, messages on the fast path also stood for the entry of their system call. */
-static const struct event_binding implied[] = {
-    {"ipc_call", on_call_entry, {"call_id", "label", "endpoint", "server_tid", "is_entry"}, "88444"},
-    {"ipc_reply", on_reply_entry, {"call_id", "label", "client_tid", "is_entry"}, "8844"},
-};
-
 #define ROWS(table) table, sizeof(table) / sizeof(table[0])
 
 static const struct {
@@ -108,8 +102,7 @@ static const struct {
               {ROWS(names), false, "processes, programs or names are missing"},
               {ROWS(details), true, "calls, faults, interrupts or requests are missing"},
               {ROWS(late), false, NULL},
-              {ROWS(marks), true, NULL},
-              {ROWS(implied), true, NULL}};
+              {ROWS(marks), true, NULL}};
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 static bool has_width(const struct field *field, char width, bool swap)

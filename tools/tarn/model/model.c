@@ -46,13 +46,6 @@ static void set_actions(struct model *model)
     }
 }
 
-static uint32_t number_of(const struct model *model, const char *name)
-{
-    const struct field *numbers = model_detail_field(&model->trace->schema, ACTIVITY_SYSCALL);
-
-    return (uint32_t)field_label_value(numbers, name, UINT32_MAX);
-}
-
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to)
 {
     memset(model, 0, sizeof(*model));
@@ -74,9 +67,8 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->place_count = 256;
     model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
     set_actions(model);
-    model->number_call = number_of(model, "ipc_call");
-    model->number_receive = number_of(model, "ipc_receive");
-    model->number_reply_receive = number_of(model, "ipc_reply_receive");
+    model->number_receive = (uint32_t)field_label_value(model_detail_field(&trace->schema, ACTIVITY_SYSCALL),
+                                                        "ipc_receive", UINT32_MAX);
 }
 
 void model_observe(struct model *model, struct model_observer *observer)

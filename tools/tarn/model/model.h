@@ -85,7 +85,6 @@ struct model_frame {
     /* at its end: return value, action, or duration in ticks from the event that ends it */
     int64_t result;
     bool is_cut;     /* begin or end was not seen: before the trace or `from`, lost, or the thread died */
-    bool is_implied; /* a system call whose entry and exit other events stand for: trace/schema/syscall.ev */
     bool is_drain;   /* the drain's: its thread was draining when it began; never an interrupt */
 };
 
@@ -305,8 +304,7 @@ struct model {
     struct model_limit *limits;   /* by event index; saved in checkpoints */
     struct map processes;         /* of struct model_process, by pid */
     struct model_action *actions; /* by event index */
-    /* numbers of system calls, or UINT32_MAX */
-    uint32_t number_call, number_receive, number_reply_receive;
+    uint32_t number_receive; /* of the system call ipc_receive, or UINT32_MAX */
     struct arena arena;
 };
 

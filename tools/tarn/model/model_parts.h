@@ -279,11 +279,11 @@ typedef EVENT_HANDLER(model_handler);
 model_handler on_control, on_switches, on_switch, on_wakeup, on_enqueue, on_thread_create, on_thread_exit,
     on_thread_rename, on_priority, on_expire, on_cpu_idle, on_syscall_entry, on_syscall_exit, on_libc_entry,
     on_libc_exit, on_fault_entry, on_fault_exit, on_exception_entry, on_exception_exit, on_irq_entry,
-    on_irq_exit, on_ipi_entry, on_ipi_exit, on_request_begin, on_request_end, on_call, on_call_entry,
-    on_receive, on_reply, on_reply_entry, on_return, on_drain_begin, on_timer_entry, on_timer_exit,
-    on_drain_end, on_process_create, on_process_exec, on_process_exit, on_process_free, on_process_rename,
-    on_state_process, on_state_thread, on_state_image, on_state_irq, on_state_lock_class, on_lock_name,
-    on_sampling, on_event_sampling, on_event_threshold;
+    on_irq_exit, on_ipi_entry, on_ipi_exit, on_request_begin, on_request_end, on_call, on_receive, on_reply,
+    on_return, on_drain_begin, on_timer_entry, on_timer_exit, on_drain_end, on_process_create,
+    on_process_exec, on_process_exit, on_process_free, on_process_rename, on_state_process, on_state_thread,
+    on_state_image, on_state_irq, on_state_lock_class, on_lock_name, on_sampling, on_event_sampling,
+    on_event_threshold;
 
 /* The type that a trace_sampling or trace_threshold is about; NULL: the trace does not declare it. */
 const struct event_type *limited_type(const struct model *model, const struct event *event,

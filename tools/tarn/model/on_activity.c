@@ -75,29 +75,12 @@ ENDS(on_request_end, RUNNING, ACTIVITY_REQUEST, GET32(0), 0, (int32_t)GET32(1))
 
 /* ---- IPC ---- */
 
-/* The event stands for the entry of a system call, too. */
-static void enter_implied(struct model *model, struct model_thread *thread, uint32_t number)
-{
-    activity_enter(model, thread, ACTIVITY_SYSCALL, number, 0, 0);
-    if (thread->depth <= MODEL_DEPTH_MAX)
-        thread->frames[thread->depth - 1].is_implied = true;
-}
-
 EVENT_HANDLER(on_call)
 {
     struct model_thread *client = running_thread(model, cpu);
 
     if (client != NULL)
         call_made(model, client, GET64(0), GET64(1), GET32(2), GET32(3));
-}
-
-EVENT_HANDLER(on_call_entry)
-{
-    struct model_thread *client = running_thread(model, cpu);
-
-    if (client != NULL && GET32(4) != 0)
-        enter_implied(model, client, model->number_call);
-    on_call(model, cpu, event, action);
 }
 
 EVENT_HANDLER(on_receive)
@@ -116,21 +99,7 @@ EVENT_HANDLER(on_reply)
                        cpu->exception_action);
 }
 
-EVENT_HANDLER(on_reply_entry)
-{
-    struct model_thread *server = running_thread(model, cpu);
-
-    if (server != NULL && GET32(3) != 0)
-        enter_implied(model, server, model->number_reply_receive);
-    on_reply(model, cpu, event, action);
-}
-
 EVENT_HANDLER(on_return)
 {
-    struct model_thread *client = running_thread(model, cpu);
-    int64_t error = (int64_t)GET64(1);
-
-    call_returned(model, client, GET64(0), error);
-    if (client != NULL && activity_is_implied(client, model->number_call))
-        activity_leave(model, client, ACTIVITY_SYSCALL, model->number_call, 0, error);
+    call_returned(model, running_thread(model, cpu), GET64(0), (int64_t)GET64(1));
 }

@@ -117,8 +117,6 @@ EVENT_HANDLER(on_switch)
         tell_wakeup(model, next->waker, next, true);
     }
     run_thread(model, cpu, next, model->now);
-    if (activity_is_implied(next, model->number_reply_receive))
-        activity_leave(model, next, ACTIVITY_SYSCALL, model->number_reply_receive, 0, 0);
     next->switches++;
     cpu->switches += is_in_range(model) && !model_leaves_out(model, next);
     cpu->expired_tid = MODEL_NOBODY;

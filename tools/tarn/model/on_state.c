@@ -231,7 +231,6 @@ EVENT_HANDLER(on_control)
     static const uint8_t classes[ACTIVITIES] = {
         [ACTIVITY_LIBC] = 16, [ACTIVITY_SYSCALL] = 3, [ACTIVITY_FAULT] = 6,   [ACTIVITY_EXCEPTION] = 4,
         [ACTIVITY_IRQ] = 5,   [ACTIVITY_IPI] = 5,     [ACTIVITY_REQUEST] = 13};
-    enum { IMPLIES = 1 << 1 | 1 << 2 }; /* sched and ipc tell the ends of implied system calls */
     uint64_t old = GET64(0), mask = GET64(1);
     uint64_t off = old & ~mask;
 
@@ -239,8 +238,7 @@ EVENT_HANDLER(on_control)
         forget_running(model);
     for (struct model_thread *thread = model->live; off != 0 && thread != NULL; thread = thread->next) {
         for (uint32_t i = 0; i < thread->depth && i < MODEL_DEPTH_MAX; i++)
-            if (off >> classes[thread->frames[i].kind] & 1 ||
-                (thread->frames[i].is_implied && off & IMPLIES)) {
+            if (off >> classes[thread->frames[i].kind] & 1) {
                 activities_cut(model, thread, i, model->now);
                 thread->is_stack_known = false;
             }
