@@ -2,65 +2,50 @@
 /* lock_owners.c - explains waits for locks; see lock_owners.h. */
 #include <tools/tarn/analysis/lock_owners.h>
 
-/* Powers of two. A thread that others wait for until it ends
- * may have a long history until then; most have short ones. */
-#define CAPACITY_FIRST  8u
-#define CAPACITY_OF_ALL 128u
-#define CAPACITY_MAX    32768u
-#define EXTRA_MAX       (4u << 20) /* total beyond CAPACITY_OF_ALL per thread: 96 MiB */
+/* Powers of two. A thread that others wait for until it ends may have a long history until then. */
+#define CHANGES_FIRST     8u
+#define CHANGES_OF_LOCK   256u
+#define CHANGES_OF_THREAD 65536u
+#define CHANGES_MAX       (8u << 20) /* of all together: 192 MiB */
 
 /* ---- histories ---- */
 
-static struct lock_change *change_at(const struct lock_changes *changes, uint32_t number)
-{
-    return &changes->ring[number & (changes->capacity - 1)];
-}
-
-static uint32_t oldest(const struct lock_changes *changes)
-{
-    return changes->next > changes->capacity ? changes->next - changes->capacity : 0;
-}
-
-/* Whether the ring may be doubled. EXTRA: the total beyond what every ring may have; NULL: no extra. */
-static bool may_grow(const struct lock_changes *changes, uint64_t *extra)
-{
-    if (changes->capacity < CAPACITY_OF_ALL)
-        return true;
-    if (extra == NULL || changes->capacity == CAPACITY_MAX || *extra + changes->capacity > EXTRA_MAX)
-        return false;
-    *extra += changes->capacity;
-    return true;
-}
-
-static const struct lock_change *newest(const struct lock_changes *changes)
-{
-    return changes->next != 0 ? change_at(changes, changes->next - 1) : NULL;
-}
-
-static void add_change(struct lock_states *states, struct lock_changes *changes, uint64_t *extra,
+/* MOST: more are not kept. If there is no space, the older half is forgotten. */
+static void add_change(struct lock_states *states, struct lock_changes *changes, uint32_t most,
                        struct lock_change change)
 {
-    if (changes->next == changes->capacity && may_grow(changes, extra)) {
-        uint32_t capacity = changes->capacity ? 2 * changes->capacity : CAPACITY_FIRST;
-        struct lock_change *ring = arena_alloc(states->arena, capacity * sizeof(*ring));
+    uint32_t capacity = changes->capacity;
+    struct lock_change *old = changes->items;
 
-        if (changes->capacity != 0)
-            memcpy(ring, changes->ring, changes->capacity * sizeof(*ring));
-        changes->ring = ring;
-        changes->capacity = capacity;
+    if (changes->count == capacity && capacity > 0 &&
+        (capacity == most || states->space + capacity > CHANGES_MAX)) {
+        changes->count /= 2;
+        memcpy(old, old + changes->count, changes->count * sizeof(*old));
+        changes->is_cut = true;
+    } else if (changes->count == capacity) {
+        changes->capacity = capacity > 0 ? 2 * capacity : CHANGES_FIRST;
+        changes->items = arena_alloc(states->arena, changes->capacity * sizeof(*old));
+        states->space += changes->capacity - capacity;
+        for (uint32_t i = 0; i < changes->count; i++)
+            changes->items[i] = old[i];
     }
-    *change_at(changes, changes->next++) = change;
+    changes->items[changes->count++] = change;
 }
 
-/* Returns the number after the last change before TO; changes are in order of time. */
-static uint32_t behind_last(const struct lock_changes *changes, uint64_t to)
+static struct lock_change *newest(const struct lock_changes *changes)
 {
-    uint32_t low = oldest(changes), high = changes->next;
+    return changes->count != 0 ? &changes->items[changes->count - 1] : NULL;
+}
+
+/* Returns the number of changes before TO; changes are in order of time. */
+static uint32_t count_before(const struct lock_changes *changes, uint64_t to)
+{
+    uint32_t low = 0, high = changes->count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (change_at(changes, middle)->at < to)
+        if (changes->items[middle].at < to)
             low = middle + 1;
         else
             high = middle;
@@ -79,13 +64,13 @@ void lock_states_open(struct lock_states *states, struct analysis *analysis)
 /* A change at the time of the last one replaces it. */
 static void add_state(struct lock_states *states, struct lock_changes *changes, struct lock_change change)
 {
-    const struct lock_change *last = newest(changes);
+    struct lock_change *last = newest(changes);
 
     if (last != NULL && last->at == change.at)
-        *change_at(changes, changes->next - 1) = change;
+        *last = change;
     else if (last == NULL || last->state != change.state || last->mode != change.mode ||
              last->thread != change.thread)
-        add_change(states, changes, &states->extra, change);
+        add_change(states, changes, CHANGES_OF_THREAD, change);
 }
 
 /* THREAD's current state, which began at AT. */
@@ -115,54 +100,83 @@ void lock_states_delay(struct lock_states *states, const struct model_thread *th
     add_state(states, changes, change);
 }
 
-struct explained {
-    const struct lock_states *states;
-    lock_blame *blame;
-    void *context;
-};
-
-/* Reports TICKS in which THREAD, the holder, was in the state that CHANGE says. */
-static void explain_state(const struct explained *explained, const struct model_thread *thread,
-                          const struct lock_change *change, uint64_t ticks)
+static void add_deed(struct lock_states *states, struct lock_deed deed)
 {
-    const struct lock_stretch stretch = {.thread = thread,
-                                         .cause = change->state == MODEL_RUNNING   ? CAUSE_RUNNING
-                                                  : change->state == MODEL_READY   ? CAUSE_PREEMPTED
-                                                  : change->state == MODEL_UNKNOWN ? CAUSE_UNKNOWN
-                                                                                   : CAUSE_BLOCKED,
-                                         .state = change->state,
-                                         .mode = change->mode,
-                                         .instead = change->thread,
-                                         .ticks = ticks};
+    const struct lock_deed *old = states->deeds;
 
-    explained->blame(explained->context, &stretch);
+    for (size_t i = 0; i < states->deed_count; i++) {
+        struct lock_deed *known = &states->deeds[i];
+
+        if (known->thread == deed.thread && known->cause == deed.cause && known->state == deed.state &&
+            known->mode == deed.mode && known->instead == deed.instead) {
+            known->ticks += deed.ticks;
+            return;
+        }
+    }
+    if (states->deed_count == states->deed_size) {
+        states->deed_size = 2 * states->deed_size + 16;
+        states->deeds = arena_alloc(states->arena, states->deed_size * sizeof(deed));
+        for (size_t i = 0; i < states->deed_count; i++)
+            states->deeds[i] = old[i];
+    }
+    states->deeds[states->deed_count++] = deed;
 }
 
-/* Reports what a holder did, newest first, beginning with the open segment. */
-static void explain_holder(const struct explained *explained, const struct model_thread *thread,
-                           uint64_t from, uint64_t to)
+/* A time in which nobody is known to have the lock. */
+static void add_nobody(struct lock_states *states, enum lock_cause cause, uint64_t ticks)
+{
+    add_deed(states,
+             (struct lock_deed){.cause = cause, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = ticks});
+}
+
+/* Adds TICKS in which THREAD, the holder, was in the state that CHANGE says. A thread keeps its CPU while it
+ * has a lock of the kernel, and stays in the kernel. If it seems otherwise, another thread holds the lock,
+ * which did not have to wait for it. */
+static void explain_state(struct lock_states *states, const struct lock_wait *wait,
+                          const struct model_thread *thread, const struct lock_change *change, uint64_t ticks)
+{
+    bool is_kernel = !wait->may_sleep, runs = change->state == MODEL_RUNNING;
+    struct lock_deed deed = {.thread = thread,
+                             .cause = runs                             ? CAUSE_RUNNING
+                                      : change->state == MODEL_READY   ? CAUSE_PREEMPTED
+                                      : change->state == MODEL_UNKNOWN ? CAUSE_UNKNOWN
+                                                                       : CAUSE_BLOCKED,
+                             .state = change->state,
+                             .mode = is_kernel && change->mode == MODE_USER ? MODEL_MODES : change->mode,
+                             .instead = change->thread,
+                             .ticks = ticks};
+
+    if (is_kernel && (deed.cause == CAUSE_PREEMPTED || deed.cause == CAUSE_BLOCKED))
+        add_nobody(states, CAUSE_UNKNOWN, ticks);
+    else
+        add_deed(states, deed);
+}
+
+/* Adds what a holder did, newest first, beginning with the open segment. */
+static void explain_holder(struct lock_states *states, const struct lock_wait *wait,
+                           const struct model_thread *thread, uint64_t from, uint64_t to)
 {
     const struct lock_change unknown = {.state = MODEL_UNKNOWN, .mode = MODEL_MODES};
     const struct lock_change now = current_state(thread, thread->segment);
-    const struct lock_changes *changes = slots_find(&explained->states->threads, thread->number);
+    const struct lock_changes *changes = slots_find(&states->threads, thread->number);
     static const struct lock_changes none;
 
     changes = changes != NULL ? changes : &none;
-    if (now.at < to && (changes->next == 0 || newest(changes)->at <= now.at)) {
+    if (now.at < to && (changes->count == 0 || newest(changes)->at <= now.at)) {
         uint64_t begin = later(now.at, from);
 
-        explain_state(explained, thread, &now, to - begin);
+        explain_state(states, wait, thread, &now, to - begin);
         to = begin;
     }
-    for (uint32_t i = behind_last(changes, to); i > oldest(changes) && from < to; i--) {
-        const struct lock_change *change = change_at(changes, i - 1);
+    for (uint32_t i = count_before(changes, to); i > 0 && from < to; i--) {
+        const struct lock_change *change = &changes->items[i - 1];
         uint64_t begin = later(change->at, from);
 
-        explain_state(explained, thread, change, to - begin);
+        explain_state(states, wait, thread, change, to - begin);
         to = begin;
     }
     if (from < to)
-        explain_state(explained, thread, &unknown, to - from);
+        explain_state(states, wait, thread, &unknown, to - from);
 }
 
 /* ---- owners of a lock ---- */
@@ -175,7 +189,7 @@ void lock_taken(struct lock_states *states, struct lock_changes *owners, const s
     if (last != NULL && last->at >= at && last->thread == thread)
         return;
     if (last == NULL || last->thread != thread)
-        add_change(states, owners, NULL, (struct lock_change){.at = at, .thread = thread});
+        add_change(states, owners, CHANGES_OF_LOCK, (struct lock_change){.at = at, .thread = thread});
 }
 
 /* An acquisition that was not logged becomes known only at the release; the history stays in order. If
@@ -183,31 +197,27 @@ void lock_taken(struct lock_states *states, struct lock_changes *owners, const s
 void lock_released(struct lock_states *states, struct lock_changes *owners, const struct model_thread *thread,
                    uint64_t from, uint64_t at)
 {
-    const struct lock_change *last = newest(owners);
+    struct lock_change *last = newest(owners);
 
     if (last == NULL || (last->thread != thread && last->at <= from))
         lock_taken(states, owners, thread, from);
     else if (last->thread == NULL && last->at > from && last->at < at)
-        change_at(owners, owners->next - 1)->thread = thread;
+        last->thread = thread;
     if (newest(owners)->thread == thread && newest(owners)->at <= at)
         lock_taken(states, owners, NULL, at);
 }
 
 /* ---- a wait ---- */
 
-/* Reports a stretch in which THREAD owned the lock; if it is NULL, CAUSE says whether the lock was free. */
-static void explain_owner(const struct explained *explained, const struct model_thread *thread,
-                          enum lock_cause cause, uint64_t from, uint64_t to)
+/* Adds a time in which THREAD owned the lock; if it is NULL, CAUSE says whether the lock was free. */
+static void explain_owner(struct lock_states *states, const struct lock_wait *wait,
+                          const struct model_thread *thread, enum lock_cause cause, uint64_t from,
+                          uint64_t to)
 {
-    if (from >= to)
-        return;
-    const struct lock_stretch stretch = {
-        .cause = cause, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = to - from};
-
-    if (thread != NULL)
-        explain_holder(explained, thread, from, to);
-    else
-        explained->blame(explained->context, &stretch);
+    if (from < to && thread != NULL)
+        explain_holder(states, wait, thread, from, to);
+    else if (from < to)
+        add_nobody(states, cause, to - from);
 }
 
 /* Returns when the waiter began to take the lock without competition: it was woken, and LAST did not take
@@ -223,27 +233,25 @@ static uint64_t on_its_way(const struct lock_wait *wait, const struct lock_chang
     return last->thread == NULL ? last->at : wait->to;
 }
 
-void lock_explain(const struct lock_states *states, const struct lock_changes *owners,
-                  const struct lock_wait *wait, lock_blame *blame, void *context)
+void lock_explain(struct lock_states *states, const struct lock_changes *owners, const struct lock_wait *wait)
 {
-    const struct explained explained = {states, blame, context};
     struct lock_change now = {.at = wait->from, .thread = wait->holder};
     enum lock_cause cause = CAUSE_UNKNOWN; /* while no owner is known */
-    uint32_t first = oldest(owners);
     uint64_t way;
 
-    if (first > 0 && change_at(owners, first)->at > wait->from)
+    states->deed_count = 0;
+    if (owners->is_cut && owners->items[0].at > wait->from)
         now.thread = NULL; /* other owners in between were forgotten */
-    for (uint32_t i = first; i < owners->next; i++) {
-        const struct lock_change *change = change_at(owners, i);
+    for (uint32_t i = 0; i < owners->count; i++) {
+        const struct lock_change *change = &owners->items[i];
 
         if (change->at <= now.at || change->at >= wait->to || change->thread == wait->waiter)
             continue;
-        explain_owner(&explained, now.thread, cause, now.at, change->at);
+        explain_owner(states, wait, now.thread, cause, now.at, change->at);
         now = *change;
         cause = wait->all_known ? CAUSE_FREE : CAUSE_UNKNOWN;
     }
     way = on_its_way(wait, &now);
-    explain_owner(&explained, now.thread, cause, now.at, way);
-    explain_owner(&explained, NULL, CAUSE_FREE, way, wait->to);
+    explain_owner(states, wait, now.thread, cause, now.at, way);
+    explain_owner(states, wait, NULL, CAUSE_FREE, way, wait->to);
 }

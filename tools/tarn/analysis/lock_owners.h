@@ -26,16 +26,20 @@ struct lock_change {
     enum model_mode mode;
 };
 
-/* A ring of the newest changes, oldest first. All zero: empty. */
+/* The newest changes, oldest first. All zero: empty. */
 struct lock_changes {
-    struct lock_change *ring;
-    uint32_t capacity, next; /* next: total number of changes so far */
+    struct lock_change *items;
+    uint32_t count, capacity;
+    bool is_cut; /* older ones were forgotten */
 };
 
+struct lock_deed;
 struct lock_states {
-    struct slots threads; /* struct lock_changes by thread number, in order of time */
-    uint64_t extra;       /* number of changes stored beyond CAPACITY_OF_ALL per thread */
-    struct arena *arena;  /* of all changes, and of the owners */
+    struct slots threads;    /* struct lock_changes by thread number, in order of time */
+    uint64_t space;          /* number of changes for which there is space */
+    struct arena *arena;     /* of all changes, and of the owners */
+    struct lock_deed *deeds; /* of the wait that was explained last, latest first; they add up to it */
+    size_t deed_count, deed_size;
 };
 /* The memory is the analysis's. */
 void lock_states_open(struct lock_states *states, struct analysis *analysis);
@@ -52,8 +56,8 @@ void lock_taken(struct lock_states *states, struct lock_changes *owners, const s
 void lock_released(struct lock_states *states, struct lock_changes *owners, const struct model_thread *thread,
                    uint64_t from, uint64_t at);
 
-/* A part of a wait with one cause. */
-struct lock_stretch {
+/* The parts of a wait with one cause. */
+struct lock_deed {
     /* the holder; if NULL, only `cause` and `ticks` are valid */
     const struct model_thread *thread;
     enum lock_cause cause;
@@ -63,15 +67,15 @@ struct lock_stretch {
     const struct model_thread *instead;
     uint64_t ticks;
 };
-typedef void lock_blame(void *context, const struct lock_stretch *stretch);
 struct lock_wait {
     const struct model_thread *waiter, *holder; /* holder: at the begin of the wait; NULL: unknown */
     uint64_t from, to;
-    bool may_sleep; /* the waiter may sleep, and is woken at the release */
+    bool may_sleep; /* the waiter may sleep, and is woken at the release; otherwise it is a lock of the kernel
+                     */
     bool all_known; /* all acquisitions of the class are logged, so the lock was free if it had no owner */
 };
-/* Splits a wait that ends now into stretches without gaps, and calls BLAME for each. */
-void lock_explain(const struct lock_states *states, const struct lock_changes *owners,
-                  const struct lock_wait *wait, lock_blame *blame, void *context);
+/* Splits a wait that ends now into `deeds`. */
+void lock_explain(struct lock_states *states, const struct lock_changes *owners,
+                  const struct lock_wait *wait);
 
 #endif

@@ -80,8 +80,8 @@ CREATE VIRTUAL TABLE holders USING fold(lock_blame, by holder_utid, by class, by
 CREATE VIRTUAL TABLE insteads USING fold(lock_blame, by instead_utid, by holder_utid, by class, sum dur as waited);
 --: for chain-holder
 CREATE VIRTUAL TABLE chain_holders USING fold(lock_blame, where is_event = 0, by chain_id, by holder_utid, by did, by instead_utid,
-                                              keep class, keep chain_pid, keep chain, sum is_new_deed as waits, sum dur as waited,
-                                              max deed_dur as longest);
+                                              keep class, keep chain_pid, keep chain, count as waits, sum dur as waited,
+                                              max dur as longest);
 --: for waiting
 CREATE VIRTUAL TABLE waiting USING fold(lock_waiting, by utid, keep ts, keep lock, keep class, keep holder_utid);
 

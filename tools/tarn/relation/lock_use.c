@@ -17,7 +17,6 @@
 #define CHAIN_MAX   16u
 #define CHAIN_BYTES (CHAIN_MAX * 19u)  /* of its text */
 #define CLASS_REST  MODEL_LOCK_CLASSES /* for class numbers beyond those the model keeps */
-#define INSTEAD_MAX 8u                 /* number of threads distinguished in one wait */
 
 enum { USE, BLAME, WAITING };
 enum { CONTENDED, HELD, ACQUIRED, SLEEP, EVENTS };
@@ -46,11 +45,6 @@ struct lock_taking {
     const struct lock_chain *chain; /* NULL: unknown */
 };
 
-/* A holder's deed in the wait that met it last. */
-struct lock_deed {
-    uint64_t wait, ticks;
-};
-
 /* A thread that sleeps until a lock is free. */
 struct lock_sleeper {
     uint64_t since, lock;
@@ -68,7 +62,6 @@ struct locks {
     struct map owners;   /* struct lock_changes by pid and address */
     struct map chains;   /* struct lock_chain by class, the thread's pid, hash */
     struct map takings;  /* struct lock_taking by thread number, address, pid and class */
-    struct map deeds;    /* struct lock_deed by thread number, what it did */
     struct map sleepers; /* struct lock_sleeper by thread number */
     /* struct model_thread by tid: a thread that released a lock may end before the next acquisition */
     struct map ended;
@@ -83,24 +76,6 @@ struct lock_event {
     uint64_t lock, at, value; /* at: ticks */
     uint32_t class, pid;
     bool is_sampled, is_event;
-};
-
-/* A wait, while it is explained. */
-struct blamed {
-    struct locks *locks;
-    const struct lock_event *event;
-    const struct lock_chain *chain; /* of the waiter */
-    struct lock_wait wait;
-    uint64_t causes[LOCK_CAUSES];
-    /* the holder that caused most of the wait, the thread that ran longest instead of a holder; or NULL */
-    const struct model_thread *worst, *instead;
-    uint64_t worst_ticks, instead_ticks;
-    const struct model_thread *holder; /* the one reported last, and its ticks */
-    uint64_t holder_ticks;
-    struct {
-        const struct model_thread *thread;
-        uint64_t ticks;
-    } others[INSTEAD_MAX];
 };
 
 /* ---- reading events ---- */
@@ -236,146 +211,105 @@ static const struct lock_chain *let_go(struct locks *locks, const struct lock_ev
     VALUE_NUMBER((event)->is_event), CHAIN_CELLS(chain)
 /* clang-format on */
 
-static const char *name_deed(const struct lock_stretch *stretch)
+static const char *name_deed(const struct lock_deed *deed)
 {
     static const char *const modes[MODEL_MODES + 1] = {[MODE_USER] = "runs, user code",
                                                        [MODE_KERNEL] = "runs in the kernel",
                                                        [MODE_INTERRUPT] = "is interrupted",
                                                        [MODEL_MODES] = "runs"};
+    static const char *const others[LOCK_CAUSES] = {
+        [CAUSE_PREEMPTED] = "preempted", [CAUSE_FREE] = "free", [CAUSE_UNKNOWN] = "unknown"};
 
-    switch (stretch->cause) {
-    case CAUSE_RUNNING:
-        return modes[stretch->mode];
-    case CAUSE_PREEMPTED:
-        return "preempted";
-    case CAUSE_BLOCKED:
-        return model_state_names[stretch->state];
-    case CAUSE_FREE:
-        return "free";
-    default:
-        return "unknown";
-    }
-}
-
-/* How long the holder has done this in the current wait. */
-static uint64_t time_of_deed(struct locks *locks, const struct lock_stretch *stretch)
-{
-    uint64_t instead = stretch->instead != NULL ? stretch->instead->number : MODEL_NOBODY;
-    struct lock_deed *deed = map_at(
-        &locks->deeds, stretch->thread != NULL ? stretch->thread->number : MODEL_NOBODY,
-        instead << 32 | (uint64_t)stretch->cause << 16 | (uint64_t)stretch->state << 8 | stretch->mode, 0);
-
-    *deed = (struct lock_deed){locks->wait_count,
-                               stretch->ticks + (deed->wait == locks->wait_count ? deed->ticks : 0)};
-    return deed->ticks;
-}
-
-static void give_blame(const struct blamed *blamed, const struct lock_stretch *stretch)
-{
-    static const char *const causes[LOCK_CAUSES] = {"running", "preempted", "blocked", "free", "unknown"};
-    const struct lock_event *event = blamed->event;
-    uint64_t deed;
-
-    if (blamed->locks->making.sinks[BLAME] == NULL)
-        return;
-    deed = time_of_deed(blamed->locks, stretch);
-    MAKING_GIVE(&blamed->locks->making, BLAME, blamed->wait.from,
-                EVENT_CELLS(event, blamed->wait.from, blamed->chain), VALUE_NUMBER(blamed->locks->wait_count),
-                SPAN(stretch->ticks), value_text(causes[stretch->cause]), value_text(name_deed(stretch)),
-                value_of_thread(stretch->thread), value_of_thread(stretch->instead),
-                VALUE_NUMBER(blamed->holder_ticks == stretch->ticks), SPAN(blamed->holder_ticks),
-                VALUE_NUMBER(deed == stretch->ticks), SPAN(deed));
+    return deed->cause == CAUSE_RUNNING   ? modes[deed->mode]
+           : deed->cause == CAUSE_BLOCKED ? model_state_names[deed->state]
+                                          : others[deed->cause];
 }
 
 /* ---- waits ---- */
 
-static void note_instead(struct blamed *blamed, const struct model_thread *thread, uint64_t ticks)
+/* Returns how long HOLDER had the lock in the current wait, or INSTEAD ran in a holder's place. */
+static uint64_t time_of(const struct locks *locks, const struct model_thread *holder,
+                        const struct model_thread *instead)
 {
-    for (unsigned i = 0; i < INSTEAD_MAX; i++) {
-        if (blamed->others[i].thread != NULL && blamed->others[i].thread != thread)
-            continue;
-        blamed->others[i].thread = thread;
-        blamed->others[i].ticks += ticks;
-        if (blamed->others[i].ticks > blamed->instead_ticks) {
-            blamed->instead = thread;
-            blamed->instead_ticks = blamed->others[i].ticks;
-        }
-        return;
+    uint64_t ticks = 0;
+
+    for (size_t i = 0; i < locks->states.deed_count; i++) {
+        const struct lock_deed *deed = &locks->states.deeds[i];
+
+        if (holder != NULL ? deed->thread == holder : instead != NULL && deed->instead == instead)
+            ticks += deed->ticks;
+    }
+    return ticks;
+}
+
+static void give_blame(struct locks *locks, const struct lock_event *event, uint64_t from,
+                       const struct lock_chain *chain)
+{
+    static const char *const causes[LOCK_CAUSES] = {"running", "preempted", "blocked", "free", "unknown"};
+    const struct lock_deed *deeds = locks->states.deeds;
+
+    for (size_t i = 0; locks->making.sinks[BLAME] != NULL && i < locks->states.deed_count; i++) {
+        size_t first = 0; /* of this holder */
+
+        while (deeds[first].thread != deeds[i].thread)
+            first++;
+        MAKING_GIVE(&locks->making, BLAME, from, EVENT_CELLS(event, from, chain),
+                    VALUE_NUMBER(locks->wait_count), SPAN(deeds[i].ticks), value_text(causes[deeds[i].cause]),
+                    value_text(name_deed(&deeds[i])), value_of_thread(deeds[i].thread),
+                    value_of_thread(deeds[i].instead), VALUE_NUMBER(first == i),
+                    SPAN(time_of(locks, deeds[i].thread, NULL)));
     }
 }
 
-/* A thread keeps its CPU while it has a lock of the kernel, and stays in the kernel. If it seems otherwise,
- * another thread holds the lock, which did not have to wait for it. */
-static void correct_kernel(struct lock_stretch *stretch)
+static void give_wait(struct locks *locks, const struct lock_event *event, const struct lock_wait *wait,
+                      const struct lock_chain *chain)
 {
-    if (stretch->cause == CAUSE_PREEMPTED || stretch->cause == CAUSE_BLOCKED)
-        *stretch = (struct lock_stretch){
-            .cause = CAUSE_UNKNOWN, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = stretch->ticks};
-    else if (stretch->cause == CAUSE_RUNNING && stretch->mode == MODE_USER)
-        stretch->mode = MODEL_MODES;
-}
-
-static void take_blame(void *context, const struct lock_stretch *told)
-{
-    struct blamed *blamed = context;
-    struct lock_stretch stretch = *told;
-
-    if (blamed->event->pid == 0)
-        correct_kernel(&stretch);
-    blamed->causes[stretch.cause] += stretch.ticks;
-    if (stretch.thread != NULL) {
-        blamed->holder_ticks =
-            stretch.thread == blamed->holder ? blamed->holder_ticks + stretch.ticks : stretch.ticks;
-        blamed->holder = stretch.thread;
-        if (blamed->holder_ticks > blamed->worst_ticks) {
-            blamed->worst_ticks = blamed->holder_ticks;
-            blamed->worst = stretch.thread;
-        }
-        if (stretch.instead != NULL)
-            note_instead(blamed, stretch.instead, stretch.ticks);
-    }
-    give_blame(blamed, &stretch);
-}
-
-static void give_wait(const struct blamed *blamed)
-{
-    const struct lock_event *event = blamed->event;
-    const struct lock_wait *wait = &blamed->wait;
-    const struct model *model = blamed->locks->making.analysis->model;
     /* one that only spun was not woken */
     bool is_woken = wait->may_sleep && wait->waiter->woken > wait->from && wait->waiter->woken <= wait->to;
+    const struct model_thread *worst = NULL, *instead = NULL;
+    uint64_t causes[LOCK_CAUSES] = {0}, worst_ticks = 0, instead_ticks = 0, unknown = wait->to - wait->from;
+    const struct model_limit *limits = locks->making.analysis->model->limits;
 
-    MAKING_GIVE(
-        &blamed->locks->making, USE, wait->from, EVENT_CELLS(event, wait->from, blamed->chain),
-        VALUE_NUMBER(1), SPAN(wait->to - wait->from), VALUE_NUMBER(event->is_sampled),
-        VALUE_NUMBER(number_in(blamed->locks, event, SPINS, 0)), SPAN(blamed->causes[CAUSE_RUNNING]),
-        SPAN(blamed->causes[CAUSE_PREEMPTED]), SPAN(blamed->causes[CAUSE_BLOCKED]),
-        SPAN(blamed->causes[CAUSE_FREE]), SPAN(blamed->causes[CAUSE_UNKNOWN]), value_of_thread(blamed->worst),
-        value_of_thread(blamed->instead), VALUE_IF(blamed->instead != NULL, SPAN(blamed->instead_ticks)),
-        VALUE_NUMBER(is_woken), value_of_thread(is_woken ? wait->waiter->waker : NULL),
-        SPAN(model->limits[event->cursor->event.type->index].threshold), NOTHING, NOTHING, NOTHING, NOTHING);
+    for (size_t i = 0; i < locks->states.deed_count; i++) {
+        const struct lock_deed *deed = &locks->states.deeds[i];
+        uint64_t held = time_of(locks, deed->thread, NULL), ran = time_of(locks, NULL, deed->instead);
+
+        causes[deed->cause] += deed->ticks;
+        unknown -= deed->cause != CAUSE_UNKNOWN ? deed->ticks : 0;
+        worst = held > worst_ticks ? deed->thread : worst;
+        worst_ticks = later(held, worst_ticks);
+        instead = ran > instead_ticks ? deed->instead : instead;
+        instead_ticks = later(ran, instead_ticks);
+    }
+    MAKING_GIVE(&locks->making, USE, wait->from, EVENT_CELLS(event, wait->from, chain), VALUE_NUMBER(1),
+                SPAN(wait->to - wait->from), VALUE_NUMBER(event->is_sampled),
+                VALUE_NUMBER(number_in(locks, event, SPINS, 0)), SPAN(causes[CAUSE_RUNNING]),
+                SPAN(causes[CAUSE_PREEMPTED]), SPAN(causes[CAUSE_BLOCKED]), SPAN(causes[CAUSE_FREE]),
+                SPAN(unknown), value_of_thread(worst), value_of_thread(instead),
+                VALUE_IF(instead != NULL, SPAN(instead_ticks)), VALUE_NUMBER(is_woken),
+                value_of_thread(is_woken ? wait->waiter->waker : NULL),
+                SPAN(limits[event->cursor->event.type->index].threshold), NOTHING, NOTHING, NOTHING, NOTHING);
 }
 
 static void explain_wait(struct locks *locks, const struct lock_event *event)
 {
-    struct blamed blamed = {.locks = locks, .event = event};
     const struct model_lock_class *classes = locks->making.analysis->model->lock_classes;
+    const struct lock_chain *chain = chain_of(locks, event);
+    struct lock_wait wait = {.waiter = event->thread,
+                             .holder = holder_of(locks, event),
+                             .from = event->at - duration_of(event),
+                             .to = event->at,
+                             .may_sleep = event->pid != 0,
+                             .all_known =
+                                 event->class < CLASS_REST && classes[event->class].sample_every == 1};
 
-    blamed.wait =
-        (struct lock_wait){.waiter = event->thread,
-                           .holder = holder_of(locks, event),
-                           .from = event->at - duration_of(event),
-                           .to = event->at,
-                           .may_sleep = event->pid != 0,
-                           .all_known = event->class < CLASS_REST && classes[event->class].sample_every == 1};
-    blamed.chain = chain_of(locks, event);
     locks->wait_count++;
-    if (!event->is_event || blamed.wait.holder != NULL)
-        lock_explain(&locks->states, owners_of(locks, event), &blamed.wait, take_blame, &blamed);
-    else
-        blamed.causes[CAUSE_UNKNOWN] = blamed.wait.to - blamed.wait.from;
-    give_wait(&blamed);
-    take(locks, event, blamed.chain);
+    locks->states.deed_count = 0;
+    if (!event->is_event || wait.holder != NULL)
+        lock_explain(&locks->states, owners_of(locks, event), &wait);
+    give_blame(locks, event, wait.from, chain);
+    give_wait(locks, event, &wait, chain);
+    take(locks, event, chain);
 }
 
 /* ---- the events ---- */
@@ -505,7 +439,6 @@ static void open_locks(struct making *making)
     analysis_map(analysis, &locks->owners, sizeof(struct lock_changes));
     analysis_map(analysis, &locks->chains, sizeof(struct lock_chain));
     analysis_map(analysis, &locks->takings, sizeof(struct lock_taking));
-    analysis_map(analysis, &locks->deeds, sizeof(struct lock_deed));
     analysis_map(analysis, &locks->sleepers, sizeof(struct lock_sleeper));
     analysis_map(analysis, &locks->ended, sizeof(const struct model_thread *));
     making->observer.event = on_event;
@@ -566,15 +499,13 @@ static const struct relation_column use_columns[] = {
 static const struct relation_column blame_columns[] = {
     EVENT_COLUMNS("begin of the wait"),
     MADE_COLUMN("wait", UNIT_NUMBER, "number of the wait"),
-    MADE_COLUMN("dur", UNIT_SPAN, "a part of the wait"),
+    MADE_COLUMN("dur", UNIT_SPAN, "part of the wait in which that holder was in that state"),
     MADE_COLUMN("cause", UNIT_TEXT, "running, preempted, blocked, free or unknown"),
     MADE_COLUMN("did", UNIT_TEXT, "state of the holder"),
     MADE_COLUMN("holder_utid", UNIT_NUMBER, "the holder; empty: none, or unknown"),
     MADE_COLUMN("instead_utid", UNIT_NUMBER, "thread that ran while the holder was preempted"),
-    MADE_COLUMN("is_new_holder", UNIT_NUMBER, "1: the part before had another holder"),
-    MADE_COLUMN("holder_dur", UNIT_SPAN, "time for which the holder has had it in this wait"),
-    MADE_COLUMN("is_new_deed", UNIT_NUMBER, "1: the first part of the wait in which this holder did this"),
-    MADE_COLUMN("deed_dur", UNIT_SPAN, "time for which it has done that in this wait"),
+    MADE_COLUMN("is_new_holder", UNIT_NUMBER, "1: the first row of this holder in the wait"),
+    MADE_COLUMN("holder_dur", UNIT_SPAN, "time for which the holder had it in this wait"),
 };
 static const struct relation_column waiting_columns[] = {
     MADE_COLUMN("ts", UNIT_WHEN, "begin of the wait"),
@@ -588,8 +519,7 @@ static const struct relation_column waiting_columns[] = {
 const struct maker lock_maker = {
     .relations = {MADE_RELATION("lock_use", "waits for locks and events, acquisitions and holds",
                                 use_columns),
-                  MADE_RELATION("lock_blame", "parts of waits for locks, with the state of the holder",
-                                blame_columns),
+                  MADE_RELATION("lock_blame", "waits for locks, by holder and what it did", blame_columns),
                   MADE_RELATION("lock_waiting", "threads that still wait at the end", waiting_columns)},
     .size = sizeof(struct locks),
     .open = open_locks,
