@@ -1,9 +1,320 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ipc_path.c - builds the time line of a call from recorded segments; see ipc_path.h. */
+/*
+ * ipc_path.c - the relations `ipc_request` and `ipc_step`: one call, and its critical path: what it waited
+ * for, through all threads involved.
+ *
+ * The parameter `request` chooses the call among those that the others select. After the walk, a second one
+ * records the segments of the client and of servers' threads during the request, and the calls that they
+ * made. From these comes the time line: until a server received the call, what that server's thread did; then
+ * what it did for the call, where time in nested calls is resolved the same way; then what kept the client
+ * from continuing. Each step begins where the one before ended.
+ */
+#include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/relation/ipc_path.h>
+#include <tools/tarn/relation/delays.h>
+#include <tools/tarn/relation/maker.h>
 
+#define RANKS_MAX  100u       /* of the longest calls */
+#define PIECES_MAX (1u << 22) /* of 64 bytes each; any more are dropped */
 #define PATH_DEPTH 24u
+
+enum { REQUEST_ROW, STEP_ROW };
+enum { REQUEST, CLIENT, SERVER, FUNCTION }; /* parameters */
+
+struct wish {
+    enum { BY_RANK, BY_ID, BY_TIME } by;
+    uint64_t number; /* how many calls are longer; the ID; ticks: the first call that begins then or later */
+};
+
+/* A call that was seen completely. */
+struct ipc_request {
+    uint64_t id, label, whom; /* whom: functions_whom */
+    uint64_t called, returned;
+    uint32_t client; /* thread number in the model */
+    int64_t result;
+};
+
+#define PIECE_UNKNOWN MODEL_STATES
+
+struct piece {
+    uint64_t from, to;
+    uint64_t serving, calling; /* ids of calls; 0: none */
+    /* while it is ready: the thread that runs there; while blocked: the thread that woke it; or NULL */
+    const struct model_thread *other;
+    uint32_t detail;
+    uint16_t cpu;
+    uint8_t state, activity; /* ACTIVITIES: none */
+};
+
+struct pieces {
+    struct piece *items;
+    size_t count, size;
+};
+
+struct path_call {
+    struct model_call call; /* as it was last: its outer one is not valid */
+    const struct model_thread *replier;
+    uint64_t replier_serving;
+};
+
+/* The phase of the call that a step belongs to. */
+enum phase { PHASE_CALL, PHASE_TO_SERVER, PHASE_SERVES, PHASE_DEFERRED, PHASE_BACK };
+
+struct step {
+    struct piece piece;                /* cut to the step */
+    const struct model_thread *thread; /* NULL: nobody */
+    uint32_t depth;
+    enum phase phase;
+    const struct path_call *call;
+};
+
+struct follower {
+    struct making making; /* first */
+    struct wish wish;
+    struct ipc_request found[RANKS_MAX]; /* best first */
+    unsigned count;
+    /* of the second walk */
+    struct model_observer observer;
+    struct model model;
+    const struct ipc_request *request; /* one of `found` */
+    struct map servers;                /* pids */
+    struct delays delays;
+    struct slots threads; /* struct pieces, by thread number */
+    size_t piece_count;
+    struct map calls;                /* struct path_call, by id */
+    const struct model_thread *here; /* the thread that logged the current event */
+    struct step *steps;
+    size_t step_count, step_size;
+    uint64_t nested; /* number of nested calls on the path */
+};
+#define FOLLOWER(self) OUTER(self, struct follower, observer)
+
+static const struct path_call *path_call_of(const struct follower *path, uint64_t id)
+{
+    return id != 0 ? map_find(&path->calls, id, 0, 0) : NULL;
+}
+
+/* ---- which call ---- */
+
+static bool parse_wish(struct wish *wish, const struct trace *trace, const char *text, struct fail *fail)
+{
+    bool has_rank = text != NULL && strncmp(text, "longest:", 8) == 0;
+
+    *wish = (struct wish){.by = BY_RANK};
+    if (text == NULL || strcmp(text, "longest") == 0)
+        return true;
+    if (strncmp(text, "at:", 3) == 0) {
+        wish->by = BY_TIME;
+        return filter_time(trace, text + 3, &wish->number, fail);
+    }
+    wish->by = has_rank ? BY_RANK : BY_ID;
+    if (option_count(has_rank ? text + 8 : text, &wish->number, fail) && wish->number != 0 &&
+        (!has_rank || wish->number-- <= RANKS_MAX))
+        return true;
+    return fail_set(fail,
+                    "--request %.40s: expected a call's ID, longest, longest:N with N up to %u, or at:TIME",
+                    text, RANKS_MAX);
+}
+
+static bool check_request(const struct trace *trace, const char *const *parameters, struct fail *fail)
+{
+    struct wish wish;
+
+    return parse_wish(&wish, trace, parameters[REQUEST], fail);
+}
+
+static bool is_wanted(const struct making *making, const struct model_call *call)
+{
+    const struct functions *functions = &making->relations->functions;
+    const char *const *parameters = making->parameters;
+    uint64_t whom = functions_whom(call);
+    char text[FUNCTION_NAME_BYTES];
+
+    if (!analysis_wants(making->analysis, call->client) &&
+        (call->server == NULL || !analysis_wants(making->analysis, call->server)))
+        return false;
+    return (parameters[CLIENT] == NULL ||
+            match_glob(parameters[CLIENT], analysis_process_name(making->analysis, call->client->pid))) &&
+           (parameters[SERVER] == NULL ||
+            match_glob(parameters[SERVER], functions_server(functions, whom, text))) &&
+           (parameters[FUNCTION] == NULL ||
+            match_words(parameters[FUNCTION], functions_name(functions, whom, call->label, text)));
+}
+
+static bool is_better(const struct follower *follower, const struct ipc_request *a,
+                      const struct ipc_request *b)
+{
+    uint64_t ticks = a->returned - a->called, other = b->returned - b->called;
+
+    return follower->wish.by == BY_RANK && ticks != other ? ticks > other : a->called < b->called;
+}
+
+static void take_call(struct follower *follower, const struct ipc_request *call)
+{
+    unsigned limit = follower->wish.by == BY_RANK ? RANKS_MAX : 1, place = follower->count;
+
+    if ((follower->wish.by == BY_ID && call->id != follower->wish.number) ||
+        (follower->wish.by == BY_TIME && call->called < follower->wish.number))
+        return;
+    while (place > 0 && is_better(follower, call, &follower->found[place - 1])) {
+        if (place < limit)
+            follower->found[place] = follower->found[place - 1];
+        place--;
+    }
+    if (place < limit)
+        follower->found[place] = *call;
+    follower->count += follower->count < limit;
+}
+
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
+{
+    struct follower *follower = MAKING_OF(self, struct follower);
+    struct making *making = &follower->making;
+
+    functions_learn(&making->relations->functions, call);
+    if (has_ended && call->returned != 0 && call->called >= making->analysis->from && is_wanted(making, call))
+        take_call(follower, &(struct ipc_request){call->id, call->label, functions_whom(call), call->called,
+                                                  call->returned, call->client->number, ipc_result(call)});
+}
+
+/* ---- what happened meanwhile ---- */
+
+static bool is_followed(const struct follower *path, const struct model_thread *thread)
+{
+    return thread->number == path->request->client || map_find(&path->servers, thread->pid, 0, 0) != NULL;
+}
+
+static struct piece *add_piece(struct follower *path, const struct model_thread *thread, uint64_t from,
+                               uint64_t to)
+{
+    struct pieces *pieces = slots_at(&path->threads, thread->number);
+    struct piece *piece;
+
+    if (path->piece_count == PIECES_MAX)
+        return NULL;
+    path->piece_count++;
+    pieces->items = array_grow(pieces->items, pieces->count, &pieces->size, sizeof(pieces->items[0]));
+    piece = &pieces->items[pieces->count++];
+    *piece = (struct piece){.from = from,
+                            .to = to,
+                            .serving = thread->serving != NULL ? thread->serving->id : 0,
+                            .calling = thread->calling != NULL ? thread->calling->id : 0,
+                            .cpu = (uint16_t)thread->cpu,
+                            .state = (uint8_t)thread->state,
+                            .activity = ACTIVITIES};
+    return piece;
+}
+
+/* Skips a server's request activities: the activities inside say more. */
+static void tell_activity(struct piece *piece, const struct model_thread *thread)
+{
+    uint32_t depth = thread->depth <= MODEL_DEPTH_MAX ? thread->depth : 0;
+
+    while (depth > 0 && thread->frames[depth - 1].kind == ACTIVITY_REQUEST)
+        depth--;
+    if (depth > 0) {
+        piece->activity = (uint8_t)thread->frames[depth - 1].kind;
+        piece->detail = thread->frames[depth - 1].detail;
+    }
+}
+
+/* If the thread was blocked before it became ready, notes the waker in that piece. */
+static void tell_waker(struct follower *path, const struct model_thread *thread, uint64_t from)
+{
+    struct pieces *pieces = slots_at(&path->threads, thread->number);
+    struct piece *last = pieces->count != 0 ? &pieces->items[pieces->count - 1] : NULL;
+
+    if (last != NULL && last->to == from && last->state != MODEL_READY && last->state != MODEL_RUNNING &&
+        thread->waker != NULL)
+        last->other = thread->waker;
+}
+
+static void on_delay(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
+                     uint32_t cpu, uint64_t from, uint64_t to)
+{
+    struct follower *path = delays->owner;
+    struct piece *piece = is_followed(path, thread) ? add_piece(path, thread, from, to) : NULL;
+
+    if (piece == NULL)
+        return;
+    piece->state = MODEL_READY;
+    piece->cpu = (uint16_t)cpu;
+    piece->other = by;
+}
+
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
+{
+    struct follower *path = FOLLOWER(self);
+    struct piece *piece;
+
+    if (thread->state == MODEL_READY && is_followed(path, thread))
+        tell_waker(path, thread, from);
+    delays_segment(&path->delays, thread, from, to);
+    if (thread->state == MODEL_READY || !is_followed(path, thread))
+        return;
+    piece = add_piece(path, thread, from, to);
+    if (piece != NULL)
+        tell_activity(piece, thread);
+}
+
+/* The kind of a fault is known at its end. */
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
+{
+    struct follower *path = FOLLOWER(self);
+    struct pieces *pieces;
+
+    if (frame->kind != ACTIVITY_FAULT || !is_followed(path, thread))
+        return;
+    pieces = slots_at(&path->threads, thread->number);
+    for (size_t i = pieces->count; i-- > 0 && pieces->items[i].from >= frame->begin;)
+        if (pieces->items[i].activity == ACTIVITY_FAULT && pieces->items[i].detail == UINT32_MAX)
+            pieces->items[i].detail = frame->detail;
+}
+
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
+{
+    struct follower *path = FOLLOWER(self);
+
+    path->here = thread;
+    delays_event(&path->delays, cursor);
+}
+
+static void on_step_of_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                            bool has_ended)
+{
+    struct follower *path = FOLLOWER(self);
+    struct path_call *kept = map_at(&path->calls, call->id, 0, 0);
+
+    kept->call = *call;
+    if (call->replied == ticks && call->returned == 0 && !has_ended) {
+        kept->replier = path->here;
+        kept->replier_serving = path->here->serving != NULL ? path->here->serving->id : 0;
+    }
+}
+
+static int compare_pieces(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+/* Delays are reported newest first. */
+static void sort_pieces(struct follower *path)
+{
+    for (uint32_t n = 0; n < path->threads.count; n++) {
+        struct pieces *pieces = slots_at(&path->threads, n);
+
+        if (pieces->count > 1)
+            qsort(pieces->items, pieces->count, sizeof(pieces->items[0]), compare_pieces);
+    }
+}
+
+/* ---- the time line ---- */
 
 static bool goes_on(const struct step *last, const struct step *step)
 {
@@ -14,7 +325,7 @@ static bool goes_on(const struct step *last, const struct step *step)
            (step->phase != PHASE_TO_SERVER || last->piece.serving == step->piece.serving);
 }
 
-static void add_step(struct path *path, const struct step *step)
+static void add_step(struct follower *path, const struct step *step)
 {
     struct step *last = path->step_count != 0 ? &path->steps[path->step_count - 1] : NULL;
 
@@ -29,7 +340,8 @@ static void add_step(struct path *path, const struct step *step)
 }
 
 /* Returns what the thread did at AT, cut to [AT, to); for unknown time, up to the next known piece. */
-static struct piece piece_at(struct path *path, const struct model_thread *thread, uint64_t at, uint64_t to)
+static struct piece piece_at(struct follower *path, const struct model_thread *thread, uint64_t at,
+                             uint64_t to)
 {
     const struct pieces *pieces = thread != NULL ? slots_find(&path->threads, thread->number) : NULL;
     struct piece piece = {.from = at, .to = to, .state = PIECE_UNKNOWN, .activity = ACTIVITIES};
@@ -60,13 +372,13 @@ static uint64_t or_end(uint64_t ticks, uint64_t end)
     return ticks != 0 ? sooner(ticks, end) : end;
 }
 
-static void follow_call(struct path *path, const struct path_call *followed, uint64_t from, uint64_t to,
+static void follow_call(struct follower *path, const struct path_call *followed, uint64_t from, uint64_t to,
                         uint32_t depth);
 
 /* Follows a time of CALL in which both its client and THREAD may work: a
  * running one counts, else what THREAD waits for. A blocked client waits
  * for THREAD; one that is ready or runs does the remaining work itself. */
-static void follow_both(struct path *path, const struct path_call *call, enum phase phase,
+static void follow_both(struct follower *path, const struct path_call *call, enum phase phase,
                         const struct model_thread *thread, uint64_t from, uint64_t to, uint32_t depth)
 {
     while (from < to) {
@@ -84,7 +396,7 @@ static void follow_both(struct path *path, const struct path_call *call, enum ph
     }
 }
 
-static void follow_server(struct path *path, const struct path_call *call, uint64_t from, uint64_t to,
+static void follow_server(struct follower *path, const struct path_call *call, uint64_t from, uint64_t to,
                           uint32_t depth)
 {
     while (from < to) {
@@ -109,7 +421,7 @@ static void follow_server(struct path *path, const struct path_call *call, uint6
 }
 
 /* Follows a call in [FROM, TO) without gaps. DEPTH is the server's; the client's is one less. */
-static void follow_call(struct path *path, const struct path_call *followed, uint64_t from, uint64_t to,
+static void follow_call(struct follower *path, const struct path_call *followed, uint64_t from, uint64_t to,
                         uint32_t depth)
 {
     const struct model_call *call = &followed->call;
@@ -138,33 +450,198 @@ static void follow_call(struct path *path, const struct path_call *followed, uin
         follow_both(path, followed, PHASE_BACK, call->server, from, to, depth);
 }
 
-void path_close(struct path *path, struct model *model)
+/* ---- rows ---- */
+
+static const char *const phase_names[] = {"calls", "to server", "serves", "deferred", "back"};
+static const char *thread_name(const struct follower *path, const struct model_thread *thread)
 {
-    for (uint32_t n = 0; n < path->threads.count; n++)
-        free(((struct pieces *)slots_at(&path->threads, n))->items);
-    free(path->steps);
-    analysis_release(&path->analysis);
-    model_close(model);
+    return thread != NULL ? analysis_thread_name(path->making.analysis, thread) : "(nobody)";
 }
 
-const struct path_call *path_open(struct path *path, const struct analysis *analysis,
-                                  const struct ipc_request *request, const struct functions *functions,
-                                  struct model *model)
+static const char *call_name(const struct follower *path, const struct path_call *call,
+                             char text[FUNCTION_NAME_BYTES])
 {
-    const struct path_call *call;
+    return call != NULL ? functions_name(&path->making.relations->functions, functions_whom(&call->call),
+                                         call->call.label, text)
+                        : "another call";
+}
 
-    *path = (struct path){.analysis = {.trace = analysis->trace, .filter = analysis->filter},
-                          .owner = analysis,
-                          .request = request,
-                          .functions = functions};
-    analysis_map(&path->analysis, &path->calls, sizeof(struct path_call));
-    analysis_map(&path->analysis, &path->servers, sizeof(uint64_t));
+/* "name/tid"; NULL: nobody. */
+static struct value thread_text(const struct follower *path, const struct model_thread *thread, char text[80])
+{
+    if (thread != NULL)
+        snprintf(text, 80, "%s/%u", analysis_thread_name(path->making.analysis, thread), thread->tid);
+    return value_text(thread != NULL ? text : NULL);
+}
+
+static struct value detail_text(const struct field *const *details, const struct piece *piece,
+                                char text[ANALYSIS_NAME_BYTES])
+{
+    if (piece->activity == ACTIVITIES)
+        return NOTHING;
+    return value_text(piece->detail != UINT32_MAX ? label_of(details[piece->activity], piece->detail, text)
+                                                  : "");
+}
+
+/* Whether the thread serves another call instead: before it takes this one, or before it replies. */
+static bool serves_another(const struct step *step)
+{
+    return step->piece.serving != 0 &&
+           (step->phase == PHASE_DEFERRED ||
+            (step->phase == PHASE_TO_SERVER && step->thread != step->call->call.client &&
+             step->piece.serving != step->call->call.id));
+}
+
+static void give_step(struct follower *path, size_t number, uint64_t ns)
+{
+    struct making *making = &path->making;
+    const struct step *step = &path->steps[number];
+    const struct piece *piece = &step->piece;
+    const struct model_thread *thread = step->thread, *other = piece->other;
+    const struct path_call *served = path_call_of(path, piece->serving);
+    const struct model_thread *client = served != NULL ? served->call.client : NULL;
+    bool is_on_cpu = piece->state == MODEL_RUNNING || piece->state == MODEL_READY;
+    bool is_call = step->depth == 0 && step->phase == PHASE_TO_SERVER, serves = serves_another(step);
+    char name[FUNCTION_NAME_BYTES], serving[FUNCTION_NAME_BYTES], text[80], detail[ANALYSIS_NAME_BYTES];
+
+    MAKING_GIVE(making, STEP_ROW, path->request->called, VALUE_NUMBER(number), VALUE_NUMBER(step->depth),
+                VALUE_TICKS(piece->from - path->request->called, 0), VALUE_NUMBER(ns),
+                value_text(thread_name(path, thread)),
+                value_text(thread ? analysis_process_name(path->making.analysis, thread->pid) : "(nobody)"),
+                VALUE_IF(thread != NULL, VALUE_NUMBER(thread->tid)),
+                VALUE_IF(thread != NULL, VALUE_NUMBER(thread->pid)),
+                VALUE_IF(is_on_cpu, VALUE_NUMBER(path->making.analysis->trace->streams[piece->cpu].cpu)),
+                value_text(phase_names[is_call ? PHASE_CALL : step->phase]),
+                value_text(call_name(path, step->call, name)),
+                value_text(model_state_names[piece->state == PIECE_UNKNOWN ? MODEL_UNKNOWN : piece->state]),
+                value_text(piece->activity != ACTIVITIES ? model_activity_names[piece->activity] : NULL),
+                detail_text(making->relations->details, piece, detail), thread_text(path, other, text),
+                VALUE_NUMBER(other != NULL && other->is_idle),
+                value_text(serves ? call_name(path, served, serving) : NULL),
+                value_text(client != NULL ? analysis_thread_name(path->making.analysis, client) : NULL));
+}
+
+static void give_request(struct follower *path, const struct path_call *call)
+{
+    const struct ipc_request *request = path->request;
+    char name[FUNCTION_NAME_BYTES];
+
+    MAKING_GIVE(&path->making, REQUEST_ROW, request->called, VALUE_OF(VALUE_WHEN, request->called),
+                VALUE_TICKS(request->returned - request->called, 0), VALUE_OF(VALUE_HEX, request->id),
+                value_text(thread_name(path, call->call.client)), value_text(call_name(path, call, name)),
+                value_of_thread(call->call.client), value_of_thread(call->call.server),
+                VALUE_NUMBER(path->nested), VALUE_NUMBER(path->step_count),
+                VALUE_OF(VALUE_SIGNED, request->result));
+}
+
+static void open_follower(struct making *making)
+{
+    struct follower *follower = (struct follower *)making;
+    struct fail fail;
+
+    parse_wish(&follower->wish, making->analysis->trace, making->parameters[REQUEST], &fail);
+    making->observer.call = on_call;
+    analysis_map(making->analysis, &follower->calls, sizeof(struct path_call));
+    analysis_map(making->analysis, &follower->servers, sizeof(uint64_t));
+    analysis_slots(making->analysis, &follower->threads, sizeof(struct pieces));
+}
+
+/* Walks the time of the request again, and makes the steps. Follows the client and all threads of servers.
+ * Returns the call; NULL: cancelled. */
+static const struct path_call *walk_again(struct follower *path)
+{
+    const struct functions *functions = &path->making.relations->functions;
+    const struct ipc_request *request = path->request;
+    const struct path_call *call = NULL;
+
     for (size_t i = 0; i < functions->servers.count; i++)
         map_at(&path->servers,
                functions_pid(functions, FUNCTION_BY_ENDPOINT | functions->servers.entries[i]->key[0]), 0, 0);
-    analysis_slots(&path->analysis, &path->threads, sizeof(struct pieces));
-    call = path_record(path, model) ? path_call_of(path, request->id) : NULL;
+    path->making.analysis->model = &path->model;
+    path->delays.owner = path;
+    path->delays.delayed = on_delay;
+    delays_open(&path->delays, path->making.analysis);
+    path->observer = (struct model_observer){
+        .segment = on_segment, .leave = on_leave, .call = on_step_of_call, .event = on_event};
+    /* includes the event that ends it */
+    if (analysis_walk(path->making.analysis, &path->model, request->called, request->returned + 1,
+                      &path->observer)) {
+        sort_pieces(path);
+        call = path_call_of(path, request->id);
+    }
     if (call != NULL)
         follow_call(path, call, request->called, request->returned, 1);
     return call;
 }
+
+static void finish_follower(struct making *making)
+{
+    struct follower *path = (struct follower *)making;
+    uint64_t rank = path->wish.by == BY_RANK ? path->wish.number : 0;
+    struct analysis_accumulator accumulator = {.analysis = making->analysis};
+    struct model *model = making->analysis->model;
+    const struct path_call *call;
+
+    if (rank >= path->count)
+        return;
+    path->request = &path->found[rank];
+    call = walk_again(path);
+    if (call != NULL)
+        give_request(path, call);
+    for (size_t i = 0; call != NULL && i < path->step_count; i++)
+        give_step(path, i, analysis_add(&accumulator, path->steps[i].piece.to - path->steps[i].piece.from));
+    for (uint32_t n = 0; n < path->threads.count; n++)
+        free(((struct pieces *)slots_at(&path->threads, n))->items);
+    free(path->steps);
+    model_close(&path->model);
+    making->analysis->model = model;
+}
+
+/* clang-format off */
+#define PARAMETERS                                                                                            \
+    MADE_PARAMETER("request", REQUEST, "which call: its ID, longest (the default), longest:N, or at:SECONDS"), \
+    MADE_PARAMETER("clients", CLIENT, "only calls of these programs"),                                         \
+    MADE_PARAMETER("servers", SERVER, "only calls to these servers"),                                          \
+    MADE_PARAMETER("functions", FUNCTION, "only calls of these functions")
+static const struct relation_column request_columns[] = {
+    MADE_COLUMN("ts", UNIT_WHEN, "when the client called"),
+    MADE_COLUMN("dur", UNIT_SPAN, "time until the client continued"),
+    MADE_COLUMN("call_id", UNIT_ADDRESS, "number of the call"),
+    MADE_COLUMN("thread", UNIT_TEXT, "name of the client"),
+    MADE_COLUMN("function", UNIT_TEXT, "server and function"),
+    MADE_COLUMN("client_utid", UNIT_NUMBER, "thread that called"),
+    MADE_COLUMN("server_utid", UNIT_NUMBER, "thread that replied"),
+    MADE_COLUMN("calls", UNIT_NUMBER, "nested calls on the path"),
+    MADE_COLUMN("steps", UNIT_NUMBER, "number of steps"),
+    MADE_COLUMN("result", UNIT_NUMBER, "result of the call, or of the server; negative: an error"),
+    PARAMETERS};
+static const struct relation_column step_columns[] = {
+    MADE_COLUMN("number", UNIT_NUMBER, "number of the step, from 0 on"),
+    MADE_COLUMN("depth", UNIT_NUMBER, "number of calls around it"),
+    MADE_COLUMN("after", UNIT_SPAN, "time from the call until the step"),
+    MADE_COLUMN("dur", UNIT_NUMBER, "its nanoseconds; those of all steps add up to the latency"),
+    MADE_COLUMN("thread", UNIT_TEXT, "name of the thread that the call waited for"),
+    MADE_COLUMN("process", UNIT_TEXT, "name of its process"),
+    MADE_COLUMN("tid", UNIT_NUMBER, "thread ID"),
+    MADE_COLUMN("pid", UNIT_NUMBER, "process ID"),
+    MADE_COLUMN("cpu", UNIT_NUMBER, "where it ran, or was ready"),
+    MADE_COLUMN("phase", UNIT_TEXT, "phase of the call: calls, to server, serves, deferred or back"),
+    MADE_COLUMN("call", UNIT_TEXT, "server and function of the call, which may be a nested one"),
+    MADE_COLUMN("state", UNIT_TEXT, "state of the thread"),
+    MADE_COLUMN("activity", UNIT_TEXT, "innermost activity of the thread, as in the relation activity"),
+    MADE_COLUMN("detail", UNIT_TEXT, "which call, fault or interrupt that was"),
+    MADE_COLUMN("other", UNIT_TEXT, "name and ID of the thread that ran while it was ready, or else that woke it"),
+    MADE_COLUMN("other_is_idle", UNIT_NUMBER, "1: that is an idle thread"),
+    MADE_COLUMN("serves", UNIT_TEXT, "other call that the thread served instead: server and function"),
+    MADE_COLUMN("serves_client", UNIT_TEXT, "name of its client"),
+    PARAMETERS};
+/* clang-format on */
+
+const struct maker ipc_path_maker = {
+    .relations = {MADE_RELATION("ipc_request", "the call that is followed", request_columns),
+                  MADE_RELATION("ipc_step", "the critical path of a call: steps without gaps", step_columns)},
+    .size = sizeof(struct follower),
+    .open = open_follower,
+    .finish = finish_follower,
+    .check = check_request,
+};
