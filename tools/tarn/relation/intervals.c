@@ -73,13 +73,6 @@ static bool resolve(struct interval *interval, const struct schema *schema, cons
     return pair_resolve(&interval->pair, schema, &spec, fail) && find_group(interval, spec.group, fail);
 }
 
-static bool check_pairing(const struct trace *trace, const char *const *parameters, struct fail *fail)
-{
-    struct interval interval;
-
-    return resolve(&interval, &trace->schema, parameters, fail);
-}
-
 /* A key's `whom`. */
 static uint64_t whom_of(const struct pairing *pairing, const struct cursor *cursor,
                         const struct model_thread *thread)
@@ -203,10 +196,10 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 static void open_pairing(struct making *making)
 {
     struct pairing *pairing = (struct pairing *)making;
-    struct fail fail;
 
     analysis_map(making->analysis, &pairing->open, sizeof(struct open_interval));
-    if (resolve(&pairing->interval, &making->analysis->trace->schema, making->parameters, &fail))
+    if (resolve(&pairing->interval, &making->analysis->trace->schema, making->parameters,
+                &making->relations->fail))
         making->observer.event = on_event;
 }
 
@@ -241,5 +234,4 @@ const struct maker interval_maker = {
     .size = sizeof(struct pairing),
     .open = open_pairing,
     .finish = finish_pairing,
-    .check = check_pairing,
 };

@@ -96,31 +96,22 @@ static const struct path_call *path_call_of(const struct follower *path, uint64_
 
 /* ---- which call ---- */
 
-static bool parse_wish(struct wish *wish, const struct trace *trace, const char *text, struct fail *fail)
+static void parse_wish(struct making *making, struct wish *wish, const char *text)
 {
-    bool has_rank = text != NULL && strncmp(text, "longest:", 8) == 0;
+    bool has_rank = strncmp(text, "longest:", 8) == 0;
+    struct fail *fail = &making->relations->fail, why;
 
-    *wish = (struct wish){.by = BY_RANK};
-    if (text == NULL || strcmp(text, "longest") == 0)
-        return true;
+    wish->by = strcmp(text, "longest") == 0 || has_rank ? BY_RANK : BY_ID;
     if (strncmp(text, "at:", 3) == 0) {
         wish->by = BY_TIME;
-        return filter_time(trace, text + 3, &wish->number, fail);
+        filter_time(making->analysis->trace, text + 3, &wish->number, fail);
+    } else if ((wish->by == BY_ID || has_rank) &&
+               (!option_count(has_rank ? text + 8 : text, &wish->number, &why) || wish->number == 0 ||
+                (has_rank && wish->number-- > RANKS_MAX))) {
+        fail_set(fail,
+                 "--request %.40s: expected a call's ID, longest, longest:N with N up to %u, or at:TIME",
+                 text, RANKS_MAX);
     }
-    wish->by = has_rank ? BY_RANK : BY_ID;
-    if (option_count(has_rank ? text + 8 : text, &wish->number, fail) && wish->number != 0 &&
-        (!has_rank || wish->number-- <= RANKS_MAX))
-        return true;
-    return fail_set(fail,
-                    "--request %.40s: expected a call's ID, longest, longest:N with N up to %u, or at:TIME",
-                    text, RANKS_MAX);
-}
-
-static bool check_request(const struct trace *trace, const char *const *parameters, struct fail *fail)
-{
-    struct wish wish;
-
-    return parse_wish(&wish, trace, parameters[REQUEST], fail);
 }
 
 static bool is_wanted(const struct making *making, const struct model_call *call)
@@ -537,9 +528,9 @@ static void give_request(struct follower *path, const struct path_call *call)
 static void open_follower(struct making *making)
 {
     struct follower *follower = (struct follower *)making;
-    struct fail fail;
 
-    parse_wish(&follower->wish, making->analysis->trace, making->parameters[REQUEST], &fail);
+    if (making->parameters[REQUEST] != NULL)
+        parse_wish(making, &follower->wish, making->parameters[REQUEST]);
     making->observer.call = on_call;
     analysis_map(making->analysis, &follower->calls, sizeof(struct path_call));
     analysis_map(making->analysis, &follower->servers, sizeof(uint64_t));
@@ -643,5 +634,4 @@ const struct maker ipc_path_maker = {
     .size = sizeof(struct follower),
     .open = open_follower,
     .finish = finish_follower,
-    .check = check_request,
 };

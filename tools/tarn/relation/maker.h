@@ -17,12 +17,12 @@ struct maker {
         const char *name, *text;
         const struct relation_column *columns;
         unsigned column_count;
-    } relations[MAKER_RELATIONS];          /* ended by a NULL name */
-    size_t size;                           /* of its state, which begins with struct making */
-    void (*open)(struct making *making);   /* sets functions of making->observer; memory is the analysis's */
+    } relations[MAKER_RELATIONS]; /* ended by a NULL name */
+    size_t size;                  /* of its state, which begins with struct making */
+    /* Sets functions of making->observer; memory is the analysis's. Sets relations->fail if it cannot open
+     * with these parameters. */
+    void (*open)(struct making *making);
     void (*finish)(struct making *making); /* after the walk, with a valid model; or NULL */
-    /* Whether it can open with these parameters; NULL: it has none, or takes all. */
-    bool (*check)(const struct trace *trace, const char *const *parameters, struct fail *fail);
 };
 
 /* The state of a maker during a walk. */

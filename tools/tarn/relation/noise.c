@@ -59,21 +59,6 @@ struct noises {
     struct slots threads; /* struct noise_thread, by thread number */
 };
 
-static bool quantum_us(const char *const *parameters, uint64_t *us, struct fail *fail)
-{
-    *us = QUANTUM_US;
-    return parameters[0] == NULL ||
-           (option_count(parameters[0], us, fail) && *us > 0 && *us <= QUANTUM_US_MAX) ||
-           fail_set(fail, "--quantum %.40s: expected a number from 1 to %u", parameters[0], QUANTUM_US_MAX);
-}
-
-static bool check_quantum(const struct trace *trace, const char *const *parameters, struct fail *fail)
-{
-    uint64_t us;
-
-    return quantum_us(parameters, &us, fail);
-}
-
 /* Classifies a segment. */
 static enum noise kind_of(struct noise_thread *record, const struct model_thread *thread)
 {
@@ -241,11 +226,14 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
 static void open_noises(struct making *making)
 {
     struct noises *noises = (struct noises *)making;
-    uint64_t us;
+    const char *quantum = making->parameters[0];
+    uint64_t us = QUANTUM_US;
     struct fail fail;
     unsigned __int128 ticks;
 
-    quantum_us(making->parameters, &us, &fail);
+    if (quantum != NULL && (!option_count(quantum, &us, &fail) || us == 0 || us > QUANTUM_US_MAX))
+        fail_set(&making->relations->fail, "--quantum %.40s: expected a number from 1 to %u", quantum,
+                 QUANTUM_US_MAX);
     ticks = (unsigned __int128)us * making->analysis->trace->schema.clock_freq / 1000000;
     noises->quantum = ticks == 0 ? 1 : ticks > INT64_MAX ? INT64_MAX : (uint64_t)ticks;
     analysis_slots(making->analysis, &noises->threads, sizeof(struct noise_thread));
@@ -303,5 +291,4 @@ const struct maker noise_maker = {
     .size = sizeof(struct noises),
     .open = open_noises,
     .finish = finish_noises,
-    .check = check_quantum,
 };

@@ -238,13 +238,6 @@ void making_give(struct making *making, unsigned which, uint64_t begin, const st
                                                       .parameters = making->parameters});
 }
 
-bool relation_check(const struct relation_sink *sink, const struct trace *trace, struct fail *fail)
-{
-    const struct maker *maker = sink->relation->maker;
-
-    return maker == NULL || maker->check == NULL || maker->check(trace, sink->parameters, fail);
-}
-
 void relations_add(struct relations *relations, struct relation_sink *sink)
 {
     struct relation_sink **last = &relations->sinks[sink->relation->source];
@@ -283,7 +276,7 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
     }
 }
 
-void relations_observe(struct relations *relations)
+bool relations_observe(struct relations *relations)
 {
     relations->observer.only_scheduling = relations->observer.leave == NULL && !relations->needs_activities;
     relations->analysis->observer.only_scheduling = relations->observer.only_scheduling;
@@ -292,6 +285,7 @@ void relations_observe(struct relations *relations)
         making->maker->open(making);
         model_observe(relations->analysis->model, &making->observer);
     }
+    return relations->fail.text[0] == '\0';
 }
 
 void relations_finish(struct relations *relations)

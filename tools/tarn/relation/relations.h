@@ -29,6 +29,7 @@ struct relations {
     uint32_t statedump_class; /* UINT32_MAX: the trace lacks it */
     struct map ipis;          /* of struct pending_ipi by target and kind: sent and not yet taken */
     struct making *makings;   /* those that are wanted */
+    struct fail fail;
     char *list_text;
     char text[1024];             /* of the value that was asked for last */
     const struct losses *losses; /* for SOURCE_TRACE; NULL: unknown */
@@ -39,11 +40,9 @@ struct relations {
 /* ANALYSIS is open. Add sinks, then observe its model; after the walk, finish. The memory is the analysis's.
  */
 void relations_open(struct relations *relations, struct analysis *analysis);
-/* Checks the parameters of SINK. */
-bool relation_check(const struct relation_sink *sink, const struct trace *trace, struct fail *fail);
 /* SINK's relation is of a source before SOURCE_STREAMS. */
 void relations_add(struct relations *relations, struct relation_sink *sink);
-void relations_observe(struct relations *relations);
+bool relations_observe(struct relations *relations); /* false: `fail` says which parameters are wrong */
 /* Gives the rows that have not ended, with a valid model. */
 void relations_finish(struct relations *relations);
 /* Fills row number NUMBER of a relation of a later source, from the finished model; false: there are no more.

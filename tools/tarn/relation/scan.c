@@ -167,10 +167,9 @@ static bool open_model(struct scan *scan, struct fail *fail)
     relations_open(&scan->relations, scan->analysis);
     scan->sink = (struct relation_sink){.relation = scan->relation, .take = take_row};
     take_parameters(scan);
-    if (!relation_check(&scan->sink, scan->source.trace, fail))
-        return false;
     relations_add(&scan->relations, &scan->sink);
-    relations_observe(&scan->relations);
+    if (!relations_observe(&scan->relations))
+        return fail_set(fail, "%s", scan->relations.fail.text);
     merge_open(&scan->merge, scan->source.trace, NULL, 0, scan->source.reporter);
     scan->has_merge = true;
     scan->cursor = merge_next(&scan->merge);

@@ -214,10 +214,7 @@ bool database_run(struct database *database, const char *sql, struct fail *fail)
 
     if (sqlite3_exec(database->sqlite, sql, NULL, NULL, &error) == SQLITE_OK)
         return true;
-    if (database->fail.text[0] != '\0')
-        *fail = database->fail;
-    else
-        fail_set(fail, "SQL: %s", error != NULL ? error : sqlite3_errmsg(database->sqlite));
+    fail_set(fail, "SQL: %s", error != NULL ? error : sqlite3_errmsg(database->sqlite));
     sqlite3_free(error);
     return false;
 }
@@ -233,8 +230,8 @@ struct relations *database_final(struct database *database)
     relations_open(&database->relations, database->analysis);
     database->relations.losses = source->losses;
     folds_add(database, &database->relations);
-    relations_observe(&database->relations);
-    if (!model_walk_trace(&database->model, source->reporter, &database->stop)) {
+    if (!relations_observe(&database->relations) ||
+        !model_walk_trace(&database->model, source->reporter, &database->stop)) {
         forget_walk(database);
         return NULL;
     }
@@ -250,7 +247,7 @@ struct scan *database_scan(struct database *database, const struct relation *rel
     struct scan_source source = database->source;
 
     if (relation->source >= SOURCE_STREAMS && (source.final = database_final(database)) == NULL) {
-        fail_set(fail, "the query was interrupted");
+        fail_set(fail, "%s", database->stop ? "the query was interrupted" : database->relations.fail.text);
         return NULL;
     }
     return scan_open(&source, relation, limits, fail);

@@ -35,7 +35,6 @@ struct database {
     struct holder **holders;
     size_t holder_count, holder_size;
     struct arena arena;
-    struct fail fail; /* why a statement failed, if SQLite cannot know */
     /* of its own walk */
     struct analysis *analysis;
     struct model model;
@@ -52,7 +51,8 @@ void database_close(struct database *database);
 void database_own(struct database *database, struct analysis *analysis);
 /* Runs statements without results. */
 bool database_run(struct database *database, const char *sql, struct fail *fail);
-/* The relations of a finished walk, which this makes if there is none. NULL: stopped. */
+/* The relations of a finished walk, which this makes if there is none. NULL: stopped, or parameters of a fold
+ * are wrong (relations.fail). */
 struct relations *database_final(struct database *database);
 /* The rows of RELATION, for either engine. */
 struct scan *database_scan(struct database *database, const struct relation *relation,

@@ -349,9 +349,7 @@ static bool parse(struct fold *fold, int argc, const char *const *argv, struct f
     for (int i = 4; i < argc; i++)
         if (!parse_term(fold, argv[i], fail))
             return false;
-    return check_terms(fold, fail) &&
-           (relation_check(&fold->sink, fold->database->source.trace, &fold->database->fail) ||
-            fail_set(fail, "%s", fold->database->fail.text));
+    return check_terms(fold, fail);
 }
 
 static const struct fold_term *term_of(const struct fold *fold, unsigned cell)
@@ -416,8 +414,10 @@ static int begin_rows(struct rows_cursor *cursor, const char *plan, int argc, sq
 {
     struct fold *fold = cursor->table;
 
-    if (database_final(fold->database) == NULL)
-        return SQLITE_INTERRUPT;
+    if (database_final(fold->database) == NULL) {
+        *error = sqlite3_mprintf("%s", fold->database->relations.fail.text);
+        return fold->database->stop ? SQLITE_INTERRUPT : SQLITE_ERROR;
+    }
     if (!fold->is_sorted && fold->top_count > 1)
         qsort(fold->top, fold->top_count, sizeof(fold->top[0]), compare_top);
     fold->is_sorted = true;

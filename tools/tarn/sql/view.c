@@ -441,8 +441,8 @@ static bool open_view(struct analysis *analysis, struct fail *fail)
             return false;
     }
     folds_add(&state->database, &state->database.relations);
-    relations_observe(&state->database.relations);
-    return true;
+    return relations_observe(&state->database.relations) ||
+           fail_set(fail, "%s", state->database.relations.fail.text);
 }
 
 union table_cell sql_cell(struct table *table, const struct table_column *column, sqlite3_stmt *statement,
