@@ -266,52 +266,40 @@ static void count_row(struct fold *fold, struct fold_row *group, const struct re
 
 /* ---- the largest ---- */
 
-static void sift_down(struct fold *fold, uint64_t place)
+static int compare_top(const void *left, const void *right)
 {
-    struct fold_row *row = fold->top[place];
+    const struct fold_row *a = *(struct fold_row *const *)left, *b = *(struct fold_row *const *)right;
 
-    for (;;) {
-        uint64_t child = 2 * place + 1;
-
-        if (child >= fold->top_count)
-            break;
-        if (child + 1 < fold->top_count && fold->top[child + 1]->rank < fold->top[child]->rank)
-            child++;
-        if (row->rank <= fold->top[child]->rank)
-            break;
-        fold->top[place] = fold->top[child];
-        place = child;
-    }
-    fold->top[place] = row;
+    return a->rank != b->rank ? (a->rank < b->rank ? 1 : -1) : (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-static void fill_top(struct fold *fold, struct fold_row *kept, uint64_t rank, const struct relation_row *row)
+/* Sorts the rows, and forgets those behind the first `top_size`. */
+static void cut_top(struct fold *fold)
 {
-    kept->rank = rank;
-    kept->begin = row->begin;
-    EACH_TERM(fold, term, TERM_KEEP, TERM_KEEP)
-    keep(fold, &kept->cells[term->cell].value, relation_value(row, term->column));
-    EACH_TERM(fold, term, TERM_SUM, TERM_SUM)
-    kept->cells[term->cell].value = VALUE_NUMBER(relation_value(row, term->column).number);
+    qsort(fold->top, fold->top_count, sizeof(fold->top[0]), compare_top);
+    fold->top_count = sooner(fold->top_count, fold->top_size);
 }
 
+/* Up to twice as many rows are gathered before they are cut; then the last one kept is the threshold. */
 static void take_top(struct fold *fold, const struct fold_term *term, const struct relation_row *row)
 {
     struct value rank = relation_value(row, term->column);
+    struct fold_row **kept = &fold->top[fold->top_count];
 
-    if (rank.kind == VALUE_NULL || rank.kind == VALUE_TEXT ||
+    if (rank.kind == VALUE_NULL || rank.kind == VALUE_TEXT || rank.number < fold->threshold ||
         (term->unless != NULL && relation_value(row, term->unless).number != 0))
         return;
-    if (fold->top_count < fold->top_size) {
-        fold->top[fold->top_count] =
-            arena_alloc(&fold->arena, sizeof(struct fold_row) + fold->cell_count * sizeof(union fold_cell));
-        fill_top(fold, fold->top[fold->top_count++], rank.number, row);
-        if (fold->top_count == fold->top_size)
-            for (uint64_t place = fold->top_size / 2; place-- > 0;)
-                sift_down(fold, place);
-    } else if (rank.number > fold->top[0]->rank) {
-        fill_top(fold, fold->top[0], rank.number, row);
-        sift_down(fold, 0);
+    if (*kept == NULL)
+        *kept = arena_alloc(&fold->arena, fold->groups.value_size);
+    (*kept)->rank = rank.number;
+    (*kept)->begin = row->begin;
+    EACH_TERM(fold, keeps, TERM_KEEP, TERM_KEEP)
+    keep(fold, &(*kept)->cells[keeps->cell].value, relation_value(row, keeps->column));
+    EACH_TERM(fold, adds, TERM_SUM, TERM_SUM)
+    (*kept)->cells[adds->cell].value = VALUE_NUMBER(relation_value(row, adds->column).number);
+    if (++fold->top_count == 2 * fold->top_size) {
+        cut_top(fold);
+        fold->threshold = fold->top[fold->top_size - 1]->rank + 1;
     }
 }
 
@@ -380,7 +368,7 @@ static void *connect_fold(struct database *database, void *data, int argc, const
     fold->groups.value_size = sizeof(struct fold_row) + fold->cell_count * sizeof(union fold_cell);
     fold->groups.limit =
         fold->first[TERM_SPREAD] < fold->first[TERM_SPREAD + 1] ? MAP_DISTRIBUTIONS_MAX : MAP_ENTRIES_MAX;
-    fold->top = fold->top_size > 0 ? alloc_zero(fold->top_size, sizeof(fold->top[0])) : NULL;
+    fold->top = fold->top_size > 0 ? alloc_zero(2 * fold->top_size, sizeof(fold->top[0])) : NULL;
     fold->next = database->folds;
     database->folds = fold;
     return fold;
@@ -402,13 +390,6 @@ static int plan_fold(void *table, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-static int compare_top(const void *left, const void *right)
-{
-    const struct fold_row *a = *(struct fold_row *const *)left, *b = *(struct fold_row *const *)right;
-
-    return a->rank != b->rank ? (a->rank < b->rank ? 1 : -1) : (a->begin > b->begin) - (a->begin < b->begin);
-}
-
 static int begin_rows(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
                       char **error)
 {
@@ -418,9 +399,8 @@ static int begin_rows(struct rows_cursor *cursor, const char *plan, int argc, sq
         *error = sqlite3_mprintf("%s", fold->database->relations.fail.text);
         return fold->database->stop ? SQLITE_INTERRUPT : SQLITE_ERROR;
     }
-    if (!fold->is_sorted && fold->top_count > 1)
-        qsort(fold->top, fold->top_count, sizeof(fold->top[0]), compare_top);
-    fold->is_sorted = true;
+    if (fold->top_count > 1)
+        cut_top(fold);
     return SQLITE_OK;
 }
 

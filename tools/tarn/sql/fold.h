@@ -83,11 +83,11 @@ struct fold {
     struct fold_recent {
         uint64_t key[MAP_KEYS];
         struct fold_row *row;
-    } recent[FOLD_RECENT]; /* groups, by hash of the key */
-    struct fold_row **top; /* a heap with the smallest rank first */
-    uint64_t top_size, top_count;
+    } recent[FOLD_RECENT];                   /* groups, by hash of the key */
+    struct fold_row **top;                   /* of TERM_TOP */
+    uint64_t top_size, top_count, threshold; /* threshold: smaller ranks are not kept any more */
     struct arena arena;
-    bool is_filled, is_sorted;
+    bool is_filled;
 };
 
 #endif
