@@ -21,35 +21,13 @@ struct saved_cpu {
     uint32_t thread;
 };
 
-struct saved_name { /* of an ended thread */
-    uint32_t number, tid, pid, cpu;
-    char comm[TRACE_NAME_BYTES];
-};
-
-struct saved_thread { /* followed by its frames */
-    uint32_t number, tid, pid, cpu, prio, state, depth;
+/* Of a living thread, followed by its frames; or the name of an ended one. */
+struct saved_thread {
     /* thread numbers; serving and outer: the clients of those calls */
-    uint32_t waker, server, outer, serving;
-    uint8_t has_run, was_created, is_stack_known, has_pending_wakeup, is_calling, is_asleep, is_booting,
-        is_sleep_guessed, drains;
-    char comm[TRACE_NAME_BYTES];
-    uint64_t begin, since, segment, woken, ran, switches, migrations;
-    struct model_call call; /* its pointers are not valid */
+    uint32_t waker, server, outer, serving, is_calling;
+    struct model_thread thread; /* only up to `call`, whose pointers are not valid */
 };
-
-/* The fields that are copied unchanged, in both directions. */
-#define COPY_NAME(to, from)                                                           \
-    ((to)->number = (from)->number, (to)->tid = (from)->tid, (to)->pid = (from)->pid, \
-     (to)->cpu = (from)->cpu, memcpy((to)->comm, (from)->comm, TRACE_NAME_BYTES))
-#define COPY_THREAD(to, from)                                                                           \
-    ((to)->prio = (from)->prio, (to)->state = (from)->state, (to)->has_run = (from)->has_run,           \
-     (to)->was_created = (from)->was_created, (to)->is_stack_known = (from)->is_stack_known,            \
-     (to)->is_asleep = (from)->is_asleep, (to)->is_booting = (from)->is_booting,                        \
-     (to)->is_sleep_guessed = (from)->is_sleep_guessed, (to)->drains = (from)->drains,                  \
-     (to)->has_pending_wakeup = (from)->has_pending_wakeup, (to)->begin = (from)->begin,                \
-     (to)->since = (from)->since, (to)->segment = (from)->segment, (to)->woken = (from)->woken,         \
-     (to)->ran = (from)->ran, (to)->switches = (from)->switches, (to)->migrations = (from)->migrations, \
-     (to)->call = (from)->call)
+#define SAVED_BYTES (offsetof(struct saved_thread, thread) + offsetof(struct model_thread, waker))
 
 static uint32_t frames_kept(uint32_t depth)
 {
@@ -74,35 +52,26 @@ static void save_cpu(const struct model_cpu *cpu, struct buffer *out)
 /* Several threads may refer to it, so it may be saved more than once, which is harmless. */
 static uint32_t save_name(const struct model_thread *thread, struct buffer *out)
 {
-    struct saved_name saved;
-
     if (thread == NULL || thread->is_listed)
         return 0;
-    COPY_NAME(&saved, thread);
-    buffer_add(out, &saved, sizeof(saved));
+    buffer_add(out, &(struct saved_thread){.thread = *thread}, SAVED_BYTES);
     return 1;
 }
 
 static void save_thread(const struct model_thread *thread, struct buffer *out)
 {
-    const struct model_call *outer = thread->call.outer;
-    struct saved_thread saved;
+    const struct model_call *outer = thread->calling != NULL ? thread->call.outer : NULL;
+    bool has_outer = outer != NULL && outer->client->calling == outer && outer->id == thread->call.outer_id;
+    struct saved_thread saved = {.waker = number_of(thread->waker),
+                                 .server = thread->calling != NULL ? number_of(thread->call.server) : NONE,
+                                 .outer = has_outer ? outer->client->number : NONE,
+                                 .serving = thread->serving != NULL ? thread->serving->client->number : NONE,
+                                 .is_calling = thread->calling != NULL,
+                                 .thread = *thread};
 
-    memset(&saved, 0, sizeof(saved));
-    COPY_NAME(&saved, thread);
-    COPY_THREAD(&saved, thread);
-    saved.depth = thread->depth;
-    saved.waker = number_of(thread->waker);
-    saved.server = thread->calling != NULL ? number_of(thread->call.server) : NONE;
-    saved.outer = thread->calling != NULL && outer != NULL && outer->client->calling == outer &&
-                          outer->id == thread->call.outer_id
-                      ? outer->client->number
-                      : NONE;
-    saved.serving = thread->serving != NULL ? thread->serving->client->number : NONE;
-    saved.is_calling = thread->calling != NULL;
-    saved.call.client = saved.call.server = NULL;
-    saved.call.outer = NULL;
-    buffer_add(out, &saved, sizeof(saved));
+    saved.thread.call.client = saved.thread.call.server = NULL;
+    saved.thread.call.outer = NULL;
+    buffer_add(out, &saved, SAVED_BYTES);
     if (thread->depth != 0)
         buffer_add(out, thread->frames, frames_kept(thread->depth) * sizeof(thread->frames[0]));
 }
@@ -152,17 +121,20 @@ static struct model_thread *thread_of(const struct model *model, uint32_t number
     return number != NONE ? model->threads[number] : NULL;
 }
 
-static void restore_name(struct model *model, const struct saved_name *saved)
+static void restore_name(struct model *model, const struct model_thread *saved)
 {
     struct model_thread *thread = thread_record(model, saved->number);
 
     if (thread->has_ended && thread->tid == saved->tid)
         return; /* the model already knows more */
-    memset(thread, 0, sizeof(*thread));
-    COPY_NAME(thread, saved);
-    thread->has_ended = true;
-    thread->state = MODEL_DEAD;
-    thread->segment = UINT64_MAX;
+    *thread = (struct model_thread){.number = saved->number,
+                                    .tid = saved->tid,
+                                    .pid = saved->pid,
+                                    .cpu = saved->cpu,
+                                    .has_ended = true,
+                                    .state = MODEL_DEAD,
+                                    .segment = UINT64_MAX};
+    memcpy(thread->comm, saved->comm, sizeof(thread->comm));
 }
 
 static void restore_frames(struct model_thread *thread, uint32_t depth, struct buffer_reader *reader)
@@ -179,21 +151,21 @@ static void restore_frames(struct model_thread *thread, uint32_t depth, struct b
 static void restore_thread(struct model *model, const struct saved_thread *saved,
                            struct buffer_reader *reader)
 {
-    struct model_thread *thread = thread_revive(model, saved->number, saved->tid, saved->cpu);
+    const struct model_thread *from = &saved->thread;
+    struct model_thread *thread = thread_revive(model, from->number, from->tid, from->cpu);
 
-    COPY_NAME(thread, saved);
-    COPY_THREAD(thread, saved);
-    process_count_living(model, saved->pid, 1);
+    memcpy(thread, from, offsetof(struct model_thread, waker));
+    process_count_living(model, thread->pid, 1);
     thread->call.client = thread;
     if (saved->is_calling)
         thread->calling = &thread->call;
-    restore_frames(thread, saved->depth, reader);
+    restore_frames(thread, thread->depth, reader);
 }
 
 /* Sets the references to other threads, once all are restored. */
 static void connect_thread(struct model *model, const struct saved_thread *saved)
 {
-    struct model_thread *thread = model->threads[saved->number];
+    struct model_thread *thread = model->threads[saved->thread.number];
 
     thread->waker = thread_of(model, saved->waker);
     thread->call.server = thread_of(model, saved->server);
@@ -210,20 +182,19 @@ static void restore_threads(struct model *model, const struct saved_head *head, 
 {
     struct buffer_reader again;
     struct saved_thread saved;
-    struct saved_name name;
 
     for (uint32_t i = 0; i < head->ended; i++) {
-        buffer_get(reader, &name, sizeof(name));
-        restore_name(model, &name);
+        buffer_get(reader, &saved, SAVED_BYTES);
+        restore_name(model, &saved.thread);
     }
     again = *reader;
     for (uint32_t i = 0; i < head->live; i++) {
-        buffer_get(reader, &saved, sizeof(saved));
+        buffer_get(reader, &saved, SAVED_BYTES);
         restore_thread(model, &saved, reader);
     }
     for (uint32_t i = 0; i < head->live; i++) {
-        buffer_get(&again, &saved, sizeof(saved));
-        skip_frames(&again, saved.depth);
+        buffer_get(&again, &saved, SAVED_BYTES);
+        skip_frames(&again, saved.thread.depth);
         connect_thread(model, &saved);
     }
 }

@@ -84,8 +84,8 @@ struct model_frame {
     uint64_t uncounted;  /* at its end: time since `begin` that does not count; see model_span */
     /* at its end: return value, action, or duration in ticks from the event that ends it */
     int64_t result;
-    bool is_cut;     /* begin or end was not seen: before the trace or `from`, lost, or the thread died */
-    bool is_drain;   /* the drain's: its thread was draining when it began; never an interrupt */
+    bool is_cut;   /* begin or end was not seen: before the trace or `from`, lost, or the thread died */
+    bool is_drain; /* the drain's: its thread was draining when it began; never an interrupt */
 };
 
 /* One IPC call. Its four ends carry the same id. Times are 0 until known. */
@@ -106,6 +106,7 @@ struct model_call {
 };
 
 struct model_thread {
+    /* saved in checkpoints, up to `call` */
     uint32_t number;       /* index in model.threads */
     uint32_t tid, pid;     /* MODEL_NOBODY: unknown */
     uint32_t cpu;          /* rank of the CPU where it runs or last ran */
@@ -120,26 +121,27 @@ struct model_thread {
     char comm[TRACE_NAME_BYTES + 1];
     uint64_t begin, end; /* known since `begin`; `end` is valid once it has ended, and after model_finish */
     enum model_state state;
-    uint64_t since;             /* start of this state */
-    uint64_t segment;           /* start of the open segment */
-    uint32_t depth;             /* activities in progress; may exceed MODEL_DEPTH_MAX */
-    uint8_t mode;               /* enum model_mode, valid when it runs */
-    struct model_frame *frames; /* outermost first; `ran` is the thread's time at entry */
-    /* The thread that last made it ready, and when. Valid while READY and the following run. NULL: a timer,
-     * an interrupt, or unknown. */
+    uint64_t since;   /* start of this state */
+    uint64_t segment; /* start of the open segment */
+    uint32_t depth;   /* activities in progress; may exceed MODEL_DEPTH_MAX */
+    uint8_t mode;     /* enum model_mode, valid when it runs */
+    bool drains;      /* it sends the trace to a host: from its first drain_begin to its last drain_end */
+    bool is_draining; /* `drains`, or it serves a call of such a thread, directly or through other servers */
+    bool has_pending_wakeup;            /* private to the model */
+    uint64_t woken;                     /* see `waker` */
+    uint64_t ran, switches, migrations; /* ticks on a CPU; switches to it; those of them to a new CPU */
+    struct model_call call;             /* private to the model: its last call as client */
+    /* The thread that last made it ready. Valid, as the time `woken`, while READY and in the following run.
+     * NULL: a timer, an interrupt, or unknown. */
     struct model_thread *waker;
-    uint64_t woken;
+    struct model_frame *frames;       /* outermost first; `ran` is the thread's time at entry */
     const struct model_call *calling; /* the call it waits for as a client, or NULL */
     /* the call it works on: received last, not yet replied to; or NULL */
     const struct model_call *serving;
-    bool drains;      /* it sends the trace to a host: from its first drain_begin to its last drain_end */
-    bool is_draining; /* `drains`, or it serves a call of such a thread, directly or through other servers */
-    uint64_t ran, switches, migrations; /* ticks on a CPU; switches to it; those of them to a new CPU */
     /* Valid only while an observer has `state_interval`: ticks not yet reported to it. `run_ticks`: time run
      * on `cpu`, by enum model_mode; `waited`: time in other states, valid if model_has_waited. */
     uint64_t run_ticks[MODEL_MODES], waited[MODEL_STATES];
     /* private to the model */
-    struct model_call call;    /* its last call as client */
     uint64_t uncounted;        /* ticks so far that do not count */
     uint64_t deducted;         /* part of `uncounted` that closed segments lack */
     uint32_t cost_rest;        /* thousandths of a tick, to be added to `uncounted` */
@@ -149,7 +151,7 @@ struct model_thread {
     struct model_thread *same_place;      /* next in the hash bucket */
     /* period of the last interval reported; CPU of the last run reported */
     uint32_t stays_period, run_cpu;
-    bool is_listed, is_named, has_pending_wakeup;
+    bool is_listed, is_named;
     uint8_t frame_capacity;
 };
 
@@ -304,7 +306,7 @@ struct model {
     struct model_limit *limits;   /* by event index; saved in checkpoints */
     struct map processes;         /* of struct model_process, by pid */
     struct model_action *actions; /* by event index */
-    uint32_t number_receive; /* of the system call ipc_receive, or UINT32_MAX */
+    uint32_t number_receive;      /* of the system call ipc_receive, or UINT32_MAX */
     struct arena arena;
 };
 
