@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * guest_source.c - sources that read guest memory: core:FILE, ram:FILE.
+ * guest_source.c - sources that read guest memory: core:FILE, gdb:ADDRESS, ram:FILE.
  *
  * Memory that does not change is read once: every ring from its oldest packet to the written part of the
  * open one. The memory of a running guest is followed: packets that are overwritten before or during the
@@ -259,7 +259,7 @@ static void look_around(struct guest_source *guest)
     }
     if (!guest->dangling && now - guest->look_at >= LOOK_SECONDS) {
         guest->look_at = now;
-        if (memory_has_ended(guest->memory))
+        if (guest->memory->class->ended(guest->memory))
             begin_end(guest, WIRE_ENDED_GUEST);
     }
 }
@@ -367,7 +367,7 @@ static enum source_got guest_next(struct source *source, struct source_item *ite
     }
 }
 
-/* ---- the classes ---- */
+/* ---- the three classes ---- */
 
 #define GUEST_CLASS(name)                       \
     const struct source_class source_##name = { \
@@ -381,4 +381,5 @@ static enum source_got guest_next(struct source *source, struct source_item *ite
         .close = guest_source_close,            \
     }
 GUEST_CLASS(core);
+GUEST_CLASS(gdb);
 GUEST_CLASS(ram);

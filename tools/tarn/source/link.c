@@ -29,8 +29,7 @@ void link_close(struct link *link)
     *link = (struct link){.fd = -1};
 }
 
-/* Waits until the descriptor is ready (1) or until UNTIL (0); -1: errno. */
-static int wait_ready(int fd, short events, double until)
+int wait_ready(int fd, short events, double until)
 {
     for (;;) {
         double left = until - now_seconds();
@@ -45,8 +44,7 @@ static int wait_ready(int fd, short events, double until)
     }
 }
 
-/* Sends all bytes (1), unless that takes until UNTIL (0); -1: errno. */
-static int send_all(int fd, const void *bytes, size_t size, double until)
+int send_all(int fd, const void *bytes, size_t size, double until)
 {
     while (size > 0) {
         ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);

@@ -35,9 +35,15 @@ bool link_send(struct link *link, uint16_t type, const void *payload, size_t siz
 enum source_got link_receive(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                              int timeout_ms, struct fail *fail);
 
+/* Waits until the descriptor is ready (1) or until UNTIL (0); -1: errno. */
+int wait_ready(int fd, short events, double until);
+/* Sends all bytes (1), unless that takes until UNTIL (0); -1: errno. */
+int send_all(int fd, const void *bytes, size_t size, double until);
+
 /* Return a non-blocking descriptor; -1: FAIL, and errno, which is EINVAL for a wrong address. */
 int connect_tcp(const char *address, struct fail *fail); /* HOST:PORT */
-int connect_serial(const char *path, struct fail *fail); /* the socket of QEMU's virtual serial port */
+int connect_socket(const char *path, struct fail *fail); /* the path of a socket */
+int connect_serial(const char *path, struct fail *fail); /* the same, for QEMU's virtual serial port */
 
 struct link_class {
     int (*connect)(const char *address, struct fail *fail);

@@ -69,21 +69,27 @@ int connect_tcp(const char *address, struct fail *fail)
     return fd;
 }
 
-int connect_serial(const char *path, struct fail *fail)
+int connect_socket(const char *path, struct fail *fail)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat about;
 
     if (strlen(path) >= sizeof(address.sun_path))
         return refuse(fail_set(fail, "the path '%s' is too long for a socket", path));
-    if (stat(path, &about) == 0 && !S_ISSOCK(about.st_mode))
-        return refuse(fail_set(
-            fail, "%s is not a socket: start QEMU with `-chardev socket,path=FILE,server=on,wait=off,...`",
-            path));
     strcpy(address.sun_path, path);
     int fd = connect_one(AF_UNIX, &address, sizeof(address)), error = errno;
     if (fd < 0)
         fail_set(fail, "cannot connect to %s: %s", path, strerror(error));
     errno = error;
     return fd;
+}
+
+int connect_serial(const char *path, struct fail *fail)
+{
+    struct stat about;
+
+    if (stat(path, &about) != 0 || S_ISSOCK(about.st_mode))
+        return connect_socket(path, fail);
+    return refuse(fail_set(
+        fail, "%s is not a socket: start QEMU with `-chardev socket,path=FILE,server=on,wait=off,...`",
+        path));
 }

@@ -11,7 +11,8 @@
 #include <trace/print/words.h>
 #include <unistd.h>
 
-static const struct source_class *const classes[] = {&source_tcp, &source_serial, &source_core, &source_ram};
+static const struct source_class *const classes[] = {&source_tcp, &source_serial, &source_core, &source_gdb,
+                                                     &source_ram};
 
 double now_seconds(void)
 {
@@ -41,7 +42,10 @@ struct source *open_source(const char *name, double wait_seconds, struct fail *f
 
     if (class != NULL)
         return class->open(class, strchr(name, ':') + 1, wait_seconds, fail);
-    fail_set(fail, "'%s' is not a source; use tcp:HOST:PORT, serial:PATH, core:FILE or ram:FILE", name);
+    fail_set(fail,
+             "'%s' is not a source; use tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, gdb:PATH or "
+             "ram:FILE",
+             name);
     return NULL;
 }
 

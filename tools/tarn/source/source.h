@@ -3,7 +3,7 @@
  * source.h - where trace packets come from: one interface for all ways to a guest.
  *
  * A source is named SCHEME:ADDRESS. tcp:HOST:PORT is a network link, serial:PATH one over a virtual serial
- * port; core:FILE and ram:FILE read guest memory from outside (guest_source.c). Each is a
+ * port; core:FILE, gdb:ADDRESS and ram:FILE read guest memory from outside (guest_source.c). Each is a
  * source_class, listed in source.c. Links check frames and checksums, but contents are untrusted:
  * pull_writer.c validates each packet.
  */
@@ -58,7 +58,7 @@ struct source_class {
     void (*close)(struct source *source);
 };
 
-extern const struct source_class source_tcp, source_serial, source_core, source_ram;
+extern const struct source_class source_tcp, source_serial, source_core, source_gdb, source_ram;
 
 /* The guest's reply; the data is valid until the next call. */
 struct source_reply {
