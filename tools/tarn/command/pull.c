@@ -16,7 +16,6 @@
 #include <tools/tarn/keep/recorder.h>
 #include <tools/tarn/source/probe.h>
 #include <tools/tarn/source/pull_writer.h>
-#include <trace/events.h>
 #include <trace/format/store.h>
 #include <unistd.h>
 
@@ -29,7 +28,6 @@
 struct pull {
     const char *name, *output;
     bool force, quiet, snapshot, previous;
-    const char *mask_text;
     uint32_t mode;
     double duration, wait, resume;
     double wait_until; /* deadline for another pull to end */
@@ -178,13 +176,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
             pull->begun = now_seconds();
             take_recipe(pull);
         }
-        if (!write_metadata(&pull->writer, item->bytes, item->size, fail))
-            return false;
-        if (!pull->writer.have_schema) {
-            end_line(pull);
-            complain("cannot parse the metadata, so only the lengths of events are checked: %s", fail->text);
-        }
-        return true;
+        return write_metadata(&pull->writer, item->bytes, item->size, fail);
     case SOURCE_PACKET:
         if (!add_packet(pull, item, fail))
             return false;
@@ -374,15 +366,6 @@ static int summarize(struct pull *pull, bool ok)
     return whole ? EXIT_OK : EXIT_DAMAGE;
 }
 
-static bool set_mask(struct pull *pull, struct fail *fail)
-{
-    char *words[] = {"mask", (char *)pull->mask_text};
-    char *answer = source_command(pull->source, 2, words, fail);
-
-    free(answer);
-    return answer != NULL;
-}
-
 /* Selects the trace of the previous boot; source->hello then describes that trace. */
 static bool choose_previous(struct pull *pull, struct fail *fail)
 {
@@ -416,9 +399,6 @@ static const struct command_option options[] = {
     {TEXT("output", "DIR", struct pull, output, "directory for the trace; created if missing, must be empty"),
      .letter = 'o'},
     {FLAG("force", struct pull, force, "replace the trace in DIR")},
-    {TEXT("mask", "MASK", struct pull, mask_text,
-          "first set the mask of event classes: all, basic (without " TRACE_DETAIL_NAMES "), none, a number, "
-          "or names separated by commas")},
     {CALL("mode", "MODE", choose_mode,
           "mode while pulling: stream (events without space are counted as discarded; the default), flight "
           "(overwritten events are counted as lost), once")},
@@ -450,7 +430,7 @@ static int copy(struct pull *pull)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    if ((pull->mask_text && !set_mask(pull, &fail)) || !begin(pull, false, &fail))
+    if (!begin(pull, false, &fail))
         return fail_report(&fail, EXIT_USAGE);
     pull->begun = pull->last_progress = pull->heard = now_seconds();
     probe_open(&pull->probe, pull->source, pull->name);

@@ -106,7 +106,7 @@ void close_trace_writer(struct trace_writer *writer)
     for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++)
         free(writer->cpu[cpu].places);
     free(writer->zeros);
-    if (writer->have_schema)
+    if (writer->have_metadata)
         schema_free(&writer->schema);
     *writer = (struct trace_writer){.directory_fd = -1, .unfinished_fd = -1};
 }
@@ -185,48 +185,32 @@ bool finish_trace_writer(struct trace_writer *writer, struct fail *fail)
 
 /* ---- metadata -------------------------------------------------------------------------------------- */
 
-static void learn_events(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
-{
-    if (writer->have_schema)
-        schema_free(&writer->schema);
-    writer->have_schema = schema_build(&writer->schema, (const char *)text, size, fail);
-    if (!writer->have_schema)
-        schema_free(&writer->schema);
-}
-
 bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
 {
-    if (!check_metadata(&writer->hello, text, size, fail) || !mark_unfinished(writer, fail))
+    struct schema schema;
+
+    if (!check_metadata(&writer->hello, text, size, fail))
         return false;
+    if (!schema_build(&schema, (const char *)text, size, fail) || !mark_unfinished(writer, fail)) {
+        schema_free(&schema);
+        return false;
+    }
     if (!output_write_file(writer->directory_fd, ".metadata.new", text, size) ||
         renameat(writer->directory_fd, ".metadata.new", writer->directory_fd, "metadata") != 0) {
         int error = errno;
         unlinkat(writer->directory_fd, ".metadata.new", 0);
+        schema_free(&schema);
         return fail_set(fail, "cannot write %s/metadata: %s", writer->directory, strerror(error));
     }
+    if (writer->have_metadata)
+        schema_free(&writer->schema);
+    writer->schema = schema;
     writer->have_metadata = true;
     writer->metadata_hash = hash_bytes(HASH_SEED, (const char *)text, size);
-    learn_events(writer, text, size, fail);
     return true;
 }
 
 /* ---- packets --------------------------------------------------------------------------------------- */
-
-/* Counts the events, which must fill the content exactly. */
-static bool count_events(const struct trace_writer *writer, const uint8_t *packet, size_t content,
-                         uint64_t *events)
-{
-    *events = 0;
-    for (size_t at = PACKET_BYTES; at < content; ++*events) {
-        uint64_t word;
-        memcpy(&word, packet + at, sizeof(word));
-        uint32_t length = trace_header_of(writer->hello.byte_order == 1, writer_64(writer, word)).length;
-        if (length == 0 || length * 8ull > content - at)
-            return false;
-        at += length * 8;
-    }
-    return true;
-}
 
 /* Checks everything that readers rely on. */
 static bool check_packet(const struct trace_writer *writer, const struct source_item *item,
@@ -413,7 +397,6 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     return true;
 }
 
-/* If the metadata cannot be parsed, the trace is kept, and only lengths are checked. */
 static bool take_events(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
                         struct fail *fail)
 {
@@ -421,10 +404,6 @@ static bool take_events(struct trace_writer *writer, const struct source_item *i
 
     packet->body = item->bytes + PACKET_BYTES;
     packet->body_bytes = item->size - PACKET_BYTES;
-    if (!writer->have_schema)
-        return count_events(writer, item->bytes, content, &packet->events) ||
-               fail_set(fail, "packet %llu of CPU %u is damaged inside",
-                        (unsigned long long)item->packet.sequence, item->packet.cpu);
     const struct packet_events found = packet_walk(&writer->schema, item->bytes, content);
     packet->events = found.events;
     return found.anomaly == ANOMALY_NONE || cut_packet(writer, item, packet, &found, fail);

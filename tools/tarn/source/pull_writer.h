@@ -42,9 +42,8 @@ struct trace_writer {
     struct wire_hello hello;
     bool have_metadata;
     uint64_t metadata_hash;
-    bool have_schema; /* `schema` is valid: events are checked, too */
-    struct schema schema;
-    uint8_t *zeros; /* of the largest buffer */
+    struct schema schema; /* of the metadata */
+    uint8_t *zeros;       /* of the largest buffer */
     struct stream_writer cpu[WIRE_CPUS_MAX];
     /* totals */
     uint64_t packets, events, bytes; /* written; bytes: of content */
@@ -67,8 +66,7 @@ bool open_trace_writer(struct trace_writer *writer, const char *directory, bool 
                        const struct wire_hello *hello, struct fail *fail);
 /* Both return false only if writing is impossible or the metadata is wrong. A bad packet counts as refused,
  * one that is cut before an event that does not decode as undecoded; FAIL says why. Lost events are added to
- * `events_discarded` of all later packets, so every reader counts them. If the metadata cannot be parsed,
- * have_schema is false, FAIL says why, and only the lengths of events are checked. */
+ * `events_discarded` of all later packets, so every reader counts them. */
 bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail);
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail);
 /* False: something was removed or changed. */
