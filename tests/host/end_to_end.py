@@ -80,6 +80,14 @@ def ask(command, *words):
     return json.loads(out)
 
 
+def sql(trace, query):
+    """The rows of an answer."""
+    status, out, err = tarn("sql", "--json", trace, " ".join(query.split()))
+    if status != 0:
+        raise guest.GuestError(f"tarn sql {query}: {err}")
+    return json.loads(out)
+
+
 def events(trace, names="*", *options):
     """Those with NAMES, one by one, as `tarn list --json` prints them."""
     with subprocess.Popen([TARN, "list", "--json", "--event", names, *options, trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
