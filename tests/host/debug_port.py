@@ -66,9 +66,6 @@ class DebugPort:
             if self.ask(f"M{address - KERNEL_BASE + at:x},{len(piece):x}:{piece.hex()}") != "OK":
                 raise e2e.guest.GuestError("QEMU does not write memory")
 
-    def read(self, address, size):
-        return bytes.fromhex(self.ask(f"m{address - KERNEL_BASE:x},{size:x}"))
-
     def close(self):
         self.ask("D")
         self.socket.close()
