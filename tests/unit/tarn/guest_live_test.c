@@ -202,7 +202,7 @@ static void test_every_window(void)
     struct fail fail = {""};
 
     start_guest();
-    struct memory *memory = memory_ram.open(ram_path, &fail);
+    struct memory *memory = memory_open(&memory_ram, ram_path, &fail);
     struct memory_class class = memory_ram;
     class.map = map_and_act;
     check(memory && memory->live && guest_open(&guest, memory, 0, &fail) &&
@@ -218,7 +218,7 @@ static void test_every_window(void)
           "logged into at any moment of being copied: %u open packets right, %u refused, %u wrong",
           open.right, open.none, open.wrong);
     guest_close(&guest);
-    class.close(memory);
+    memory_close(memory);
     stop_guest();
 }
 
@@ -231,7 +231,7 @@ static void test_opening(void)
     struct fail fail = {""};
 
     start_guest();
-    struct memory *memory = memory_ram.open(ram_path, &fail);
+    struct memory *memory = memory_open(&memory_ram, ram_path, &fail);
     struct memory_class class = memory_ram;
     class.map = map_and_act;
     memory->class = &class;
@@ -250,7 +250,7 @@ static void test_opening(void)
     check(!failed && !bad_heads && !wrong_words,
           "opened while it is overwritten: %u times not, %u times without an index, %u wrong results: %s",
           failed, bad_heads, wrong_words, fail.text);
-    class.close(memory);
+    memory_close(memory);
     stop_guest();
 }
 

@@ -14,7 +14,6 @@
 struct options {
     char *commands[SESSION_COMMANDS_MAX];
     unsigned count;
-    const char *core;
     bool forgets, prepares;
 };
 
@@ -31,8 +30,6 @@ static bool add_command(void *context, const struct command_option *option, cons
 
 static const struct command_option known[] = {
     {CALL("exec", "COMMAND", add_command, "run this command of gdb, and end; may be given several times")},
-    {TEXT("core", "FILE", struct options, core,
-          "write a memory dump, for `tarn pull core:FILE`, instead\nWith --exec, both is done")},
     {FLAG("forget", struct options, forgets,
           "end the copies of this run; with an EVENT, go there afterwards")},
     {FLAG("prepare", struct options, prepares,
@@ -109,12 +106,10 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
     tell_way(&way);
     if (options->prepares)
         return EXIT_OK;
-    bool ok = options->core == NULL || session_dump(&visit->emulator, options->core, &fail);
-    if (ok && (options->core == NULL || options->count > 0))
-        ok = debug(visit, aim->stream->cpu, wants_before, &fail);
-    if (!ok)
-        complain_of(&fail);
-    return ok ? EXIT_OK : EXIT_USAGE;
+    if (debug(visit, aim->stream->cpu, wants_before, &fail))
+        return EXIT_OK;
+    complain_of(&fail);
+    return EXIT_USAGE;
 }
 
 static int go_all(struct visit *visit, struct aim *aim)

@@ -107,7 +107,7 @@ bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struc
 {
     const char *parent = getenv("TMPDIR");
 
-    *emulator = (struct emulator){.recipe = recipe, .connection = -1, .client = {.fd = -1}};
+    *emulator = (struct emulator){.recipe = recipe, .connection = -1};
     if (parent == NULL || *parent == '\0')
         parent = "/tmp";
     child_catch_signals();
@@ -325,23 +325,21 @@ bool emulator_copy(struct emulator *emulator, struct fail *fail)
            receive(emulator, &packet, fail) == EMULATOR_TIME;
 }
 
-bool emulator_connect(struct emulator *emulator, struct fail *fail)
+bool emulator_serve_gdb(struct emulator *emulator, struct fail *fail)
 {
     struct copies_reply_packet packet;
 
     unlink(emulator->socket_path);
     return send_command(emulator, COPIES_GDB, 0, 0, emulator->socket_path) &&
-           receive(emulator, &packet, fail) == EMULATOR_TIME &&
-           gdb_client_open(&emulator->client, emulator->socket_path, fail);
+           receive(emulator, &packet, fail) == EMULATOR_TIME;
 }
 
 uint64_t emulator_word(const struct emulator *emulator, uint64_t place)
 {
     uint64_t word = 0;
-    struct memory_piece piece = {place, &word, sizeof(word)};
     struct fail ignored;
 
-    return emulator->memory->class->read(emulator->memory, &piece, 1, &ignored) ? word : 0;
+    return memory_read_place(emulator->memory, place, &word, sizeof(word), &ignored) ? word : 0;
 }
 
 double emulator_seconds(const struct emulator *emulator)
@@ -362,9 +360,8 @@ void emulator_stop(struct emulator *emulator)
     struct copies_reply_packet late;
 
     if (emulator->memory != NULL)
-        emulator->memory->class->close(emulator->memory);
+        memory_close(emulator->memory);
     emulator->memory = NULL;
-    gdb_client_close(&emulator->client);
     child_ends_with(-1);
     if (emulator->connection >= 0) {
         shutdown(emulator->connection, SHUT_WR);

@@ -14,7 +14,6 @@
 #include <sys/types.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/goto/copies.h>
-#include <tools/tarn/source/gdb_client.h>
 #include <tools/tarn/source/memory.h>
 
 #define EMULATOR_MINUTES  30u /* see tools/emulator/copies.c */
@@ -29,8 +28,7 @@ struct emulator {
     pid_t pid;                           /* the runner; 0: there is none */
     int connection;                      /* to it; -1: none */
     uint64_t began, clock;               /* guest time where the runner began, and where it stopped; ns */
-    struct gdb_client client;
-    struct memory *memory; /* the guest's */
+    struct memory *memory;               /* the guest's */
 };
 
 enum emulator_got {
@@ -53,9 +51,9 @@ bool emulator_start(struct emulator *emulator, uint64_t before, struct fail *fai
 enum emulator_got emulator_go(struct emulator *emulator, uint64_t place, uint64_t until, struct fail *fail);
 /* Makes a copy where the runner has stopped at a time. */
 bool emulator_copy(struct emulator *emulator, struct fail *fail);
-/* Stops the machine at the end of QEMU's translation block, at the next branch, and connects to gdb's server.
- * The runner has stopped at a store. */
-bool emulator_connect(struct emulator *emulator, struct fail *fail);
+/* Stops the machine at the end of QEMU's translation block, at the next branch, and starts gdb's server at
+ * `socket_path`. The runner has stopped at a store. */
+bool emulator_serve_gdb(struct emulator *emulator, struct fail *fail);
 /* Returns the 8 bytes at an offset in the guest's memory, as they are there. 0 if they cannot be read: the
  * emulator has ended. */
 uint64_t emulator_word(const struct emulator *emulator, uint64_t place);

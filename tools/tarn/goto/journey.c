@@ -226,5 +226,5 @@ enum journey_end journey(struct journey *journey, struct fail *fail)
         end = run(journey, &places, fail);
     if (journey->emulator->pid > 0)
         journey->took = emulator_seconds(journey->emulator);
-    return end != JOURNEY_THERE || emulator_connect(journey->emulator, fail) ? end : JOURNEY_FAILED;
+    return end != JOURNEY_THERE || emulator_serve_gdb(journey->emulator, fail) ? end : JOURNEY_FAILED;
 }

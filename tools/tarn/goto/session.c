@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/session.c - starts gdb on a stopped machine, or dumps it; see session.h. */
-#include <errno.h>
+/* tools/tarn/goto/session.c - starts gdb on a stopped machine; see session.h. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/session.h>
 #include <unistd.h>
 
-#define DUMP_SECONDS 600.0
-#define BEFORE_TEXT  "70" /* exit status of gdb after SESSION_BEFORE */
-#define WORDS_MAX    (2 * SESSION_COMMANDS_MAX + 20)
+#define BEFORE_TEXT "70" /* exit status of gdb after SESSION_BEFORE */
+#define WORDS_MAX   (2 * SESSION_COMMANDS_MAX + 20)
 
 bool session_find(const char *name, char path[PATH_MAX], struct fail *fail)
 {
@@ -50,8 +47,6 @@ bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_
     words[n++] = "-ex", words[n++] = "tarn program";
     for (unsigned i = 0; i < count; i++)
         words[n++] = "-ex", words[n++] = commands[i];
-    gdb_client_close(
-        &emulator->client); /* QEMU accepts one connection at a time; the machine stays stopped */
     setenv("TARN_GOTO_BEFORE", BEFORE_TEXT, 1);
     void (*before)(int) = signal(SIGINT, SIG_IGN); /* it is for gdb, which is asked to end at its
                                                       prompt, so that it restores the terminal */
@@ -62,29 +57,4 @@ bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_
     return status == 0 || *wants_before ||
            fail_set(fail, status == CHILD_NOT_STARTED ? "cannot start gdb-multiarch; `make deps` installs it"
                                                       : "gdb ended with an error");
-}
-
-bool session_dump(struct emulator *emulator, const char *path, struct fail *fail)
-{
-    char full[PATH_MAX], command[2 * PATH_MAX + 40], *to = command;
-    struct stat about;
-
-    if (*path != '/' && getcwd(full, sizeof(full) - strlen(path) - 1) != NULL)
-        strcat(strcat(full, "/"), path);
-    else
-        snprintf(full, sizeof(full), "%s", path);
-    unlink(full);
-    to += sprintf(to, "dump-guest-memory \"");
-    for (const char *at = full; *at; at++)
-        to += sprintf(to, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
-    sprintf(to, "\"");
-    char *said = gdb_client_monitor(&emulator->client, command, DUMP_SECONDS, fail);
-    if (said == NULL)
-        return false;
-    said[strcspn(said, "\r\n")] = '\0';
-    bool ok = stat(full, &about) == 0 && about.st_size > 0;
-    if (!ok)
-        fail_set(fail, "cannot write %s: %.200s", path, said[0] ? said : strerror(errno));
-    free(said);
-    return ok;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/session.h - starts gdb on the stopped machine, or dumps its memory. */
+/* tools/tarn/goto/session.h - starts gdb on the stopped machine. */
 #ifndef TARN_GOTO_SESSION_H
 #define TARN_GOTO_SESSION_H
 
@@ -14,11 +14,9 @@ bool session_find(const char *name, char path[PATH_MAX], struct fail *fail);
 #define SESSION_BEFORE "tarn before" /* command of tools/gdb: go to the previous event */
 
 /* Runs gdb-multiarch on the stopped machine, at CPU, with tools/gdb and the symbols of kernel and program.
- * With COMMANDS, it executes them and ends; without, it uses the terminal. Closes the emulator's connection.
+ * With COMMANDS, it executes them and ends; without, it uses the terminal.
  * WANTS_BEFORE: gdb ended to go to the previous event. */
 bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_t cpu, char *const commands[],
                  unsigned count, bool *wants_before, struct fail *fail);
-/* Writes a dump of the machine's memory, which `tarn pull core:` reads. */
-bool session_dump(struct emulator *emulator, const char *path, struct fail *fail);
 
 #endif

@@ -12,7 +12,6 @@
 
 #define FRAME          4096u
 #define PLACE_STEP     (1u << 20)
-#define SCAN_FRAMES    512u /* read in one request */
 #define CANDIDATES_MAX 64u
 /* a change takes the guest microseconds, or as long as its vCPU is not running */
 #define COPY_TRIES     100u
@@ -209,38 +208,22 @@ static bool take_store(struct guest *guest, uint64_t physical, struct fail *fail
 
 /* ---- searching ------------------------------------------------------------------------------------- */
 
-/* Reads the first words of many page frames in one request, to pay a remote guest's latency once. */
-static bool look_at_frames(struct memory *memory, const struct memory_range *range, uint64_t first,
-                           uint64_t step, size_t count, uint64_t *words, struct fail *fail)
-{
-    struct memory_piece pieces[SCAN_FRAMES];
-
-    for (size_t i = 0; i < count; i++)
-        pieces[i] = (struct memory_piece){range->place + first + i * step, &words[i], sizeof(words[i])};
-    return memory->class->read(memory, pieces, count, fail);
-}
-
 static bool find_stores(struct memory *memory, uint64_t step, struct candidate *found, size_t *count,
                         struct fail *fail)
 {
-    uint64_t words[SCAN_FRAMES];
+    uint64_t word;
 
     *count = 0;
     for (size_t r = 0; r < memory->range_count; r++) {
         const struct memory_range *range = &memory->ranges[r];
-        uint64_t at = -range->physical % step;
-        while (at < range->bytes && range->bytes - at >= FRAME) {
-            uint64_t left = (range->bytes - at - FRAME) / step + 1;
-            size_t frames = left < SCAN_FRAMES ? (size_t)left : SCAN_FRAMES;
-            if (!look_at_frames(memory, range, at, step, frames, words, fail))
+
+        for (uint64_t at = -range->physical % step;
+             at < range->bytes && range->bytes - at >= FRAME && *count < CANDIDATES_MAX; at += step) {
+            if (!memory_read_place(memory, range->place + at, &word, sizeof(word), fail))
                 return false;
-            for (size_t i = 0; i < frames && *count < CANDIDATES_MAX; i++) {
-                bool same = words[i] == TRACE_STORE_MAGIC;
-                if (same || words[i] == __builtin_bswap64(TRACE_STORE_MAGIC))
-                    found[(*count)++] = (struct candidate){range->physical + at + i * step,
-                                                           range->place + at + i * step, !same};
-            }
-            at += frames * step;
+            if (word == TRACE_STORE_MAGIC || word == __builtin_bswap64(TRACE_STORE_MAGIC))
+                found[(*count)++] =
+                    (struct candidate){range->physical + at, range->place + at, word != TRACE_STORE_MAGIC};
         }
     }
     return true;
@@ -271,11 +254,10 @@ static enum verdict try_candidate(struct guest *guest, const struct candidate *c
 {
     struct memory *memory = guest->memory;
     struct trace_store header;
-    struct memory_piece piece = {candidate->place, &header, sizeof(header)};
     enum verdict verdict = STORE_STRAY;
 
     guest->swap = candidate->swap;
-    if (!memory->class->read(memory, &piece, 1, fail))
+    if (!memory_read_place(memory, candidate->place, &header, sizeof(header), fail))
         return STORE_WRONG;
     uint64_t self = guest_64(guest, header.self);
     fail_set(fail, "the store's address field does not match its address");

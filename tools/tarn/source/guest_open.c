@@ -46,7 +46,7 @@ void guest_source_close(struct source *source)
 
     guest_close(&guest->guest);
     if (guest->memory)
-        guest->memory->class->close(guest->memory);
+        memory_close(guest->memory);
     free(guest->metadata);
     free(guest->copy);
     free(guest->tables);
@@ -68,7 +68,7 @@ static struct source *try_open(const struct source_class *class, const char *add
     struct guest_source *guest = alloc_zero(1, sizeof(*guest));
 
     guest->source.class = class;
-    guest->memory = class->memory->open(address, fail);
+    guest->memory = memory_open(class->memory, address, fail);
     if (guest->memory && guest_open(&guest->guest, guest->memory, 0, fail) && prepare(guest, fail))
         return &guest->source;
     guest_source_close(&guest->source);

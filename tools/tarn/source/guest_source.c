@@ -259,7 +259,7 @@ static void look_around(struct guest_source *guest)
     }
     if (!guest->dangling && now - guest->look_at >= LOOK_SECONDS) {
         guest->look_at = now;
-        if (guest->memory->class->ended(guest->memory))
+        if (memory_has_ended(guest->memory))
             begin_end(guest, WIRE_ENDED_GUEST);
     }
 }

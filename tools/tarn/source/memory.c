@@ -1,8 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* memory.c - ranges of physical memory, for all classes; see memory.h. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/source/memory.h>
+#include <unistd.h>
+
+struct memory *memory_new(const struct memory_class *class, int fd)
+{
+    struct memory *memory = alloc_zero(1, sizeof(*memory));
+
+    *memory = (struct memory){.class = class, .fd = fd};
+    return memory;
+}
+
+/* A FIFO must not block here: it is no memory. */
+struct memory *memory_open(const struct memory_class *class, const char *path, struct fail *fail)
+{
+    struct fail why = {""};
+    struct memory *memory;
+    struct stat about;
+
+    if (class->open != NULL)
+        return class->open(path, fail);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        fail_set(fail, "cannot open %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    memory = memory_new(class, fd);
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+        fail_set(&why, "not a regular file");
+    } else {
+        memory->size = (uint64_t)about.st_size;
+        if (class->begin(memory, &why))
+            return memory;
+    }
+    fail_set(fail, "%s: %s", path, why.text);
+    memory_close(memory);
+    return NULL;
+}
+
+void memory_close(struct memory *memory)
+{
+    if (memory->base != NULL)
+        munmap(memory->base, memory->size);
+    close(memory->fd);
+    free(memory->ranges);
+    free(memory);
+}
+
+bool memory_read_place(struct memory *memory, uint64_t place, void *to, size_t bytes, struct fail *fail)
+{
+    if (memory->class->read != NULL)
+        return memory->class->read(memory, place, to, bytes, fail);
+    errno = 0;
+    return file_read_at(memory->fd, to, bytes, memory->begin + place) ||
+           fail_set(fail, "the guest's memory cannot be read: %s",
+                    errno != 0 ? strerror(errno) : "the file is truncated");
+}
 
 void memory_add_range(struct memory *memory, struct memory_range range)
 {
@@ -94,16 +154,16 @@ bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t byte
             return fail_set(fail, "there is no memory at physical address %#llx",
                             (unsigned long long)physical);
         uint64_t inside = physical - range->physical, left = range->bytes - inside;
-        struct memory_piece piece = {range->place + inside, to, left < bytes ? (size_t)left : bytes};
-        const void *from = memory->live && (physical | piece.bytes) % 8 == 0
-                               ? memory->class->map(memory, piece.place, piece.bytes)
+        const size_t part = left < bytes ? (size_t)left : bytes;
+        const void *from = memory->live && (physical | part) % 8 == 0
+                               ? memory->class->map(memory, range->place + inside, part)
                                : NULL;
         if (from)
-            copy_words(from, to, piece.bytes);
-        else if (!memory->class->read(memory, &piece, 1, fail))
+            copy_words(from, to, part);
+        else if (!memory_read_place(memory, range->place + inside, to, part, fail))
             return false;
-        physical += piece.bytes, bytes -= piece.bytes;
-        to = (char *)to + piece.bytes;
+        physical += part, bytes -= part;
+        to = (char *)to + part;
     }
     return true;
 }

@@ -18,21 +18,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <tools/tarn/source/memory.h>
-#include <unistd.h>
 
 #define GIB (1ull << 30)
-
-struct ram {
-    struct memory memory; /* first: memory is cast to this */
-    int fd;
-    uint64_t begin, size; /* in the file */
-    char *base;           /* NULL: it is not mapped */
-};
-
-static struct ram *ram_of(struct memory *memory)
-{
-    return (struct ram *)memory;
-}
 
 /* ---- a file that is truncated while mapped --------------------------------------------------------- */
 
@@ -61,17 +48,16 @@ static void watch_mapping(char *from, uint64_t bytes)
 /* ---- the guest's end ------------------------------------------------------------------------------- */
 
 /* The host's kernel grants a read lease only while no process has the file open or mapped for writing. */
-static bool ram_ended(struct memory *memory)
+bool memory_has_ended(const struct memory *memory)
 {
-    const struct ram *ram = ram_of(memory);
     struct stat about;
 
-    if (fstat(ram->fd, &about) == 0 && (uint64_t)about.st_size < ram->size)
+    if (fstat(memory->fd, &about) == 0 && (uint64_t)about.st_size < memory->size)
         return true;
     signal(SIGIO, SIG_IGN); /* sent if a process opens the file at this moment */
-    if (fcntl(ram->fd, F_SETLEASE, F_RDLCK) != 0)
+    if (fcntl(memory->fd, F_SETLEASE, F_RDLCK) != 0)
         return false; /* a guest runs, or the file is not ours, so leases are not permitted */
-    fcntl(ram->fd, F_SETLEASE, F_UNLCK);
+    fcntl(memory->fd, F_SETLEASE, F_UNLCK);
     return true;
 }
 
@@ -98,7 +84,7 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
     /* no hole; q35 and microvm; pc; machines with other settings */
     static const uint64_t low_parts[] = {UINT64_MAX, 2 * GIB, 3 * GIB, 2816 * (GIB >> 10),
                                          3584 * (GIB >> 10)};
-    const uint64_t size = ram_of(memory)->size;
+    const uint64_t size = memory->size;
 
     if (physical != place) {
         uint64_t low = place + 4 * GIB - physical;
@@ -119,94 +105,36 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
     return true;
 }
 
-/* ---- reading --------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------------- */
 
-/* Reads through the file instead of the mapping, because
- * reading an untouched page of the mapping would allocate it. */
-static bool ram_read(struct memory *memory, const struct memory_piece *pieces, size_t count,
-                     struct fail *fail)
+/* The mapping is for words that a guest writes meanwhile; the rest is read from the file, because reading an
+ * untouched page of the mapping would allocate it. */
+static bool ram_begin(struct memory *memory, struct fail *fail)
 {
-    const struct ram *ram = ram_of(memory);
-
-    for (size_t i = 0; i < count; i++)
-        if (pread(ram->fd, pieces[i].to, pieces[i].bytes, (off_t)(ram->begin + pieces[i].place)) !=
-            (ssize_t)pieces[i].bytes)
-            return fail_set(fail, "the guest's memory cannot be read");
+    memory->size &= ~4095ull;
+    if (memory->size == 0)
+        return fail_set(fail, "it contains no guest memory");
+    void *base = mmap(NULL, memory->size, PROT_READ, MAP_SHARED, memory->fd, 0);
+    if (base == MAP_FAILED)
+        return fail_set(fail, "%s", strerror(errno));
+    memory->base = base;
+    watch_mapping(base, memory->size);
+    set_low_part(memory, memory->size, memory->size);
+    memory->live = !memory_has_ended(memory);
     return true;
 }
 
 static const void *ram_map(struct memory *memory, uint64_t place, uint64_t bytes)
 {
-    const struct ram *ram = ram_of(memory);
-    return place <= ram->size && bytes <= ram->size - place ? ram->base + place : NULL;
+    return place <= memory->size && bytes <= memory->size - place ? memory->base + place : NULL;
 }
 
-static void ram_close(struct memory *memory)
-{
-    struct ram *ram = ram_of(memory);
-
-    if (ram->base) {
-        mapped_from = mapped_to = NULL;
-        munmap(ram->base, ram->size);
-    }
-    close(ram->fd);
-    free(memory->ranges);
-    free(memory);
-}
-
-static bool map_file(struct ram *ram, struct fail *fail)
-{
-    struct stat about;
-
-    if (fstat(ram->fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < 4096)
-        return fail_set(fail, "it contains no guest memory");
-    ram->size = (uint64_t)about.st_size & ~4095ull;
-    void *base = mmap(NULL, ram->size, PROT_READ, MAP_SHARED, ram->fd, 0);
-    if (base == MAP_FAILED)
-        return fail_set(fail, "%s", strerror(errno));
-    ram->base = base;
-    watch_mapping(base, ram->size);
-    set_low_part(&ram->memory, ram->size, ram->size);
-    return true;
-}
-
-static struct memory *ram_open(const char *address, struct fail *fail)
-{
-    struct fail why = {""};
-    struct ram *ram;
-    int fd = open(address, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-    if (fd < 0) {
-        fail_set(fail, "cannot open %s: %s", address, strerror(errno));
-        return NULL;
-    }
-    ram = alloc_zero(1, sizeof(*ram));
-    *ram = (struct ram){.memory = {.class = &memory_ram}, .fd = fd};
-    if (map_file(ram, &why)) {
-        ram->memory.live = !ram_ended(&ram->memory);
-        return &ram->memory;
-    }
-    fail_set(fail, "%s: %s", address, why.text);
-    ram_close(&ram->memory);
-    return NULL;
-}
-
-const struct memory_class memory_ram = {
-    .open = ram_open,
-    .read = ram_read,
-    .close = ram_close,
-    .map = ram_map,
-    .ended = ram_ended,
-    .arrange = ram_arrange,
-};
-
-static const struct memory_class memory_process = {
-    .read = ram_read, .close = ram_close, .arrange = ram_arrange};
+const struct memory_class memory_ram = {.begin = ram_begin, .map = ram_map, .arrange = ram_arrange};
 
 struct memory *memory_of_process(pid_t pid, uint64_t base, uint64_t bytes, struct fail *fail)
 {
+    static const struct memory_class memory_process = {.arrange = ram_arrange};
     char path[40];
-    struct ram *ram;
     int fd;
 
     snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
@@ -215,8 +143,9 @@ struct memory *memory_of_process(pid_t pid, uint64_t base, uint64_t bytes, struc
         fail_set(fail, "cannot open %s: %s", path, strerror(errno));
         return NULL;
     }
-    ram = alloc_zero(1, sizeof(*ram));
-    *ram = (struct ram){.memory = {.class = &memory_process}, .fd = fd, .begin = base, .size = bytes};
-    set_low_part(&ram->memory, bytes, bytes);
-    return &ram->memory;
+    struct memory *memory = memory_new(&memory_process, fd);
+    memory->begin = base;
+    memory->size = bytes;
+    set_low_part(memory, bytes, bytes);
+    return memory;
 }
