@@ -88,7 +88,6 @@ void match_open(struct match *match, const struct view *view, const struct reque
     uint32_t types, cpus;
 
     memset(match, 0, sizeof(*match));
-    match->trace = &view->trace;
     match->types = request_set(request, "events", schema->event_count, true, &types);
     match->cpus = request_set(request, "cpus", view->trace.stream_count, true, &cpus);
     match->tids = request_text(request, "tids");

@@ -18,7 +18,6 @@ struct match_runner {
 };
 
 struct match {
-    const struct trace *trace;
     bool *types, *cpus;
     bool all; /* no restrictions */
     const char *tids, *text;
@@ -53,8 +52,7 @@ void field_text(const struct field *field, const struct event *event, struct buf
 struct prefilter {
     const struct view *view;
     const struct match *match;
-    bool *threads;     /* by number; NULL: all */
-    struct tally node; /* of the index, read last */
+    struct tally node, sum; /* of the index, read last; of the stride */
     /* if there is a text: */
     uint8_t number[8];    /* the bytes contain the text, or this number without leading zeros */
     unsigned number_size; /* 0: no number */

@@ -18,80 +18,54 @@ static void set_number(struct prefilter *prefilter, const struct schema *schema,
 
 void prefilter_open(struct prefilter *prefilter, const struct view *view, const struct match *match)
 {
-    uint32_t threads = index_thread_count(&view->index);
-
     *prefilter = (struct prefilter){.view = view, .match = match};
     tally_open(&prefilter->node, &view->trace);
+    tally_open(&prefilter->sum, &view->trace);
     if (match->has_number && match->number <= INT64_MAX)
         set_number(prefilter, &view->trace.schema, match->number);
-    if (match->tids == NULL)
-        return;
-    prefilter->threads = alloc_zero(threads + 1, sizeof(bool));
-    for (uint32_t i = 0; i < threads; i++)
-        prefilter->threads[i] = list_has(match->tids, index_thread(&view->index, i)->tid);
 }
 
 void prefilter_close(struct prefilter *prefilter)
 {
     tally_close(&prefilter->node);
-    free(prefilter->threads);
+    tally_close(&prefilter->sum);
     free(prefilter->buffer.bytes);
 }
 
 /* ---- index ---- */
 
-/* What nodes of the index have. */
-struct found {
-    bool has_type, has_thread;
-    bool has_text; /* a wanted type that needs no search in the bytes */
-};
-
-static void see_events(const struct match *match, const struct tally *node, struct found *found)
-{
-    for (unsigned type = 0; type < node->event_count; type++)
-        if (node->events[type] != 0 && match->types[type]) {
-            found->has_type = true;
-            found->has_text |= match->text == NULL || match->by_index[type];
-        }
-}
-
-static void see_threads(const struct prefilter *prefilter, struct found *found)
-{
-    const struct tally *node = &prefilter->node;
-    uint32_t count = index_thread_count(&prefilter->view->index);
-
-    for (uint32_t i = 0; i < node->touched_count; i++)
-        found->has_thread |= node->touched[i] >= count || prefilter->threads[node->touched[i]];
-}
-
-/* Reads a node of the index; what is not there may contain anything. */
-static void look_at(struct prefilter *prefilter, unsigned level, size_t number, struct found *found)
-{
-    struct buffer_reader reader = blob_array_get(&prefilter->view->index.levels[level], number);
-
-    if (reader.failed) {
-        found->has_type = found->has_thread = found->has_text = true;
-        return;
-    }
-    tally_decode(&prefilter->node, reader, 0);
-    see_events(prefilter->match, &prefilter->node, found);
-    if (prefilter->threads != NULL)
-        see_threads(prefilter, found);
-}
-
-static void look_at_stride(struct prefilter *prefilter, size_t stride, struct found *found)
+/* Sums up the nodes of a stride. False: one cannot be read, so it may contain anything. */
+static bool sum_stride(struct prefilter *prefilter, size_t stride)
 {
     const struct index *index = &prefilter->view->index;
     size_t block = stride * INDEX_STRIDE, end = block + INDEX_STRIDE;
 
-    if (end > index_block_count(index))
-        end = index_block_count(index);
-    while (block < end) {
+    tally_begin(&prefilter->sum, 0);
+    while (block < end && block < index_block_count(index)) {
         unsigned level = block / INDEX_FANOUT < blob_array_count(&index->levels[1]);
+        struct buffer_reader node =
+            blob_array_get(&index->levels[level], level ? block / INDEX_FANOUT : block);
 
-        look_at(prefilter, level, level ? block / INDEX_FANOUT : block, found);
+        if (node.failed)
+            return false;
+        tally_decode(&prefilter->node, node, 0);
+        tally_add(&prefilter->sum, &prefilter->node, 0, 0);
         block += level ? INDEX_FANOUT : 1;
     }
+    return true;
+}
+
+/* Whether a wanted thread ran or changed its state. */
+static bool has_thread(const struct prefilter *prefilter)
+{
+    const struct tally *sum = &prefilter->sum;
+    uint32_t count = index_thread_count(&prefilter->view->index);
+    bool has = prefilter->match->tids == NULL;
+
+    for (uint32_t i = 0; i < sum->touched_count && !has; i++)
+        has = sum->touched[i] >= count ||
+              list_has(prefilter->match->tids, index_thread(&prefilter->view->index, sum->touched[i])->tid);
+    return has;
 }
 
 /* ---- packets ---- */
@@ -128,44 +102,47 @@ static bool scan_stream(struct prefilter *prefilter, const struct stream *stream
     return false;
 }
 
-/* Returns the positions of the streams before a stride. Without a checkpoint: their starts for the first
- * stride, else their ends. */
-static void find_positions(const struct prefilter *prefilter, size_t stride, struct position *positions)
+/* Returns the packet at which a stream stands before a stride. Without a checkpoint: its start for the first
+ * stride, else its end. */
+static uint64_t packet_before(const struct prefilter *prefilter, size_t stride, const struct stream *stream)
 {
-    const struct view *view = prefilter->view;
-    struct buffer_reader reader = {.failed = true};
+    struct buffer_reader reader;
+    struct position position;
 
-    if (stride > 0)
-        reader = blob_array_get(&view->index.checkpoints, stride - 1);
-    if (!reader.failed)
-        buffer_get(&reader, positions, view->trace.stream_count * sizeof(*positions));
-    for (unsigned i = 0; i < view->trace.stream_count && reader.failed; i++)
-        positions[i] = (struct position){.packet = stride > 0 ? view->trace.streams[i].size : 0};
+    if (stride == 0)
+        return 0;
+    reader = blob_array_get(&prefilter->view->index.checkpoints, stride - 1);
+    if (reader.failed)
+        return stream->size;
+    buffer_skip(&reader, stream->rank * sizeof(position));
+    buffer_get(&reader, &position, sizeof(position));
+    return position.packet;
 }
 
 static bool scan_stride(struct prefilter *prefilter, size_t stride)
 {
     const struct trace *trace = &prefilter->view->trace;
-    struct position *from = alloc_zero(trace->stream_count + 1, sizeof(*from));
-    struct position *to = alloc_zero(trace->stream_count + 1, sizeof(*to));
     bool has = false;
 
-    find_positions(prefilter, stride, from);
-    find_positions(prefilter, stride + 1, to);
-    for (unsigned i = 0; i < trace->stream_count && !has; i++)
-        has = prefilter->match->cpus[i] &&
-              scan_stream(prefilter, &trace->streams[i], from[i].packet, to[i].packet);
-    free(from);
-    free(to);
+    for (const struct stream *stream = trace->streams; stream < trace->streams + trace->stream_count && !has;
+         stream++)
+        has = prefilter->match->cpus[stream->rank] &&
+              scan_stream(prefilter, stream, packet_before(prefilter, stride, stream),
+                          packet_before(prefilter, stride + 1, stream));
     return has;
 }
 
 bool prefilter_may_hold(struct prefilter *prefilter, size_t stride)
 {
-    struct found found = {.has_thread = prefilter->threads == NULL};
+    const struct match *match = prefilter->match;
+    bool has_type = false, is_found = match->text == NULL; /* is_found: without a search in the bytes */
 
-    if (prefilter->match->all)
+    if (match->all || !sum_stride(prefilter, stride))
         return true;
-    look_at_stride(prefilter, stride, &found);
-    return found.has_type && found.has_thread && (found.has_text || scan_stride(prefilter, stride));
+    for (unsigned type = 0; type < prefilter->sum.event_count; type++)
+        if (prefilter->sum.events[type] != 0 && match->types[type]) {
+            has_type = true;
+            is_found |= match->by_index[type];
+        }
+    return has_type && has_thread(prefilter) && (is_found || scan_stride(prefilter, stride));
 }

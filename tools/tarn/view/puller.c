@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/source.h>
@@ -17,41 +16,32 @@
 #define WAIT_SECONDS "10" /* for a guest that is just booting */
 #define NEXT_SECONDS "1000000000"
 
-/* Creates a temporary directory, prints its name, and removes it at the end of its input. */
-static const char keep_directory[] =
-    "d=$(mktemp -d \"${TMPDIR:-/tmp}/tarn-view-XXXXXX\") && echo \"$d\" && read none; rm -rf -- \"$d\"";
-
 /* The directory belongs to a process of its own, which outlives all its users: they hold the other end of
  * LIFE. So it is removed even if tarn is killed. */
 static bool choose_temporary(struct puller *puller, struct fail *fail)
 {
+    const char *parent = getenv("TMPDIR");
     sigset_t all, before;
-    ssize_t got;
     int life[2];
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life) != 0)
-        return fail_set(fail, "cannot create a socket: %s", strerror(errno));
+    snprintf(puller->directory, sizeof(puller->directory), "%.200s/tarn-view-XXXXXX",
+             parent != NULL ? parent : "/tmp");
+    if (mkdtemp(puller->directory) == NULL || pipe2(life, O_CLOEXEC) != 0)
+        return fail_set(fail, "cannot create a temporary directory: %s", strerror(errno));
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before); /* the process's for ever */
     puller->remover = fork();
     if (puller->remover == 0) {
         setpgid(0, 0);
         dup2(life[0], STDIN_FILENO);
-        dup2(life[0], STDOUT_FILENO);
-        execlp("sh", "sh", "-c", keep_directory, NULL);
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        execlp("sh", "sh", "-c", "read none; rm -rf -- \"$0\"", puller->directory, NULL);
         _exit(127);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(life[0]);
     puller->life = life[1];
-    while ((got = read(life[1], puller->directory, sizeof(puller->directory))) < 0 && errno == EINTR)
-        continue;
-    if (got > 0 && puller->directory[got - 1] == '\n') {
-        puller->directory[got - 1] = '\0';
-        return true;
-    }
-    puller_stop(puller);
-    return fail_set(fail, "cannot create a temporary directory");
+    return puller->remover > 0 || fail_set(fail, "cannot start a process: %s", strerror(errno));
 }
 
 static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)
