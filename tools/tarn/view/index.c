@@ -88,6 +88,26 @@ struct buffer_reader blob_array_get(const struct blob_array *array, size_t numbe
     return (struct buffer_reader){.at = array->bytes.bytes + begin, .left = end - begin};
 }
 
+bool index_sum_nodes(const struct index *index, unsigned level, size_t first, size_t count,
+                     struct tally *part, struct tally *sum)
+{
+    uint64_t blocks = index_node_blocks(level), end = index_begin(index, first * blocks), begin;
+
+    tally_begin(sum, end);
+    for (size_t i = first; i < first + count; i++) {
+        struct buffer_reader node = blob_array_get(&index->levels[level], i);
+
+        if (node.failed)
+            return false;
+        begin = end;
+        end = index_begin(index, (i + 1) * blocks);
+        tally_decode(part, node, begin);
+        tally_add(sum, part, begin, end);
+    }
+    tally_extend(sum, end);
+    return true;
+}
+
 static void on_report(struct reporter *reporter, const struct report *report)
 {
     struct report_keeper *keeper = (struct report_keeper *)reporter;

@@ -166,8 +166,8 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
 /*
  * The index in a file, so that a trace opens without a walk: $XDG_CACHE_HOME/tarn (or ~/.cache/tarn), under a
  * number made from the trace's path; a later trace with the same number replaces it. It is written under
- * another name and renamed. It ends with a checksum of its bytes, the tool's file and the trace's files (inode,
- * time, size). As nobody else writes there, its content needs no further checks.
+ * another name and renamed. It ends with a checksum of its bytes, the tool's file and the trace's files
+ * (inode, time, size). As nobody else writes there, its content needs no further checks.
  */
 /* INDEX is empty before. False: there is none of this trace as it is. */
 bool index_load(struct index *index, const struct trace *trace);
@@ -185,5 +185,9 @@ static inline uint64_t index_node_blocks(unsigned level)
         blocks *= INDEX_FANOUT;
     return blocks;
 }
+
+/* Adds up nodes; PART is overwritten. False: one cannot be read. */
+bool index_sum_nodes(const struct index *index, unsigned level, size_t first, size_t count,
+                     struct tally *part, struct tally *sum);
 
 #endif

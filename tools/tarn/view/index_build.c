@@ -16,11 +16,12 @@ struct builder {
     struct losses losses;
     struct report_keeper keeper;
     struct position *positions;
-    struct tally tallies[INDEX_LEVELS]; /* of the open nodes */
-    uint64_t number;                    /* of the open block's first event */
-    uint64_t in_block;                  /* events in the open block */
-    uint64_t latest;                    /* ticks, of all events so far */
-    uint64_t sparse_until;              /* from then on, a block with few events may end */
+    struct tally block;     /* of the open block */
+    struct tally part, sum; /* of the nodes above */
+    uint64_t number;        /* of the open block's first event */
+    uint64_t in_block;      /* events in the open block */
+    uint64_t latest;        /* ticks, of all events so far */
+    uint64_t sparse_until;  /* from then on, a block with few events may end */
 };
 
 /* ---- going back ------------------------------------------------------------------------------------ */
@@ -106,49 +107,18 @@ static void note_thread(struct builder *builder, const struct model_thread *thre
 
 /* ---- blocks and nodes ------------------------------------------------------------------------------ */
 
-/* Returns the tally of the level above, to which node NUMBER of LEVEL is to be added. */
-static struct tally *open_parent(struct builder *builder, unsigned level, size_t number)
-{
-    struct tally *parent = &builder->tallies[level + 1];
-
-    if (number % INDEX_FANOUT == 0)
-        tally_begin(parent, index_begin(builder->index, number * index_node_blocks(level)));
-    return parent;
-}
-
-static void write_node(struct builder *builder, unsigned level)
+/* Adds a node to LEVEL, and with the last of INDEX_FANOUT their sum to the level above. */
+static void add_node(struct builder *builder, unsigned level, struct tally *tally)
 {
     struct blob_array *array = &builder->index->levels[level];
-    struct tally *tally = &builder->tallies[level];
-    size_t number = blob_array_count(array);
-    uint64_t end = index_begin(builder->index, (number + 1) * index_node_blocks(level));
+    size_t count = blob_array_count(array) + 1;
 
-    tally_extend(tally, end);
     tally_encode(tally, &array->bytes);
     blob_array_end(array);
-    if (level + 1 == INDEX_LEVELS)
+    if (level + 1 == INDEX_LEVELS || count % INDEX_FANOUT != 0)
         return;
-    tally_add(open_parent(builder, level, number), tally, tally->begin, end);
-    if ((number + 1) % INDEX_FANOUT == 0)
-        write_node(builder, level + 1);
-}
-
-static void reopen_nodes(struct builder *builder)
-{
-    const struct index *index = builder->index;
-    struct tally *part = &builder->tallies[0]; /* no block is open yet */
-
-    for (unsigned level = 0; level + 1 < INDEX_LEVELS; level++) {
-        uint64_t blocks = index_node_blocks(level);
-        size_t count = blob_array_count(&index->levels[level]);
-
-        for (size_t i = count / INDEX_FANOUT * INDEX_FANOUT; i < count; i++) {
-            uint64_t begin = index_begin(index, i * blocks);
-
-            tally_decode(part, blob_array_get(&index->levels[level], i), begin);
-            tally_add(open_parent(builder, level, i), part, begin, index_begin(index, (i + 1) * blocks));
-        }
-    }
+    index_sum_nodes(builder->index, level, count - INDEX_FANOUT, INDEX_FANOUT, &builder->part, &builder->sum);
+    add_node(builder, level + 1, &builder->sum);
 }
 
 static void open_block(struct builder *builder, uint64_t begin)
@@ -157,14 +127,14 @@ static void open_block(struct builder *builder, uint64_t begin)
 
     builder->in_block = 0;
     builder->sparse_until = schema_ticks(schema, schema_ns(schema, begin) + INDEX_SPARSE_NS);
-    tally_begin(&builder->tallies[0], begin);
+    tally_begin(&builder->block, begin);
     model_begin_stays(builder->index->model, begin);
 }
 
 /* Call it when all events before END (ticks) have been taken. */
 static void close_block(struct builder *builder, uint64_t end)
 {
-    struct tally *tally = &builder->tallies[0];
+    struct tally *tally = &builder->block;
     struct index *index = builder->index;
     struct index_block block = {tally->begin, builder->number};
 
@@ -175,7 +145,8 @@ static void close_block(struct builder *builder, uint64_t end)
     builder->number += builder->in_block;
     index->events = builder->number;
     index->end = end;
-    write_node(builder, 0);
+    tally_extend(tally, end);
+    add_node(builder, 0, tally);
     note_losses(builder);
 }
 
@@ -189,8 +160,8 @@ static bool next_block(struct builder *builder, uint64_t ticks)
     if (ns <= schema_ns(schema, builder->latest) && builder->in_block < INDEX_BLOCK_MAX)
         return true;
     begin = schema_ticks(schema, ns);
-    if (begin < builder->tallies[0].begin) /* only in a damaged trace */
-        begin = builder->tallies[0].begin;
+    if (begin < builder->block.begin) /* only in a damaged trace */
+        begin = builder->block.begin;
     close_block(builder, begin);
     open_block(builder, begin);
     if (index_block_count(builder->index) % INDEX_STRIDE != 0)
@@ -202,7 +173,7 @@ static bool next_block(struct builder *builder, uint64_t ticks)
 static bool take_events(struct builder *builder)
 {
     struct model *model = builder->index->model;
-    uint64_t *events = builder->tallies[0].events, in_block = 0, scale = index_scale(builder->trace);
+    uint64_t *events = builder->block.events, in_block = 0, scale = index_scale(builder->trace);
     struct cursor *cursor = merge_next(&builder->merge);
 
     walk_begin(model, &builder->merge);
@@ -256,7 +227,6 @@ static void begin_walk(struct builder *builder, size_t strides)
         memset(&index->losses, 0, sizeof(index->losses));
     blob_array_cut(&index->reports, index->losses.reports);
     builder->latest = strides > 0 ? begin - 1 : 0;
-    reopen_nodes(builder);
     open_block(builder, begin);
 }
 
@@ -265,7 +235,7 @@ static void build(struct builder *builder, size_t strides)
     struct index *index = builder->index;
 
     begin_walk(builder, strides);
-    tally_observe(&builder->observer, &builder->tallies[0]);
+    tally_observe(&builder->observer, &builder->block);
     model_observe(index->model, &builder->observer.observer);
     builder->keeper =
         report_keeper(builder->trace, &index->reports, &index->losses.reports, &builder->losses.reporter);
@@ -317,13 +287,15 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
 
     index->begin = trace->begin;
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
-    for (unsigned level = 0; level < INDEX_LEVELS; level++)
-        tally_open(&builder.tallies[level], trace);
+    tally_open(&builder.block, trace);
+    tally_open(&builder.part, trace);
+    tally_open(&builder.sum, trace);
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
     index_open_model(index, trace, strides);
     build(&builder, strides);
-    for (unsigned level = 0; level < INDEX_LEVELS; level++)
-        tally_close(&builder.tallies[level]);
+    tally_close(&builder.block);
+    tally_close(&builder.part);
+    tally_close(&builder.sum);
     free(builder.positions);
 }

@@ -92,18 +92,9 @@ static bool matches(const struct layout *layout, const struct index_thread *thre
     return strcasestr(text, layout->options.filter) != NULL;
 }
 
-static const uint64_t *times_of(const struct layout *layout, uint32_t number)
-{
-    static const uint64_t none[NODE_KINDS];
-    const struct tally *tally = &layout->tally;
-    bool is_known = number < tally->thread_size && tally->threads[number].stamp == tally->stamp;
-
-    return is_known ? tally->threads[number].ticks : none;
-}
-
 static uint64_t time_run(const struct layout *layout, uint32_t number)
 {
-    const uint64_t *ticks = times_of(layout, number);
+    const uint64_t *ticks = tally_ticks(&layout->tally, number);
 
     return ticks[NODE_USER] + ticks[NODE_KERNEL] + ticks[NODE_INTERRUPT];
 }
@@ -119,7 +110,7 @@ static void add_thread(struct layout *layout, uint32_t number)
             (struct layout_thread){.number = number,
                                    .pid = thread->pid,
                                    .tid = thread->tid,
-                                   .times = {ran, ran + times_of(layout, number)[NODE_READY]}};
+                                   .times = {ran, ran + tally_ticks(&layout->tally, number)[NODE_READY]}};
 }
 
 static int compare(uint64_t a, uint64_t b)

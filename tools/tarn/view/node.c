@@ -58,6 +58,14 @@ struct tally_thread *tally_add_thread(struct tally *tally, uint32_t number)
     return thread;
 }
 
+const uint64_t *tally_ticks(const struct tally *tally, uint32_t number)
+{
+    static const uint64_t none[NODE_KINDS];
+    bool is_known = number < tally->thread_size && tally->threads[number].stamp == tally->stamp;
+
+    return is_known ? tally->threads[number].ticks : none;
+}
+
 /* Returns the thread's index in the list of threads that ran, perhaps GUESS. */
 static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
 {

@@ -84,6 +84,9 @@ static inline struct tally_thread *tally_touch(struct tally *tally, uint32_t num
     return __builtin_expect(*is_new, 0) ? tally_add_thread(tally, number) : &tally->threads[number];
 }
 
+/* A thread's times by enum node_kind; all 0 if it has no record. */
+const uint64_t *tally_ticks(const struct tally *tally, uint32_t number);
+
 /* Adds the segments open at END, up to which MERGE was taken: all touched threads are counted up to END. */
 void tally_open_segments(struct tally *tally, const struct model *model, const struct merge *merge,
                          uint64_t end);

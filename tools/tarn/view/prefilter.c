@@ -34,25 +34,15 @@ void prefilter_close(struct prefilter *prefilter)
 
 /* ---- index ---- */
 
-/* Sums up the nodes of a stride. False: one cannot be read, so it may contain anything. */
+/* Adds up a stride. False: a part of it cannot be read, and may contain anything. */
 static bool sum_stride(struct prefilter *prefilter, size_t stride)
 {
     const struct index *index = &prefilter->view->index;
-    size_t block = stride * INDEX_STRIDE, end = block + INDEX_STRIDE;
+    size_t first = stride * INDEX_STRIDE, left = index_block_count(index) - first;
+    unsigned level = left >= INDEX_STRIDE; /* at the end, the node of level 1 may not be complete */
+    size_t blocks = index_node_blocks(level), count = level > 0 ? INDEX_STRIDE : left;
 
-    tally_begin(&prefilter->sum, 0);
-    while (block < end && block < index_block_count(index)) {
-        unsigned level = block / INDEX_FANOUT < blob_array_count(&index->levels[1]);
-        struct buffer_reader node =
-            blob_array_get(&index->levels[level], level ? block / INDEX_FANOUT : block);
-
-        if (node.failed)
-            return false;
-        tally_decode(&prefilter->node, node, 0);
-        tally_add(&prefilter->sum, &prefilter->node, 0, 0);
-        block += level ? INDEX_FANOUT : 1;
-    }
-    return true;
+    return index_sum_nodes(index, level, first / blocks, count / blocks, &prefilter->node, &prefilter->sum);
 }
 
 /* Whether a wanted thread ran or changed its state. */
