@@ -25,10 +25,8 @@ struct request {
 
 static const struct command_option shared_options[] = {
     {TEXT("symbols", "DIR[:DIR]", struct request, symbols,
-          "search for the trace's executables here, by build-id\nThe next places are the directory `symbols` "
-          "of the trace, the build's directories, and `/usr/lib/debug` (tarn-symbols(1)). Files whose "
-          "build-id does not match are ignored. Addresses without symbols are printed as program and offset. "
-          "For analyses that name functions")},
+          "search for the trace's executables here, by build-id (see Symbols). For analyses that name "
+          "functions")},
     {TEXT("by", "LIST", struct request, by, "print only these tables; all for all (see Tables)")},
     {FLAG(
         "subtract-cost", struct request, filter.subtract_cost,

@@ -6,9 +6,9 @@
 #include <tools/tarn/help.h>
 
 static const struct command *const commands[] = {
-    &pull_command,   &ctl_command,      &info_command, &check_command,   &list_command, &export_command,
-    &sql_command,    &symbols_command,  &goto_command, &explore_command, &diff_command, &study_command,
-    &tables_command, &routines_command, &top_command,  &view_command,
+    &pull_command,   &ctl_command,    &info_command,     &check_command,   &list_command,
+    &export_command, &sql_command,    &goto_command,     &explore_command, &diff_command,
+    &study_command,  &tables_command, &routines_command, &top_command,     &view_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -12,8 +12,8 @@
 #include <tools/tarn/options.h>
 
 extern const struct command pull_command, ctl_command, info_command, check_command, list_command,
-    export_command, sql_command, symbols_command, goto_command, explore_command, diff_command, study_command,
-    tables_command, routines_command, top_command, view_command;
+    export_command, sql_command, goto_command, explore_command, diff_command, study_command, tables_command,
+    routines_command, top_command, view_command;
 
 #define VIEW_SUMMARY "show a trace in the browser"
 

@@ -42,7 +42,7 @@ static const struct command_option own_options[] = {
     {REAL("least", "PERCENT", struct diff, least, 0, PERCENT_MAX,
           "omit rows below this share of their table in both A and B")},
     {TEXT("symbols", "DIR[:DIR]", struct diff, symbols,
-          "search for the executables of both traces here, by build-id (tarn-symbols(1))")},
+          "search for the executables of both traces here, by build-id (tarn-analyses(1))")},
     {FLAG("first", struct diff, is_first, "print the first event in which two traces of the same run differ"),
      .with = "order-only,from,to,cpu,class,event"},
     {FLAG("order-only", struct diff, only_order,

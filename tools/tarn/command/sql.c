@@ -432,6 +432,7 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
     struct sigaction action = {.sa_handler = stop_query, .sa_flags = SA_RESTART};
     struct losses losses;
     struct fail fail;
+    const char *text;
     bool ok;
 
     if (!filter_resolve(&asking->filter, trace, &fail))
@@ -452,6 +453,8 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
     ok = sql != NULL ? run_text(asking, sql) : run_session(asking);
     duck_close(asking->duck);
     database_close(&asking->database);
+    for (unsigned i = 0; (text = symbols_complaint(source.symbols, i)) != NULL; i++)
+        complain("%s", text);
     symbols_close(source.symbols);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         complain("cannot write the result: %s", strerror(errno));

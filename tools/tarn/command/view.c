@@ -77,7 +77,7 @@ static const struct command_option known[] = {
      .letter = 'o'},
     {TEXT("symbols", "DIR[:DIR]", struct options, view.symbols,
           "search for the trace's executables here, by build-id\nThe profile, locks and faults of a range "
-          "use them (tarn-symbols(1))")},
+          "use them (tarn-analyses(1))")},
     {TEXT("png", "FILE", struct options, draw.file,
           "draw the range into FILE, and end: a PNG, or an SVG if its name ends in .svg")},
     {.name = NULL}};

@@ -9,7 +9,7 @@
  *   seconds()           the length of the range
  *   since_start(TS)     a time as nanoseconds since the start of the trace
  *   xml(TEXT)           for a text or attribute in XML
- *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'base'])
+ *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'program' | 'base'])
  *   error_text(RESULT), irq_name(NUMBER), process_name(PID), thread_name(UTID), thread_tid(UTID),
  * thread_pid(UTID)
  *   ipc_server(WHOM), ipc_pid(WHOM), ipc_function(WHOM, LABEL)
@@ -252,6 +252,11 @@ static void at_symbol(sqlite3_context *context, int argc, sqlite3_value **argv)
     }
     if (strcmp(what, "executable") == 0) {
         result_text(context, executable_name(executable));
+        return;
+    }
+    if (strcmp(what, "program") == 0) {
+        if (database->source.symbols != NULL && executable != NULL)
+            result_text(context, symbols_file(database->source.symbols, executable));
         return;
     }
     if (strcmp(what, "base") == 0) {
