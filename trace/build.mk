@@ -29,7 +29,7 @@ USER_CFLAGS += -DTRACE_TESTED
 else ifneq ($(TRACE_SWITCH),sites)
 $(error TRACE_SWITCH is "$(TRACE_SWITCH)"; there are sites and tested)
 endif
-TRACE_COMMON := $(addprefix trace/,ring/tail.c ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/commands.c print/settings.c print/study.c print/tables.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
+TRACE_COMMON := $(addprefix trace/,ring/tail.c ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/commands.c print/settings.c print/study.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) trace/ring/restart.c trace/ring/resize.c trace/format/metadata.c
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c trace/event/schemas.c))
@@ -53,7 +53,7 @@ $(eval $(call host_test,descriptor,tests/unit/trace/descriptor_test.c tests/unit
     $(GEN)/trace/events.c))
 $(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/print.c trace/print/merge.c trace/print/words.c trace/format/metadata.c $(GEN)/trace/events.c))
-$(eval $(call host_test,trace_table,tests/unit/trace/table_test.c trace/ring/table_read.c trace/ring/table_move.c trace/ring/table_derive.c trace/print/tables.c $(GEN)/trace/events.c,-lpthread))
+$(eval $(call host_test,trace_table,tests/unit/trace/table_test.c trace/ring/table_read.c trace/ring/table_move.c trace/ring/table_derive.c user/tarnprof/rows.c $(GEN)/trace/events.c,-lpthread))
 $(eval $(call host_test,table_move,tests/unit/trace/table_move_test.c trace/ring/table_read.c trace/ring/table_move.c $(GEN)/trace/events.c,-lpthread))
 $(eval $(call host_test,sum,tests/unit/trace/sum_test.c))
 $(eval $(call host_test,resize,tests/unit/trace/resize_test.c trace/ring/resize.c))

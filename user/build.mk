@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # User programs: shell, utilities, benchmarks, demonstrations; each in /bin of the archive.
-$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/routines.c trace/print/routines.c trace/print/shares.c))
+$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/rows.c user/tarnprof/routines.c trace/print/routines.c trace/print/shares.c))
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \
     $(if $(filter $u,cat wc sort grep),user/bin/input.c))))
 BOOT_FILES += $(foreach s,$(wildcard trace/studies/*.study),etc/studies/$(notdir $s)=$s)
-$(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_bench.c trace_list.c trace_previous.c trace_rings.c trace_study.c trace_tables.c util.c)))
+$(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_bench.c trace_list.c trace_previous.c trace_rings.c trace_study.c trace_tables.c util.c),$(BA)/lib/libtarnprof.a))
 $(eval $(call bin_program,ktau,user/bin/ktau.c user/bin/util.c,$(BA)/lib/libtarnprof.a))
 $(eval $(call bin_program,top,user/bin/top.c user/bin/util.c user/bin/number.c,$(BA)/lib/libtarnprof.a))
 $(eval $(call bin_program,ktaud,user/bin/ktaud.c user/bin/util.c user/bin/number.c,$(BA)/lib/libtarnprof.a))

@@ -11,7 +11,7 @@ struct spinlock routines_lock = SPINLOCK(&routines_class);
 struct list routine_tables = {&routine_tables, &routine_tables};
 struct trace_routines_list routines_list = {
     .magic = TRACE_ROUTINES_LIST_MAGIC,
-    .row_bytes = sizeof(struct trace_routine_row),
+    .row_bytes = sizeof(struct trace_routines_row),
     .rows_at = offsetof(struct routine_table, first) - offsetof(struct routine_table, head),
     .first_rows = ROUTINE_FIRST_ROWS,
     .page_rows = ROUTINE_PAGE_ROWS,
@@ -22,22 +22,22 @@ static uint64_t last_serial; /* under routines_lock */
 static struct routine_table *kept[KEPT_MAX]; /* under routines_lock */
 static uint32_t kept_count;
 
-_Static_assert(ROUTINES_LARGE_INDEX * sizeof(struct trace_routine_row *) <= FRAME_SIZE, "a page frame");
+_Static_assert(ROUTINES_LARGE_INDEX * sizeof(struct trace_routines_row *) <= FRAME_SIZE, "a page frame");
 _Static_assert(ROUTINE_ROWS_MAX < ROUTINES_LARGE_INDEX * 3 / 4, "the index always has free entries");
 
 /* ---- Rows ---- */
 
-static void begin_row(struct trace_routine_row *row, uint64_t key)
+static void begin_row(struct trace_routines_row *row, uint64_t key)
 {
-    *row = (struct trace_routine_row){.key = key, .least = ~0ull};
+    *row = (struct trace_routines_row){.routine = key, .min = ~0ull};
 }
 
 /* The index entry of the key, or a free one. */
-static inline struct trace_routine_row **find_entry(struct routine_table *table, uint64_t key)
+static inline struct trace_routines_row **find_entry(struct routine_table *table, uint64_t key)
 {
     for (uint64_t i = (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> 40;; i++) {
-        struct trace_routine_row **entry = &table->index[i & table->index_mask];
-        if (!*entry || (*entry)->key == key)
+        struct trace_routines_row **entry = &table->index[i & table->index_mask];
+        if (!*entry || (*entry)->routine == key)
             return entry;
     }
 }
@@ -45,14 +45,14 @@ static inline struct trace_routine_row **find_entry(struct routine_table *table,
 /* Row 0 counts all routines for which there is no other row. */
 static void reset_rows(struct routine_table *table)
 {
-    struct trace_routine_row *others = &table->first[0];
+    struct trace_routines_row *others = &table->first[0];
     begin_row(others, trace_routine_key(TRACE_ROUTINE_OTHERS, 0));
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < ROUTINES_CACHE; i++)
         table->rows.cache[i] = others;
     memset(table->index, 0, (table->index_mask + 1) * sizeof table->index[0]);
     table->head.count = 1;
-    *find_entry(table, others->key) = others;
+    *find_entry(table, others->routine) = others;
 }
 
 /* ---- Page frames ---- */
@@ -98,12 +98,12 @@ static bool grow_index(struct routine_table *table)
     table->index = memset(phys_to_virt(frame), 0, FRAME_SIZE);
     table->index_mask = ROUTINES_LARGE_INDEX - 1;
     for (uint32_t i = 0; i < table->head.count; i++)
-        *find_entry(table, routine_row(table, i)->key) = routine_row(table, i);
+        *find_entry(table, routine_row(table, i)->routine) = routine_row(table, i);
     return true;
 }
 
 /* Space for the next row; NULL: no memory, or too many rows. */
-static struct trace_routine_row *next_row(struct routine_table *table)
+static struct trace_routines_row *next_row(struct routine_table *table)
 {
     const uint32_t number = table->head.count;
     if (number < ROUTINE_FIRST_ROWS)
@@ -121,9 +121,9 @@ static struct trace_routine_row *next_row(struct routine_table *table)
     return routines_page(table, page) + (number - ROUTINE_FIRST_ROWS) % ROUTINE_PAGE_ROWS;
 }
 
-static __attribute__((noinline)) struct trace_routine_row *add_row(struct routine_table *table, uint64_t key)
+static __attribute__((noinline)) struct trace_routines_row *add_row(struct routine_table *table, uint64_t key)
 {
-    struct trace_routine_row *row = next_row(table);
+    struct trace_routines_row *row = next_row(table);
     if (!row)
         return &table->first[0];
     begin_row(row, key);
@@ -132,18 +132,18 @@ static __attribute__((noinline)) struct trace_routine_row *add_row(struct routin
     return *find_entry(table, key) = row;
 }
 
-static inline struct trace_routine_row *find_or_add(struct routine_table *table, uint64_t key)
+static inline struct trace_routines_row *find_or_add(struct routine_table *table, uint64_t key)
 {
-    struct trace_routine_row *row = *find_entry(table, key);
+    struct trace_routines_row *row = *find_entry(table, key);
     return row ? row : add_row(table, key);
 }
 
-struct trace_routine_row *routines_find_or_add(void *table, uint64_t key)
+struct trace_routines_row *routines_find_or_add(void *table, uint64_t key)
 {
     return find_or_add(table, key);
 }
 
-struct trace_routine_row *routines_find_row(struct routine_rows *rows, uint64_t key)
+struct trace_routines_row *routines_find_row(struct routine_rows *rows, uint64_t key)
 {
     struct routine_table *table = (struct routine_table *)rows;
     return rows->cache[routine_slot(key)] = find_or_add(table, key);
@@ -256,26 +256,25 @@ void routines_free_kept(void)
 }
 
 /* Moves the counts. Only the buckets between the least and the greatest time can have any. */
-static inline void move_counts(struct trace_routine_row *to, struct trace_routine_row *from)
+static inline void move_counts(struct trace_routines_row *to, struct trace_routines_row *from)
 {
-    to->exclusive += from->exclusive; /* includes routines that were open at the end */
-    from->exclusive = 0;
+    to->own += from->own; /* includes routines that were open at the end */
+    from->own = 0;
     if (!from->ended)
         return;
-    to->inclusive += from->inclusive;
-    if (from->least < to->least)
-        to->least = from->least;
-    if (from->greatest > to->greatest)
-        to->greatest = from->greatest;
-    for (uint32_t i = trace_table_bucket(from->least), last = trace_table_bucket(from->greatest); i <= last;
-         i++) {
+    to->total += from->total;
+    if (from->min < to->min)
+        to->min = from->min;
+    if (from->max > to->max)
+        to->max = from->max;
+    for (uint32_t i = trace_table_bucket(from->min), last = trace_table_bucket(from->max); i <= last; i++) {
         to->times[i] += from->times[i];
         from->times[i] = 0;
     }
     to->begun += from->ended;
     to->ended += from->ended;
-    from->begun = from->ended = from->inclusive = from->greatest = from->limit = 0;
-    from->least = ~0ull;
+    from->begun = from->ended = from->total = from->max = from->limit = 0;
+    from->min = ~0ull;
 }
 
 void routines_keep(struct routine_table *table)
@@ -288,11 +287,11 @@ void routines_keep(struct routine_table *table)
     }
 }
 
-static inline void move_rows(struct routine_table *to, struct trace_routine_row *rows, uint32_t count)
+static inline void move_rows(struct routine_table *to, struct trace_routines_row *rows, uint32_t count)
 {
-    for (struct trace_routine_row *row = rows; row < rows + count; row++)
-        if (row->ended || row->exclusive)
-            move_counts(find_or_add(to, row->key), row);
+    for (struct trace_routines_row *row = rows; row < rows + count; row++)
+        if (row->ended || row->own)
+            move_counts(find_or_add(to, row->routine), row);
 }
 
 static inline uint32_t at_most(uint32_t count, uint32_t limit)

@@ -35,25 +35,25 @@ struct routine_table {
     uint64_t served_since, served_label; /* the message that the thread serves; 0: none */
     struct list all;                     /* under routines_lock; in order of serial */
     uint32_t index_mask;                 /* entries of the index, minus one */
-    struct trace_routine_row **index;    /* by hash of the key; NULL: free */
-    struct trace_routine_row *small_index[ROUTINES_SMALL_INDEX];
+    struct trace_routines_row **index;   /* by hash of the key; NULL: free */
+    struct trace_routines_row *small_index[ROUTINES_SMALL_INDEX];
     struct trace_program_clock no_program; /* for threads without a program's clock */
-    struct trace_routine_row first[];
+    struct trace_routines_row first[];
 };
 
 #define ROUTINE_FIRST_ROWS \
-    ((uint32_t)((FRAME_SIZE - sizeof(struct routine_table)) / sizeof(struct trace_routine_row)))
-#define ROUTINE_PAGE_ROWS ((uint32_t)(FRAME_SIZE / sizeof(struct trace_routine_row)))
+    ((uint32_t)((FRAME_SIZE - sizeof(struct routine_table)) / sizeof(struct trace_routines_row)))
+#define ROUTINE_PAGE_ROWS ((uint32_t)(FRAME_SIZE / sizeof(struct trace_routines_row)))
 #define ROUTINE_ROWS_MAX  (ROUTINE_FIRST_ROWS + ROUTINES_PAGES * ROUTINE_PAGE_ROWS)
-_Static_assert(sizeof(struct routine_table) + 4 * sizeof(struct trace_routine_row) <= FRAME_SIZE,
+_Static_assert(sizeof(struct routine_table) + 4 * sizeof(struct trace_routines_row) <= FRAME_SIZE,
                "some rows in the first page");
 
-static inline struct trace_routine_row *routines_page(struct routine_table *table, uint32_t number)
+static inline struct trace_routines_row *routines_page(struct routine_table *table, uint32_t number)
 {
     return phys_to_virt(table->head.page[number]);
 }
 
-static inline struct trace_routine_row *routine_row(struct routine_table *table, uint32_t number)
+static inline struct trace_routines_row *routine_row(struct routine_table *table, uint32_t number)
 {
     if (number < ROUTINE_FIRST_ROWS)
         return &table->first[number];
@@ -72,9 +72,9 @@ extern struct list routine_tables;
 extern struct trace_routines_list routines_list; /* the same, for readers of guest memory */
 
 /* The row of a key, also for its slot of the cache. */
-struct trace_routine_row *routines_find_row(struct routine_rows *rows, uint64_t key);
+struct trace_routines_row *routines_find_row(struct routine_rows *rows, uint64_t key);
 /* The row with this key; never NULL: without memory, the row of others. */
-struct trace_routine_row *routines_find_or_add(void *table, uint64_t key); /* trace_routine_row_of */
+struct trace_routines_row *routines_find_or_add(void *table, uint64_t key); /* trace_routine_row_of */
 /* All with routines_lock held: */
 /* NULL: no memory. Not in the list yet. `space`: whose it is, or NULL. */
 struct routine_table *routines_new(enum trace_routines_of of, struct space *space);

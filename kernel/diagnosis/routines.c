@@ -69,22 +69,22 @@ __attribute__((noinline)) void routines_update_slowly(struct thread *thread, str
                                                       uint64_t key, uint64_t since, uint64_t elapsed,
                                                       uint64_t own)
 {
-    struct trace_routine_row *row = rows->cache[routine_slot(key)];
+    struct trace_routines_row *row = rows->cache[routine_slot(key)];
     if (since < thread->routine_table->head.born)
         return;
-    if (row->key != key)
+    if (row->routine != key)
         row = routines_find_row(rows, key);
     const uint64_t times = row->begun + 1;
     row->begun = times;
     __atomic_thread_fence(__ATOMIC_RELEASE); /* as in routine_count() */
-    row->inclusive += elapsed;
-    row->exclusive += own;
-    if (elapsed < row->least)
-        row->least = elapsed;
-    if (elapsed > row->greatest)
-        row->greatest = elapsed;
-    row->limit = row->greatest < 1ull << (TRACE_TABLE_BUCKETS - 1) ? row->greatest
-                                                                   : (1ull << (TRACE_TABLE_BUCKETS - 1)) - 1;
+    row->total += elapsed;
+    row->own += own;
+    if (elapsed < row->min)
+        row->min = elapsed;
+    if (elapsed > row->max)
+        row->max = elapsed;
+    row->limit =
+        row->max < 1ull << (TRACE_TABLE_BUCKETS - 1) ? row->max : (1ull << (TRACE_TABLE_BUCKETS - 1)) - 1;
     row->times[trace_table_bucket(elapsed)]++;
     __atomic_store_n(&row->ended, times, __ATOMIC_RELEASE);
 }

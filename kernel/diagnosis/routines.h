@@ -45,7 +45,7 @@ struct routine_table;
 
 /* The part that routine_end() uses. Only the thread's CPU. */
 struct routine_rows {
-    struct trace_routine_row *cache[ROUTINES_CACHE]; /* by routine_slot(): rows used last; never NULL */
+    struct trace_routines_row *cache[ROUTINES_CACHE]; /* by routine_slot(): rows used last; never NULL */
     /* Of the program's routines: a kernel address; the program writes there, too. */
     struct trace_program_clock *program;
 };
@@ -107,18 +107,18 @@ static inline __attribute__((always_inline)) void routine_count(struct thread *t
                                                                 uint64_t own)
 {
     key |= rows->program->context << TRACE_ROUTINES_CONTEXT_SHIFT;
-    struct trace_routine_row *row = rows->cache[routine_slot(key)];
-    if (__builtin_expect(row->key != key, 0) || __builtin_expect(elapsed > row->limit, 0)) {
+    struct trace_routines_row *row = rows->cache[routine_slot(key)];
+    if (__builtin_expect(row->routine != key, 0) || __builtin_expect(elapsed > row->limit, 0)) {
         routines_update_slowly(thread, rows, key, since, elapsed, own);
         return;
     }
     row->begun++;
     /* a reader that sees a change sees that it has begun; pairs with the fence in copy_row() */
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    row->inclusive += elapsed;
-    row->exclusive += own;
-    if (elapsed < row->least)
-        row->least = elapsed;
+    row->total += elapsed;
+    row->own += own;
+    if (elapsed < row->min)
+        row->min = elapsed;
     row->times[(uint32_t)(63 ^ __builtin_clzll(elapsed | 1))]++;
     /* a reader that sees the count sees the whole update; pairs with the load in copy_row() */
     __atomic_thread_fence(__ATOMIC_RELEASE);

@@ -21,7 +21,7 @@
 
 _Static_assert(sizeof(struct trace_routines) +
                        (ROUTINE_ROWS_MAX + TRACE_PROGRAM_ROWS_MAX + TRACE_ROUTINES_ROWS_BESIDES) *
-                           sizeof(struct trace_routine_row) <=
+                           sizeof(struct trace_routines_row) <=
                    TRACE_ROUTINES_BYTES_MAX,
                "a copy with open routines, and the program's rows");
 
@@ -46,7 +46,7 @@ static uint64_t load(const uint64_t *word)
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-static void copy_row(struct trace_routine_row *to, const struct trace_routine_row *from)
+static void copy_row(struct trace_routines_row *to, const struct trace_routines_row *from)
 {
     const uint64_t *source = (const uint64_t *)from;
     uint64_t *target = (uint64_t *)to;
@@ -121,13 +121,14 @@ static void describe(struct trace_routines *head, const struct routine_table *ta
                        : table->space ? table->space->name
                                       : no_name;
     head->serial = table->head.serial;
+    head->epoch = table->head.epoch;
     head->until = now;
     head->of = table->head.of;
     head->pid = table->head.pid;
     head->tid = table->head.tid;
     head->threads = table->head.threads;
     head->refused = routines_refused(table);
-    head->row_bytes = sizeof(struct trace_routine_row);
+    head->row_bytes = sizeof(struct trace_routines_row);
     memcpy(head->name, name, sizeof head->name);
 }
 
@@ -184,7 +185,7 @@ static int select_routines(cap_t slot, struct selection *selection)
 static int64_t copy_next(const struct selection *selection, uint64_t serial, void *buffer, uint64_t size)
 {
     struct copy copy = {
-        .to = {.head = buffer, .rows = (struct trace_routine_row *)((struct trace_routines *)buffer + 1)}};
+        .to = {.head = buffer, .rows = (struct trace_routines_row *)((struct trace_routines *)buffer + 1)}};
     copy.capacity = (uint32_t)((size - sizeof *copy.to.head) / sizeof *copy.to.rows);
     int64_t bytes = 0;
     spin_lock(&routines_lock);

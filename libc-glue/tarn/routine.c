@@ -33,9 +33,9 @@ static inline void store(uint64_t *word, uint64_t value)
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-static inline struct trace_routine_row *row_at(struct trace_program *program, uint32_t unit)
+static inline struct trace_routines_row *row_at(struct trace_program *program, uint32_t unit)
 {
-    return (struct trace_routine_row *)((char *)program + unit * TRACE_PROGRAM_UNIT);
+    return (struct trace_routines_row *)((char *)program + unit * TRACE_PROGRAM_UNIT);
 }
 
 /* Both clocks at one moment: the kernel may interrupt, and then counts that. */
@@ -69,7 +69,7 @@ static void begin_anew(struct trace_program *program, uint64_t epoch)
     store(&program->rows_epoch, 0);
     if (program->rows) /* else the memory is new */
         memset(program->index, 0, sizeof program->index);
-    program->first[0] = (struct trace_routine_row){.key = key_of(0)};
+    program->first[0] = (struct trace_routines_row){.routine = key_of(0)};
     program->rows = 1;
     program->depth = 0;
     program->refused = 0;
@@ -112,11 +112,11 @@ static uint32_t add_row(struct trace_program *program, uint32_t context, uint16_
     const uint32_t unit = place_of_next(program);
     if (!unit)
         return 0;
-    struct trace_routine_row *row = row_at(program, unit);
-    if (row->key) /* else the memory is new */
-        *row = (struct trace_routine_row){0};
-    row->key = key_of(context);
-    row->least = UINT64_MAX;
+    struct trace_routines_row *row = row_at(program, unit);
+    if (row->routine) /* else the memory is new */
+        *row = (struct trace_routines_row){0};
+    row->routine = key_of(context);
+    row->min = UINT64_MAX;
     *entry = (uint16_t)unit;
     __atomic_store_n(&program->rows, program->rows + 1, __ATOMIC_RELEASE); /* a reader finds the row */
     return unit;
@@ -129,7 +129,7 @@ static uint32_t find_row(struct trace_program *program, uint32_t context)
         uint16_t *entry = &program->index[i % TRACE_PROGRAM_INDEX];
         if (!*entry)
             return add_row(program, context, entry);
-        if (row_at(program, *entry)->key == key_of(context))
+        if (row_at(program, *entry)->routine == key_of(context))
             return *entry;
     }
 }
@@ -139,12 +139,12 @@ static uint32_t find_row(struct trace_program *program, uint32_t context)
 /* Gives the time until now to the routine that the thread was in. The word for the kernel was set right after
  * the clock was read: what the kernel does in between is in the time of the one routine, and in its rows of
  * the other. */
-static inline void give_time(struct trace_program *program, struct trace_routine_row *row, uint64_t clock)
+static inline void give_time(struct trace_program *program, struct trace_routines_row *row, uint64_t clock)
 {
     const uint64_t elapsed = clock - program->since;
     store(&program->since, clock);
     __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader that sees the time in the row sees that it moved */
-    row->exclusive += elapsed;
+    row->own += elapsed;
 }
 
 static inline void enter(struct trace_program *program, uint32_t depth, uint32_t context, uint32_t unit)
@@ -184,39 +184,40 @@ void routine_enter(uint32_t context)
         return;
     }
     const uint32_t unit = program->index[context % TRACE_PROGRAM_INDEX];
-    if (__builtin_expect(row_at(program, unit)->key != key_of(context), 0)) /* unit 0 has the key of no row */
+    if (__builtin_expect(row_at(program, unit)->routine != key_of(context),
+                         0)) /* unit 0 has the key of no row */
         enter_slowly(context);
     else
         enter(program, program->depth, context, unit);
 }
 
 /* `limit`: times up to that are neither the greatest nor in the last bucket. */
-static __attribute__((noinline)) void raise_greatest(struct trace_routine_row *row, uint64_t elapsed)
+static __attribute__((noinline)) void raise_greatest(struct trace_routines_row *row, uint64_t elapsed)
 {
     const uint64_t last = (1ull << (TRACE_TABLE_BUCKETS - 1)) - 1;
-    if (elapsed > row->greatest)
-        row->greatest = elapsed;
-    row->limit = row->greatest < last ? row->greatest : last;
+    if (elapsed > row->max)
+        row->max = elapsed;
+    row->limit = row->max < last ? row->max : last;
 }
 
-static inline void count(struct trace_routine_row *row, uint64_t elapsed)
+static inline void count(struct trace_routines_row *row, uint64_t elapsed)
 {
     uint32_t bucket = 63 ^ (uint32_t)__builtin_clzll(elapsed | 1);
     if (__builtin_expect(elapsed > row->limit, 0)) {
         raise_greatest(row, elapsed);
         bucket = bucket < TRACE_TABLE_BUCKETS ? bucket : TRACE_TABLE_BUCKETS - 1;
     }
-    if (elapsed < row->least)
-        row->least = elapsed;
+    if (elapsed < row->min)
+        row->min = elapsed;
     row->times[bucket]++;
     if (row->begun - row->ended++ == 1) /* the outermost */
-        row->inclusive += elapsed;
+        row->total += elapsed;
 }
 
 static inline void leave(struct trace_program *program, uint32_t depth)
 {
     uint64_t now;
-    struct trace_routine_row *row = row_at(program, (uint32_t)(program->clock.context >> UNIT_SHIFT));
+    struct trace_routines_row *row = row_at(program, (uint32_t)(program->clock.context >> UNIT_SHIFT));
     const uint64_t clock = read_program_clock(program, &now);
     store(&program->clock.context, program->stack[depth].from);
     give_time(program, row, clock);

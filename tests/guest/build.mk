@@ -50,8 +50,8 @@ GUEST_kernel_scarce := free memory=256M
 RINGS := user/bin/trace_rings.c
 $(call guest_tests,$(addprefix trace_,control schema damage boot sites),$(RINGS))
 $(call guest_programs,explore_pull,$(RINGS) trace/format/wire.c)
-$(call guest_programs,explore_control,tests/guest/child.c $(RINGS))
-$(call guest_programs,tables_work,$(RINGS))
+$(call guest_programs,explore_control,tests/guest/child.c $(RINGS),$(BA)/lib/libtarnprof.a)
+$(call guest_programs,tables_work,$(RINGS),$(BA)/lib/libtarnprof.a)
 $(call guest_tests,trace_load,tests/guest/child.c $(RINGS),$(BA)/lib/libtarnprof.a)
 BOOT_FILES += test/trace_load_long=$(BA)/user/test_trace_load $(foreach s,many thin,test/tables_work_$s=$(BA)/user/test_tables_work)
 GUEST_TESTS += trace_load_long

@@ -35,11 +35,11 @@ static inline bool read_own(enum trace_routines_of kind)
     return false;
 }
 
-static inline struct trace_routine_row row_of(enum trace_routine_kind kind, uint64_t argument,
-                                              uint32_t context)
+static inline struct trace_routines_row row_of(enum trace_routine_kind kind, uint64_t argument,
+                                               uint32_t context)
 {
-    const struct trace_routine_row *row = table.head ? tarnprof_find(&table, kind, argument, context) : NULL;
-    return row ? *row : (struct trace_routine_row){0};
+    const struct trace_routines_row *row = table.head ? tarnprof_find(&table, kind, argument, context) : NULL;
+    return row ? *row : (struct trace_routines_row){0};
 }
 
 /* Whether exclusive times add up to the life, and none is negative. */
@@ -48,10 +48,10 @@ static inline bool adds_up(void)
     uint64_t time = 0;
     bool is_small = true;
     for (uint32_t i = 0; i < table.head->rows; i++) {
-        if (trace_routine_kind(table.rows[i].key) == TRACE_ROUTINE_SERVED)
+        if (trace_routine_kind(table.rows[i].routine) == TRACE_ROUTINE_SERVED)
             continue;
-        time += table.rows[i].exclusive;
-        is_small = is_small && table.rows[i].exclusive <= table.head->life;
+        time += table.rows[i].own;
+        is_small = is_small && table.rows[i].own <= table.head->life;
     }
     if (time != table.head->life || !is_small)
         printf("# %s/%u of %u: life %llu, rows %llu\n", table.head->name, (unsigned)table.head->tid,

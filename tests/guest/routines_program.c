@@ -73,7 +73,7 @@ static uint32_t number_of(const char *name, const void *function)
     return number;
 }
 
-static struct trace_routine_row program_row(const char *name, const void *function)
+static struct trace_routines_row program_row(const char *name, const void *function)
 {
     return row_of(TRACE_ROUTINE_PROGRAM, 0, number_of(name, function));
 }
@@ -83,10 +83,10 @@ static uint64_t time_in(uint32_t context, bool with_program)
 {
     uint64_t time = 0;
     for (uint32_t i = 0; i < table.head->rows; i++) {
-        const enum trace_routine_kind kind = trace_routine_kind(table.rows[i].key);
-        if (trace_routine_context(table.rows[i].key) == context && kind != TRACE_ROUTINE_SERVED &&
+        const enum trace_routine_kind kind = trace_routine_kind(table.rows[i].routine);
+        if (trace_routine_context(table.rows[i].routine) == context && kind != TRACE_ROUTINE_SERVED &&
             (with_program || kind != TRACE_ROUTINE_PROGRAM))
-            time += table.rows[i].exclusive;
+            time += table.rows[i].own;
     }
     return time;
 }
@@ -103,22 +103,21 @@ static void test_macro(void)
     }
     const uint32_t all_number = number_of("do_all", NULL), kernel_number = number_of("call_kernel", NULL),
                    sleep_number = number_of("sleep_often", NULL);
-    const struct trace_routine_row all = program_row("do_all", NULL),
-                                   kernel = program_row("call_kernel", NULL),
-                                   sleeping = program_row("sleep_often", NULL);
+    const struct trace_routines_row all = program_row("do_all", NULL),
+                                    kernel = program_row("call_kernel", NULL),
+                                    sleeping = program_row("sleep_often", NULL);
     check(all_number >= TRACE_CONTEXT_NAMED && kernel_number && sleep_number, "the routines have numbers");
     check(all.ended == 1 && kernel.ended == ROUNDS && sleeping.ended == 1,
           "each call of a routine is counted");
-    check(all.inclusive ==
-              time_in(all_number, true) + time_in(kernel_number, true) + time_in(sleep_number, true),
+    check(all.total == time_in(all_number, true) + time_in(kernel_number, true) + time_in(sleep_number, true),
           "times of the routines, and of the kernel in them, add up to the outermost's, to the tick");
-    check(kernel.inclusive == time_in(kernel_number, true) && kernel.least <= kernel.greatest,
+    check(kernel.total == time_in(kernel_number, true) && kernel.min <= kernel.max,
           "a routine that calls none is only in itself and in the kernel");
     check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, kernel_number).ended == ROUNDS * CALLS,
           "the kernel counts system calls in the routine that made them");
     check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, all_number).ended == 0, "and not in its caller");
     check(row_of(TRACE_ROUTINE_OUT, THREAD_SLEEPING, sleep_number).ended == SLEEPS, "waits too");
-    check(kernel.exclusive > 0 && time_in(kernel_number, false) > 0 && sleeping.exclusive > 0,
+    check(kernel.own > 0 && time_in(kernel_number, false) > 0 && sleeping.own > 0,
           "each has time of its own");
     check(adds_up(), "all rows add up to the thread's life, to the tick");
 }
@@ -139,9 +138,9 @@ static void test_recursion(void)
     recurse(CALLS);
     read_own(TRACE_ROUTINES_THREAD);
     const uint64_t refused = table.head ? table.head->refused : 0;
-    struct trace_routine_row row = program_row("recurse", NULL);
+    struct trace_routines_row row = program_row("recurse", NULL);
     check(row.ended == CALLS + 1, "recursive calls are counted");
-    check(row.inclusive == time_in(number_of("recurse", NULL), true) && row.inclusive == row.greatest,
+    check(row.total == time_in(number_of("recurse", NULL), true) && row.total == row.max,
           "their time is counted once");
     recurse(DEEP);
     read_own(TRACE_ROUTINES_THREAD);
@@ -160,7 +159,7 @@ static void *call_in_thread(void *unused)
 
 static void test_threads(void)
 {
-    struct trace_routine_row after = {0};
+    struct trace_routines_row after = {0};
     result_of(call_in_thread, NULL);
     for (unsigned attempt = 0; attempt < ATTEMPTS && !after.ended; attempt++) { /* it ends a little later */
         sys_thread_sleep(deadline_after(MS));
@@ -259,7 +258,7 @@ static int be_hostile(void)
         if (!read_own(TRACE_ROUTINES_THREAD) || !adds_up())
             return 1;
         for (uint32_t r = 0; r < table.head->rows; r++)
-            if (table.rows[r].inclusive > table.head->life || table.rows[r].ended > table.head->life)
+            if (table.rows[r].total > table.head->life || table.rows[r].ended > table.head->life)
                 return 2;
     }
     write_anything(program);

@@ -305,11 +305,11 @@ static size_t copy_routines(void)
     return used;
 }
 
-static void print_row(const struct trace_routine_row *row)
+static void print_row(const struct trace_routines_row *row)
 {
-    printf("row %llx %llu %llu %llu %llu %llu", (unsigned long long)row->key, (unsigned long long)row->ended,
-           (unsigned long long)row->inclusive, (unsigned long long)row->exclusive,
-           (unsigned long long)row->least, (unsigned long long)row->greatest);
+    printf("row %llx %llu %llu %llu %llu %llu", (unsigned long long)row->routine,
+           (unsigned long long)row->ended, (unsigned long long)row->total, (unsigned long long)row->own,
+           (unsigned long long)row->min, (unsigned long long)row->max);
     for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
         if (row->times[i])
             printf(" %u:%llu", i, (unsigned long long)row->times[i]);
@@ -320,7 +320,7 @@ static void print_routines(size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {
         const struct trace_routines *head = (const void *)(copies + at);
-        const struct trace_routine_row *rows = (const void *)(head + 1);
+        const struct trace_routines_row *rows = (const void *)(head + 1);
         printf("table %u %u %u %u %llu %llu %llu %.16s\n", (unsigned)head->of, (unsigned)head->pid,
                (unsigned)head->tid, (unsigned)head->threads, (unsigned long long)head->life,
                (unsigned long long)head->ran, (unsigned long long)head->until, head->name);

@@ -6,8 +6,8 @@
 #include <arch/trace.h>
 #include <trace/event/lock_tables.h>
 #include <trace/events.h>
-#include <trace/print/tables.h>
 #include <trace/ring/table_read.h>
+#include <user/tarnprof/rows.h>
 
 union row {
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];

@@ -11,7 +11,7 @@ HELLO, METADATA, PACKET, STATUS, END, REPLY, REQUEST, PULL = 1, 2, 3, 4, 5, 6, 1
 FRAME_BYTES = 24
 OPERATIONS = types.SimpleNamespace(PREVIOUS=3, LOCK_CLASSES=4, TABLES=6, METADATA=7, ROUTINES=8, ROUTINE_NAMES=9,
                                    PREVIOUS_TABLES=10, PREVIOUS_METADATA=11)
-ROUTINES_HEAD, ROUTINES_ROW, ROUTINE = 80, 320, 128  # bytes of struct trace_routines, trace_routine_row, trace_routine
+ROUTINES_HEAD, ROUTINES_ROW, ROUTINE = 80, 320, 128  # bytes of struct trace_routines, trace_routines_row, trace_routine
 CPUS = 2
 
 

@@ -10,8 +10,8 @@
 #ifndef TRACE_FORMAT_ROUTINES_H
 #define TRACE_FORMAT_ROUTINES_H
 
+#include "trace/events.h" /* generated */
 #include <stdint.h>
-#include <trace/format/table.h>
 
 /* Kinds of routines, at most 16; `argument` distinguishes routines of one kind. */
 enum trace_routine_kind {
@@ -58,19 +58,9 @@ static inline uint64_t trace_routine_argument(uint64_t key)
     return (uint64_t)((int64_t)((key >> 32) << 32) >> 16) | (key & 0xffff);
 }
 
-struct trace_routine_row {
-    uint64_t key;
-    uint64_t begun;           /* updates begun */
-    uint64_t inclusive;       /* sum of the times from begin to end */
-    uint64_t exclusive;       /* the same without nested routines */
-    uint64_t least, greatest; /* inclusive times; least is 2^64 - 1 while there is none */
-    uint64_t limit;           /* for the writer: times up to this need no more than an addition */
-    uint64_t
-        times[TRACE_TABLE_BUCKETS]; /* inclusive times by floor(log2), 0 in 0, from 2^31 on in the last */
-    uint64_t ended;                 /* updates ended: how often the routine ended */
-};
-#define TRACE_ROUTINE_ROW_BYTES (8u + 7u * 8u - 8u + TRACE_TABLE_BUCKETS * 8u + 8u)
-_Static_assert(sizeof(struct trace_routine_row) == TRACE_ROUTINE_ROW_BYTES, "words without gaps");
+/* struct trace_routines_row, which trace/schema/sched.ev declares: a row. `limit` is for the writer: times up
+ * to this need no more than an addition. `ended` is how often the routine ended. */
+#define TRACE_ROUTINE_ROW_BYTES ((unsigned)sizeof(struct trace_routines_row))
 
 /* The owner of a table. */
 enum trace_routines_of {
@@ -84,6 +74,7 @@ enum trace_routines_of {
  * exclusive times of all rows but TRACE_ROUTINE_SERVED add up to `life`. */
 struct trace_routines {
     uint64_t serial; /* of this table, never reused; the next read's argument */
+    uint64_t epoch;  /* how often counting was switched on */
     uint32_t of;     /* enum trace_routines_of */
     uint32_t pid, tid;
     uint32_t threads; /* in this sum */
@@ -179,7 +170,7 @@ struct trace_program {
         uint64_t from;  /* clock.context before; ~0: it found no row, and its time is its caller's */
     } stack[TRACE_PROGRAM_DEPTH];
     /* The first one has context 0. */
-    struct trace_routine_row first[6];
+    struct trace_routines_row first[6];
 };
 #define TRACE_PROGRAM_FIRST_ROWS 6u
 #define TRACE_PROGRAM_PAGE_ROWS  (4096u / TRACE_ROUTINE_ROW_BYTES)
@@ -218,7 +209,7 @@ struct trace_routines_list {
     uint64_t until;      /* ticks when counting was switched off; 0: it is on */
     uint64_t latest;     /* ticks: a moment in the last fraction of a second; of a panic, the moment itself */
     uint64_t routines;   /* struct trace_routine_list: names of routines of programs */
-    uint32_t row_bytes;  /* of struct trace_routine_row */
+    uint32_t row_bytes;  /* of struct trace_routines_row */
     uint32_t rows_at;    /* bytes from a head to its first rows */
     uint32_t first_rows; /* rows there */
     uint32_t page_rows;  /* in each page behind them */

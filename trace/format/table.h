@@ -58,6 +58,7 @@ enum trace_column_kind {
     TRACE_COLUMN_COUNT,     /* a sum of occurrences */
     TRACE_COLUMN_SUM,       /* a sum of values in `unit` */
     TRACE_COLUMN_MAX,       /* the largest value */
+    TRACE_COLUMN_MIN,       /* the smallest value; only in private tables */
     TRACE_COLUMN_HISTOGRAM, /* TRACE_TABLE_BUCKETS words: trace_table_bucket() */
 };
 
@@ -78,6 +79,7 @@ struct trace_table_info {
     uint32_t offset; /* bytes from TRACE_TABLES_OFFSET to the head */
     uint32_t rows, row_words;
     bool is_hashed;
+    bool is_private; /* rows lie elsewhere (trace/format/routine.h): 0 in this area */
     uint8_t key_count;
     uint16_t column_count; /* keys included; they come first */
     const struct trace_column_info *columns;

@@ -9,7 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Numbers as in enum trace_field_kind, enum trace_column_kind and enum trace_key_owner.
 FIELD_KINDS = ["UNSIGNED", "SIGNED", "HEX", "COMM", "STRING", "ARRAY"]
 UNSIGNED, SIGNED, HEX, COMM, STRING, ARRAY = range(len(FIELD_KINDS))
-COLUMN_KINDS = ["key", "count", "sum", "max", "histogram"]
+COLUMN_KINDS = ["key", "count", "sum", "max", "min", "histogram"]
 OWNERS = ["", "process", "thread", "lock", "place"]
 LINE_WORDS = 8  # tables begin on cache lines
 
@@ -110,6 +110,7 @@ class Table:
     rows: int = 0
     row_words: int = 2  # TRACE_ROW_KEYS; `ended` is added at the end
     is_hashed: bool = False
+    is_private: bool = False  # its rows are not in the tables of CPUs
     adds_name: str = ""  # of the table that readers add to this one
     adds: int = 0  # its index,
     adds_key: int = 0  # and that of its key

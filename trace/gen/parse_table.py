@@ -16,19 +16,20 @@ class TableReader(Text):
 
     def check_rows(self, table):
         most, least = constant("TRACE_TABLES_BYTES_MAX") // 8, constant("TRACE_TABLE_PROBES")
-        if not 0 < table.rows <= most:
+        if not table.is_private and not 0 < table.rows <= most:
             self.refuse(f"table {table.name}: {table.rows} rows: give it 1 to {most}")
         if table.is_hashed and (table.rows < least or table.rows & (table.rows - 1)):
             self.refuse(f"table {table.name}: {table.rows} rows: a hashed table has a power of two of them, "
                         f"at least {least}")
 
     def read_table(self):
-        """Its key is the row's index (direct), readers add the rows of OTHER with that key, or its rows are hashed."""
+        """Its key is the row's index (direct), readers add the rows of OTHER with that key, its rows are hashed, or they lie
+        elsewhere (private)."""
         if self.app:
             self.refuse("tables are the system's: remove it from the application's class")
-        found = self.match('table NAME NUMBER rows ROWS (direct [+ OTHER] | hashed) "TEXT"')
-        table = Table(self.file, self.line, found["NAME"], found["NUMBER"], found["TEXT"], found["ROWS"],
-                      is_hashed=bool(found["hashed"]), adds_name=found["OTHER"] or "")
+        found = self.match('table NAME NUMBER (private | rows ROWS (direct [+ OTHER] | hashed)) "TEXT"')
+        table = Table(self.file, self.line, found["NAME"], found["NUMBER"], found["TEXT"], found["ROWS"] or 0,
+                      is_hashed=bool(found["hashed"]), is_private=bool(found["private"]), adds_name=found["OTHER"] or "")
         self.check_name(table.name)
         self.check_rows(table)
         self.schema.tables.append(table)
@@ -66,7 +67,9 @@ class TableReader(Text):
     def read_column(self, word):
         table, most = self.table, constant("TRACE_TABLE_COLUMNS_MAX")
         if word not in COLUMN_KINDS:
-            self.refuse(f"'{word}': a column of a table is key, count, sum, max or histogram")
+            self.refuse(f"'{word}': a column of a table is key, count, sum, max, min or histogram")
+        if word == "min" and not table.is_private:
+            self.refuse("rows begin with 0, which no least value replaces: remove it")
         if len(table.columns) == most:
             self.refuse(f"more than {most} columns: split the table")
         column = Column(word, table.row_words)
@@ -130,7 +133,7 @@ def finish_tables(tables):
             if same.name == table.name:
                 raise Mistake(f"{here} {table.name} is also declared in {same.file}:{same.line}: rename one")
         table.offset = end
-        end += table.bytes()
+        end += 0 if table.is_private else table.bytes()
         if end + constant("TRACE_TABLES_TAIL_WORDS") * 8 > most // PAGE_BYTES * PAGE_BYTES:
             raise Mistake(f"{here} {table.name} ends at byte {end} of each CPU's tables; {most} are there: "
                           "give it fewer rows")

@@ -13,7 +13,7 @@ from parse_table import PAGE_BYTES
 
 def end_of(schema):
     """Bytes to the end of the last one, where TRACE_TABLES_TAIL_WORDS words follow."""
-    return schema.tables[-1].offset + schema.tables[-1].bytes() if schema.tables else 0
+    return max((table.offset + table.bytes() for table in schema.tables if not table.is_private), default=0)
 
 
 def bytes_of(schema):
@@ -29,7 +29,8 @@ def tsdl(schema, has_text):
         return ""
     lines = ["/* tables: name number offset rows row_words form text, then its words: kind name unit word words"]
     for table in schema.tables:
-        form = "hashed" if table.is_hashed else f"direct{'+' if table.adds_name else ''}{table.adds_name}"
+        form = ("hashed" if table.is_hashed else "private" if table.is_private else
+                f"direct{'+' if table.adds_name else ''}{table.adds_name}")
         text = f" {table.description}" if has_text else ""
         lines.append(f" * table {table.name} {table.number} {table.offset} {table.rows} {table.row_words} {form}{text}")
         lines += [f" *  {column.kind} {column.name} {'hex' if column.is_hex else column.unit or '-'} {column.word} "
@@ -49,7 +50,7 @@ def row_struct(schema, table):
         lines.append(f"    uint64_t {column.name}{array}; /* {column.description}{unit} */")
     ending = ["    uint64_t ended;", "};"]
     common = [f"struct trace_{table.name}_columns {{", *lines[len(table.keys()):], *ending]
-    return ["", f"/* {table.description} */", f"struct trace_{table.name}_row {{", "    uint64_t begun, tag;", *lines, *ending,
+    return ["", f"/* {table.description} */", f"struct trace_{table.name}_row {{", f"    uint64_t begun, {'limit' if table.is_private else 'tag'};", *lines, *ending,
             *(common if any(other.adds_name == table.name for other in schema.tables) else []),
             f'_Static_assert(sizeof(struct trace_{table.name}_row) == {8 * table.row_words}, "no padding");']
 
@@ -102,7 +103,7 @@ def header(schema):
     lines = [outputs.LICENCE, f"/* {outputs.NOTE} from trace/schema. Tables of counters: see trace/ring/table.h. */",
              "#ifndef TRACE_TABLES_H", "#define TRACE_TABLES_H", "", "#include <trace/ring/table.h>"]
     for table in schema.tables:
-        lines += row_struct(schema, table) + row_functions(table)
+        lines += [] if table.is_private else row_struct(schema, table) + row_functions(table)
     return "\n".join([*lines, "", "#endif", ""])
 
 
@@ -113,7 +114,8 @@ def constants(schema):
              f"#define TRACE_TABLE_COUNT {len(schema.tables)}u", f"#define TRACE_TABLES_BYTES {bytes_of(schema)}u",
              *(f"#define TRACE_TABLE_{table.name.upper()} {table.number}u" for table in schema.tables)]
     return "\n".join([*lines, "/* by number; the last one has no name */",
-                      "extern const struct trace_table_info trace_table_list[TRACE_TABLE_COUNT + 1];", ""])
+                      "extern const struct trace_table_info trace_table_list[TRACE_TABLE_COUNT + 1];",
+                      *(line for table in schema.tables if table.is_private for line in row_struct(schema, table)), ""])
 
 
 def data(schema):
@@ -127,7 +129,7 @@ def data(schema):
     for table in schema.tables:
         adds = f"&trace_table_list[{table.adds}], {table.adds_key}" if table.adds_name else "0, 0"
         lines.append(f'    {{"{table.name}", "{table.description}", {table.number}, {table.offset}, {table.rows}, '
-                     f"{table.row_words}, {int(table.is_hashed)}, {len(table.keys())}, {len(table.columns)}, "
+                     f"{table.row_words}, {int(table.is_hashed)}, {int(table.is_private)}, {len(table.keys())}, {len(table.columns)}, "
                      f"columns_{table.name}, {adds}, {end_of(schema)}}},")
     return "\n".join([*lines, "    {0},", "};"])
 
@@ -136,9 +138,10 @@ def data(schema):
 
 def table_docs(table):
     adds = f" Readers add the rows of `{table.adds_name}` with the same `{table.columns[0].name}`." if table.adds_name else ""
+    form = (f"Private rows of {table.row_words} words" if table.is_private else f"{table.rows} rows of {table.row_words} words, "
+            f"{'hashed' if table.is_hashed else 'direct'}; at byte {table.offset}")
     lines = [f"### `{table.name}` (table {table.number})", "",
-             f"{table.description}. {table.rows} rows of {table.row_words} words, "
-             f"{'hashed' if table.is_hashed else 'direct'}; at byte {table.offset}. Declared in `{table.file}`.{adds}", "",
+             f"{table.description}. {form}. Declared in `{table.file}`.{adds}", "",
              "| word | kind | column | unit | meaning |", "|---|---|---|---|---|"]
     for column in table.columns:
         last = f"–{column.word + column.words - 1}" if column.words > 1 else ""

@@ -54,5 +54,5 @@ class Text:
         found = pattern_of(form).fullmatch(self.rest)
         if not found:
             self.refuse(f"expected `{form}`, not `{self.rest.strip()}`")
-        return {word: int(text, 16 if "x" in text else 10) if word in ("NUMBER", "ROWS") else text
+        return {word: int(text, 16 if "x" in text else 10) if text and word in ("NUMBER", "ROWS") else text
                 for word, text in found.groupdict().items()}

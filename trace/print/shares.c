@@ -55,7 +55,7 @@ static enum trace_share share_of(uint64_t key)
 }
 
 bool trace_shares_add(struct trace_process_shares *process, const struct trace_routines *head,
-                      const struct trace_routine_row *rows)
+                      const struct trace_routines_row *rows)
 {
     if (!trace_shares_are_of_process(head))
         return false;
@@ -68,8 +68,8 @@ bool trace_shares_add(struct trace_process_shares *process, const struct trace_r
         for (unsigned i = 0; i < sizeof process->name; i++)
             process->name[i] = head->name[i];
     for (uint32_t i = 0; i < head->rows; i++)
-        if (trace_routine_kind(rows[i].key) != TRACE_ROUTINE_SERVED)
-            process->ticks[share_of(rows[i].key)] += rows[i].exclusive;
+        if (trace_routine_kind(rows[i].routine) != TRACE_ROUTINE_SERVED)
+            process->ticks[share_of(rows[i].routine)] += rows[i].own;
     return true;
 }
 

@@ -48,7 +48,7 @@ struct trace_process_shares {
 
 /* Adds the table of a thread, or of ended threads, to its process. False: it is another table. */
 bool trace_shares_add(struct trace_process_shares *process, const struct trace_routines *head,
-                      const struct trace_routine_row *rows);
+                      const struct trace_routines_row *rows);
 /* Whether a table belongs to a process that exists. */
 static inline bool trace_shares_are_of_process(const struct trace_routines *head)
 {

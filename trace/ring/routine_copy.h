@@ -14,12 +14,12 @@
 #include <trace/format/routine.h>
 
 /* The row with this key; NULL: there is none. */
-static inline struct trace_routine_row *trace_routines_find(const struct trace_routine_row *rows,
-                                                            uint32_t count, uint64_t key)
+static inline struct trace_routines_row *trace_routines_find(const struct trace_routines_row *rows,
+                                                             uint32_t count, uint64_t key)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (rows[i].key == key)
-            return (struct trace_routine_row *)&rows[i];
+        if (rows[i].routine == key)
+            return (struct trace_routines_row *)&rows[i];
     return 0;
 }
 
@@ -29,12 +29,12 @@ static inline struct trace_routine_row *trace_routines_find(const struct trace_r
 #define TRACE_ROUTINES_NESTED     (~TRACE_ROUTINES_KIND(TRACE_ROUTINE_SERVED)) /* they add up to the life */
 
 /* The exclusive time of a row, if it is of these kinds. */
-static inline uint64_t trace_routine_time(const struct trace_routine_row *row, uint32_t kinds)
+static inline uint64_t trace_routine_time(const struct trace_routines_row *row, uint32_t kinds)
 {
-    return kinds >> trace_routine_kind(row->key) & 1 ? row->exclusive : 0;
+    return kinds >> trace_routine_kind(row->routine) & 1 ? row->own : 0;
 }
 
-static inline uint64_t trace_routines_time(const struct trace_routine_row *rows, uint32_t count,
+static inline uint64_t trace_routines_time(const struct trace_routines_row *rows, uint32_t count,
                                            uint32_t kinds)
 {
     uint64_t time = 0;
@@ -44,29 +44,29 @@ static inline uint64_t trace_routines_time(const struct trace_routine_row *rows,
 }
 
 /* The row with this key in a table that ends, or in a copy; a new one if there is none. */
-typedef struct trace_routine_row *trace_routine_row_of(void *table, uint64_t key);
+typedef struct trace_routines_row *trace_routine_row_of(void *table, uint64_t key);
 
 struct trace_routines_copy {
     struct trace_routines *head; /* its `rows` and `life` are valid */
-    struct trace_routine_row *rows;
+    struct trace_routines_row *rows;
     uint64_t now; /* the moment */
 };
 
 /* For open routines, and for the program in none of its routines. */
 #define TRACE_ROUTINES_ROWS_BESIDES (OPEN_ROUTINES_MAX + 1u)
 
-static inline struct trace_routine_row *trace_routines_append(void *to, uint64_t key)
+static inline struct trace_routines_row *trace_routines_append(void *to, uint64_t key)
 {
     struct trace_routines_copy *copy = to;
-    struct trace_routine_row *row = &copy->rows[copy->head->rows++];
-    *row = (struct trace_routine_row){.key = key, .least = ~0ull};
+    struct trace_routines_row *row = &copy->rows[copy->head->rows++];
+    *row = (struct trace_routines_row){.routine = key, .min = ~0ull};
     return row;
 }
 
-static inline struct trace_routine_row *trace_routines_row_of(void *to, uint64_t key)
+static inline struct trace_routines_row *trace_routines_row_of(void *to, uint64_t key)
 {
     struct trace_routines_copy *copy = to;
-    struct trace_routine_row *row = trace_routines_find(copy->rows, copy->head->rows, key);
+    struct trace_routines_row *row = trace_routines_find(copy->rows, copy->head->rows, key);
     return row ? row : trace_routines_append(copy, key);
 }
 
@@ -79,7 +79,7 @@ static inline void trace_routines_add_open(const struct open_routines *open, uin
         const struct open_routine *routine = &open->at[i];
         const uint64_t inner = i + 1 < open->depth && i + 1 < OPEN_ROUTINES_MAX ? open->at[i + 1].since : now;
         if (routine->since >= born && inner >= routine->since)
-            row_of(table, routine->key | context)->exclusive += inner - routine->since - routine->nested;
+            row_of(table, routine->key | context)->own += inner - routine->since - routine->nested;
     }
 }
 
@@ -93,21 +93,6 @@ static inline uint64_t trace_routines_load(const uint64_t *word)
 static inline uint64_t trace_routines_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-/* Adds a copied row to a sum, whose counts and times are 0 at first. */
-static inline void trace_routine_add_row(struct trace_routine_row *sum, const struct trace_routine_row *row)
-{
-    if (row->ended && (!sum->ended || row->least < sum->least))
-        sum->least = row->least;
-    if (row->greatest > sum->greatest)
-        sum->greatest = row->greatest;
-    sum->begun += row->begun;
-    sum->ended += row->ended;
-    sum->inclusive += row->inclusive;
-    sum->exclusive += row->exclusive;
-    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
-        sum->times[i] += row->times[i];
 }
 
 /* The page frames of a living thread's struct trace_program, which its program may change at any time. */
@@ -151,27 +136,28 @@ static inline uint32_t trace_program_row_place(uint32_t number)
            number % TRACE_PROGRAM_PAGE_ROWS * TRACE_ROUTINE_ROW_BYTES;
 }
 
-static inline const struct trace_routine_row *trace_program_row(const struct trace_program_pages *pages,
-                                                                uint32_t number)
+static inline const struct trace_routines_row *trace_program_row(const struct trace_program_pages *pages,
+                                                                 uint32_t number)
 {
     const uint32_t place = trace_program_row_place(number);
-    return (const struct trace_routine_row *)((const char *)pages->page[place / 4096] + place % 4096);
+    return (const struct trace_routines_row *)((const char *)pages->page[place / 4096] + place % 4096);
 }
 
 /* The key of a program's row; with context 0 it counts for nothing. */
-static inline uint64_t trace_program_key(const struct trace_routine_row *from)
+static inline uint64_t trace_program_key(const struct trace_routines_row *from)
 {
     return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) |
-           (uint64_t)trace_routine_context(trace_routines_load(&from->key)) << TRACE_ROUTINES_CONTEXT_SHIFT;
+           (uint64_t)trace_routine_context(trace_routines_load(&from->routine))
+               << TRACE_ROUTINES_CONTEXT_SHIFT;
 }
 
 /* Adds the credible part of a program's row, and returns its exclusive time, which is not added. A call takes
  * at least a tick, so there are no more calls than ticks of life. */
-static inline uint64_t trace_program_add_row(struct trace_routine_row *to,
-                                             const struct trace_routine_row *from, uint64_t life)
+static inline uint64_t trace_program_add_row(struct trace_routines_row *to,
+                                             const struct trace_routines_row *from, uint64_t life)
 {
-    const uint64_t greatest = trace_routines_least(trace_routines_load(&from->greatest), life),
-                   least = trace_routines_least(trace_routines_load(&from->least), greatest);
+    const uint64_t greatest = trace_routines_least(trace_routines_load(&from->max), life),
+                   least = trace_routines_least(trace_routines_load(&from->min), greatest);
     uint64_t calls = 0;
     for (uint32_t i = trace_table_bucket(least); i <= trace_table_bucket(greatest); i++) {
         const uint64_t times = trace_routines_least(trace_routines_load(&from->times[i]), life - calls);
@@ -181,11 +167,11 @@ static inline uint64_t trace_program_add_row(struct trace_routine_row *to,
     if (calls) {
         to->begun += calls;
         to->ended += calls;
-        to->inclusive += trace_routines_least(trace_routines_load(&from->inclusive), life);
-        to->greatest = to->greatest > greatest ? to->greatest : greatest;
-        to->least = trace_routines_least(to->least, least);
+        to->total += trace_routines_least(trace_routines_load(&from->total), life);
+        to->max = to->max > greatest ? to->max : greatest;
+        to->min = trace_routines_least(to->min, least);
     }
-    return trace_routines_least(trace_routines_load(&from->exclusive), life);
+    return trace_routines_least(trace_routines_load(&from->own), life);
 }
 
 static inline uint64_t trace_routines_difference(uint64_t later, uint64_t earlier)
@@ -227,14 +213,14 @@ static inline void trace_program_add_rows(const struct trace_program_pages *page
 {
     struct trace_program_open rest = trace_program_open(pages, open, now);
     for (uint32_t i = 0; i < pages->rows; i++) {
-        const struct trace_routine_row *from = trace_program_row(pages, i);
+        const struct trace_routines_row *from = trace_program_row(pages, i);
         const uint64_t key = trace_program_key(from);
         if (!trace_routine_context(key))
             continue;
-        struct trace_routine_row *row = row_of(table, key);
+        struct trace_routines_row *row = row_of(table, key);
         const uint64_t own = trace_routines_least(left, trace_program_add_row(row, from, life) +
                                                             trace_program_take_open(&rest, key));
-        row->exclusive += own;
+        row->own += own;
         left -= own;
     }
 }
@@ -256,11 +242,11 @@ static inline void trace_routines_add_living(struct trace_routines_copy *copy, u
 }
 
 /* Adds the row of code in none of the program's routines, which has the rest of the life. */
-static inline struct trace_routine_row *trace_routines_add_rest(struct trace_routines_copy *copy)
+static inline struct trace_routines_row *trace_routines_add_rest(struct trace_routines_copy *copy)
 {
     const uint64_t left = trace_routines_left(copy);
-    struct trace_routine_row *row = trace_routines_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0));
-    row->exclusive = left;
+    struct trace_routines_row *row = trace_routines_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0));
+    row->own = left;
     return row;
 }
 
@@ -269,8 +255,8 @@ static inline void trace_routines_drop_empty(struct trace_routines_copy *copy)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < copy->head->rows; i++) {
-        const struct trace_routine_row *row = &copy->rows[i];
-        if (row->ended || row->exclusive || row->key == trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))
+        const struct trace_routines_row *row = &copy->rows[i];
+        if (row->ended || row->own || row->routine == trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))
             copy->rows[kept++] = *row;
     }
     copy->head->rows = kept;

@@ -9,6 +9,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <trace/format/routine.h>
 #include <trace/ring/table_derive.h>
 
 typedef unsigned __int128 wide;
@@ -94,6 +95,20 @@ static uint64_t compute_between(const uint64_t *const in[], uint64_t elapsed)
     return elapsed ? ratio(elapsed, *in[0]) : TRACE_NO_VALUE;
 }
 
+static uint64_t compute_count(const uint64_t *const in[], uint64_t elapsed)
+{
+    (void)elapsed;
+    return *in[0];
+}
+
+/* Of the time on CPUs. Routines that lie beside the others, and waits, have none. */
+static uint64_t compute_ran(const uint64_t *const in[], uint64_t elapsed)
+{
+    const enum trace_routine_kind kind = trace_routine_kind(*in[1]);
+    return kind == TRACE_ROUTINE_OUT || kind == TRACE_ROUTINE_SERVED ? TRACE_NO_VALUE
+                                                                     : ratio((wide)*in[0] * 10000, elapsed);
+}
+
 static const struct trace_derived all[] = {
     {"acquisitions_error", TRACE_DERIVED_COUNT, {"variance"}, compute_error},
     {"spun", TRACE_DERIVED_COUNT, {"contended", "blocked"}, compute_difference},
@@ -109,6 +124,9 @@ static const struct trace_derived all[] = {
     {"use_percent", TRACE_DERIVED_PERCENT, {"held", "holds", "acquisitions"}, compute_use},
     {"between", TRACE_DERIVED_TICKS, {"acquisitions"}, compute_between},
     {"mean", TRACE_DERIVED_TICKS, {"ticks", "times"}, compute_mean},
+    {"ran_percent", TRACE_DERIVED_PERCENT, {"own", "routine"}, compute_ran},
+    {"count", TRACE_DERIVED_COUNT, {"ended", "own"}, compute_count},
+    {"mean", TRACE_DERIVED_TICKS, {"total", "ended"}, compute_mean},
 };
 
 /* ---- tables ----------------------------------------------------------------------------------------- */
@@ -120,15 +138,15 @@ static bool is_same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-/* The column of that name, whose words are as many as the computation reads; NULL: none. */
-static const struct trace_column_info *find_input(const struct trace_table_info *table, const char *name)
+/* The place of the column of that name, whose words are as many as the computation reads; 0: none. */
+static uint32_t find_input(const struct trace_table_info *table, const char *name)
 {
     const bool is_histogram = is_same_text(name, "hold_times");
-    for (unsigned c = table->key_count; c < table->column_count; c++)
+    for (unsigned c = 0; c < table->column_count; c++)
         if (is_same_text(table->columns[c].name, name) &&
             (table->columns[c].kind == TRACE_COLUMN_HISTOGRAM) == is_histogram)
-            return &table->columns[c];
-    return NULL;
+            return table->columns[c].word;
+    return is_same_text(name, "ended") ? table->row_words - 1 : 0;
 }
 
 unsigned trace_table_derived(const struct trace_table_info *table,
@@ -150,7 +168,7 @@ uint64_t trace_derive(const struct trace_derived *derived, const struct trace_ta
 {
     const uint64_t *in[TRACE_DERIVED_INPUTS] = {0};
     for (unsigned k = 0; k < TRACE_DERIVED_INPUTS && derived->inputs[k]; k++)
-        in[k] = &row[find_input(table, derived->inputs[k])->word];
+        in[k] = &row[find_input(table, derived->inputs[k])];
     return derived->compute(in, elapsed);
 }
 

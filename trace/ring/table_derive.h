@@ -3,8 +3,8 @@
  * trace/ring/table_derive.h - values that readers compute from a row of a table of counters: means, ratios,
  * errors of estimates. For the guest's printer and for the host.
  *
- * A derived column belongs to each table that has its inputs, by their names. So far these are the tables of
- * locks (trace/schema/lock.ev). Integers only, no memory, no locks; any row is safe.
+ * A derived column belongs to each table that has its inputs, by their names. Integers only, no memory, no
+ * locks; any row is safe.
  */
 #ifndef TRACE_RING_TABLE_DERIVE_H
 #define TRACE_RING_TABLE_DERIVE_H
@@ -25,7 +25,8 @@ struct trace_derived {
     const char *name;
     enum trace_derived_kind kind;
     const char *inputs[TRACE_DERIVED_INPUTS]; /* names of columns; NULL: no more */
-    /* `in` points to the inputs' words; `elapsed`: ticks in which the row was counted, 0 unknown */
+    /* `in` points to the inputs' words; `elapsed`: ticks in which the row was counted, of routines those on
+     * CPUs; 0 unknown */
     uint64_t (*compute)(const uint64_t *const in[TRACE_DERIVED_INPUTS], uint64_t elapsed);
 };
 

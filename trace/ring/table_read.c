@@ -105,9 +105,11 @@ static void add_shifted(const struct trace_table_info *table, uint64_t *sum, con
     for (uint32_t c = table->key_count; c < table->column_count; c++) {
         const struct trace_column_info *column = &table->columns[c];
         for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++)
-            if (column->kind != TRACE_COLUMN_MAX)
+            if (column->kind == TRACE_COLUMN_MAX)
+                sum[i] = row[i + shift] > sum[i] ? row[i + shift] : sum[i];
+            else if (column->kind != TRACE_COLUMN_MIN)
                 sum[i] += row[i + shift];
-            else if (sum[i] < row[i + shift])
+            else if (!sum[table->row_words - 1] || row[i + shift] < sum[i])
                 sum[i] = row[i + shift];
     }
     sum[TRACE_ROW_BEGUN] += row[TRACE_ROW_BEGUN];
@@ -256,7 +258,7 @@ bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum)
     walk->has_begun = true;
     if (walk->table->adds)
         return next_with_other(walk, sum);
-    while (walk->cpu < walk->cpu_count) {
+    while (walk->cpu < walk->cpu_count && !walk->table->is_private) {
         const uint32_t cpu = walk->cpu, row = walk->row;
         const enum trace_row_state state = trace_table_read_row(walk->table, walk->ring_of(cpu), row, sum);
         if (++walk->row == walk->table->rows)

@@ -33,7 +33,7 @@ static int show(cap_t of, uint32_t kinds, uint32_t lines)
     const int result = tarnprof_add_all(&sum, of, kinds);
     if (result)
         return refuse("the tables cannot be read: %s", tarn_error_text(result));
-    tarnprof_show(stdout, &sum, lines);
+    tarnprof_show(stdout, &sum, lines, NULL);
     tarnprof_free_sum(&sum);
     return 0;
 }

@@ -107,7 +107,7 @@ static int print_tables(const struct plan *plan, FILE *to)
         due += (uint64_t)(plan->seconds * 1e9);
         const int error = add_chosen(&sum, &plan->chosen);
         if (!error)
-            tarnprof_show(to, &sum, UINT32_MAX);
+            tarnprof_show(to, &sum, UINT32_MAX, NULL);
         tarnprof_free_sum(&sum);
         if (error)
             return refuse("the tables cannot be read: %s", tarn_error_text(error));

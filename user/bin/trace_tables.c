@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_tables.c - `trace tables [NAME [--by COLUMN] [--top N]] [--previous]`: prints tables of counters. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/abi.h>
+#include <tarn/error.h>
 #include <tarn/runtime.h>
 
 #include <arch/trace.h>
 #include <trace/events.h>
-#include <trace/print/tables.h>
 #include <trace/print/words.h>
+#include <trace/ring/table_read.h>
 #include <user/bin/trace.h>
 #include <user/bin/util.h>
+#include <user/tarnprof/rows.h>
+#include <user/tarnprof/show.h>
 
 #define ROWS_SHOWN  1000u
 #define CLASSES_MAX 128u
-
-static const char *ring_at(uint32_t cpu)
-{
-    return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
-}
-
-static void put_text(const char *text)
-{
-    fputs(text, stdout);
-}
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
@@ -37,8 +31,9 @@ static void read_classes(void)
     class_count = bytes < 0 ? 0 : (uint64_t)bytes / sizeof *classes;
 }
 
-static const char *name_of(const char *key, uint64_t value)
+static const char *name_of(const char *key, uint64_t value, char unused[TRACE_TABLE_CELL_BYTES])
 {
+    (void)unused;
     if (!strcmp(key, "what") && value < 2)
         return value ? "hold" : "wait";
     for (uint64_t i = 0; i < class_count && !strcmp(key, "lock_class"); i++)
@@ -47,23 +42,46 @@ static const char *name_of(const char *key, uint64_t value)
     return NULL;
 }
 
-/* ---- the previous boot ----------------------------------------------------------------------------- */
+/* ---- where tables are ------------------------------------------------------------------------------- */
+
+static struct {
+    const char *(*ring_of)(uint32_t cpu);
+    const struct trace_info *info;
+} from;
+
+static const char *ring_at(uint32_t cpu)
+{
+    return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
+}
 
 static const char *previous_ring(uint32_t cpu)
 {
     return opened_previous()->rings[cpu];
 }
 
-/* Only tables that are declared as this system's can be read here. Returns an exit status. */
-static int open_previous_tables(struct trace_table_print *print)
+/* Only tables that are declared as this system's can be read of the previous boot. Returns an exit status. */
+static int open_tables(bool previous)
 {
+    from.ring_of = ring_at;
+    from.info = arch_trace_info();
+    if (!previous)
+        return from.info->table_bytes
+                   ? 0
+                   : refuse(
+                         "this system has no tables of counters: those of all its CPUs would take too much "
+                         "memory");
     const int status = open_previous();
     if (status)
         return status;
-    print->ring_of = previous_ring;
-    print->cpu_count = opened_previous()->info.cpu_count;
-    print->clock_hz = opened_previous()->info.clock_hz;
+    from.ring_of = previous_ring;
+    from.info = &opened_previous()->info;
     return 0;
+}
+
+static struct trace_table_walk walk_of(const struct trace_table_info *table)
+{
+    return (struct trace_table_walk){
+        .table = table, .ring_of = from.ring_of, .cpu_count = from.info->cpu_count};
 }
 
 /* ---- the command ----------------------------------------------------------------------------------- */
@@ -90,31 +108,93 @@ static int refuse_option(const char *word, const char *value)
                   value ? value : "", ROWS_SHOWN);
 }
 
-static int print_rows(struct trace_table_print *print, const struct trace_table_info *table,
-                      const struct options *options)
+/* False: no memory. */
+static bool collect(struct trace_table_walk *walk, struct trace_rows *rows, uint64_t *unfinished)
 {
-    if (!options->previous)
-        read_classes(); /* the numbers of another system may differ */
-    if (trace_table_print(print, table))
-        return 0;
-    return refuse("'%s': table %s has no such column; without --by it prints those that are not 0",
-                  options->by, table->name);
+    uint64_t sum[TRACE_TABLE_ROW_WORDS_MAX], *row;
+    while (trace_table_next(walk, sum)) {
+        if (!(row = trace_rows_add(rows)))
+            return false;
+        memcpy(row, sum, rows->table->row_words * sizeof *row);
+        *unfinished += trace_row_unfinished(rows->table, sum);
+    }
+    return true;
 }
 
-static int show_table(struct trace_table_print *print, const struct options *options)
+static void print_if_any(uint64_t count, const char *what)
+{
+    if (count)
+        printf("%" PRIu64 " %s\n", count, what);
+}
+
+static void print_missing(const struct trace_table_walk *walk, uint64_t unfinished)
+{
+    print_if_any(unfinished, "updates are under way, or their threads were killed: they are counted in part");
+    print_if_any(walk->damaged, "rows are damaged, and left out");
+    if (trace_table_moves(walk))
+        printf(
+            "rows of what had ended were moved meanwhile: sums over rows may have them twice, or not at all; "
+            "print them again\n");
+    print_if_any(trace_table_head_sum(walk, TRACE_TABLE_NO_SPACE),
+                 "of the updates found no row, because no more may be used: their keys are missing");
+}
+
+static int refuse_column(const struct options *options)
+{
+    return refuse("'%s': table %s has no such column; without --by it prints those that are not 0",
+                  options->by, options->name);
+}
+
+static int show_routines(const struct options *options)
+{
+    struct tarnprof_sum sum = {0};
+    if (options->previous)
+        return refuse("no routines are kept of the previous boot");
+    const int result = tarnprof_add_all(&sum, SLOT_TRACE, ~0u);
+    if (result)
+        return refuse("the tables cannot be read: %s", tarn_error_text(result));
+    const bool ok = tarnprof_show(stdout, &sum, (uint32_t)options->top, options->by);
+    tarnprof_free_sum(&sum);
+    return ok ? 0 : refuse_column(options);
+}
+
+static int show_table(const struct options *options)
 {
     const struct trace_table_info *table = trace_table_named(options->name);
     if (!table)
         return refuse("'%s': no table has that name; `trace tables` lists them", options->name);
-    print->by = options->by;
-    print->capacity = (uint32_t)options->top;
-    print->rows = malloc(options->top * TRACE_TABLE_ROW_WORDS_MAX * sizeof *print->rows);
-    print->order = malloc(options->top * sizeof *print->order);
-    const int status =
-        print->rows && print->order ? print_rows(print, table, options) : refuse("no memory for the rows");
-    free(print->rows);
-    free(print->order);
-    return status;
+    if (table->is_private)
+        return show_routines(options);
+    if (!options->previous)
+        read_classes(); /* the numbers of another system may differ */
+    struct trace_table_walk walk = walk_of(table);
+    struct trace_rows rows = {.table = table};
+    uint64_t unfinished = 0;
+    if (!collect(&walk, &rows, &unfinished))
+        return refuse("no memory for the rows");
+    const struct trace_rows_view view = {.clock_hz = from.info->clock_hz,
+                                         .top = (uint32_t)options->top,
+                                         .by = options->by,
+                                         .name_of = name_of};
+    if (!trace_rows_print(stdout, &rows, &view))
+        return refuse_column(options);
+    print_missing(&walk, unfinished);
+    return 0;
+}
+
+static void list_tables(void)
+{
+    printf("%-20s%10s%9s%12s%14s  contents\n", "table", "rows used", "of all", "moved rows", "updates lost");
+    for (const struct trace_table_info *table = trace_table_list; table->name; table++) {
+        const struct trace_table_walk walk = walk_of(table);
+        if (table->is_private)
+            printf("%-20s%10s%9s%12s%14s  %s\n", table->name, "-", "-", "-", "-", table->description);
+        else
+            printf("%-20s%10" PRIu64 "%9" PRIu64 "%12" PRIu64 "%14" PRIu64 "  %s\n", table->name,
+                   trace_table_head_sum(&walk, TRACE_TABLE_USED), (uint64_t)table->rows * walk.cpu_count,
+                   trace_table_head_sum(&walk, TRACE_TABLE_MOVED),
+                   trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE), table->description);
+    }
 }
 
 /* False: it has said what is wrong. */
@@ -136,22 +216,14 @@ static bool parse_options(struct options *options, int argc, char **argv)
 
 int show_tables(int argc, char **argv)
 {
-    static struct trace_table_print print = {.ring_of = ring_at, .put = put_text, .name_of = name_of};
-    const struct trace_info *info = arch_trace_info();
     struct options options = {.top = ROWS_SHOWN};
-    print.cpu_count = info->cpu_count;
-    print.clock_hz = info->clock_hz;
     if (!parse_options(&options, argc, argv))
         return EXIT_FAILURE;
-    if (options.previous) {
-        const int status = open_previous_tables(&print);
-        if (status)
-            return status;
-    } else if (info->table_bytes == 0) {
-        return refuse(
-            "this system has no tables of counters: those of all its CPUs would take too much memory");
-    }
-    if (!options.name)
-        return trace_tables_list(&print), 0;
-    return show_table(&print, &options);
+    const int status = open_tables(options.previous);
+    if (status)
+        return status;
+    if (options.name)
+        return show_table(&options);
+    list_tables();
+    return 0;
 }

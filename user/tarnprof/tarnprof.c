@@ -4,6 +4,7 @@
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/syscall.h>
+#include <trace/ring/table_read.h>
 #include <user/tarnprof/tarnprof.h>
 
 int tarnprof_next(struct tarnprof *table, cap_t of)
@@ -12,7 +13,7 @@ int tarnprof_next(struct tarnprof *table, cap_t of)
         return -E_NO_MEMORY;
     const int64_t bytes = sys_routines_read(of, table->serial, table->memory, TRACE_ROUTINES_BYTES_MAX);
     table->head = bytes > 0 ? table->memory : NULL;
-    table->rows = bytes > 0 ? (const struct trace_routine_row *)(table->head + 1) : NULL;
+    table->rows = bytes > 0 ? (const struct trace_routines_row *)(table->head + 1) : NULL;
     table->serial = bytes > 0 ? table->head->serial : 0;
     return bytes > 0 ? 1 : (int)bytes;
 }
@@ -23,8 +24,8 @@ void tarnprof_free(struct tarnprof *table)
     *table = (struct tarnprof){0};
 }
 
-const struct trace_routine_row *tarnprof_find(const struct tarnprof *table, enum trace_routine_kind kind,
-                                              uint64_t argument, uint32_t context)
+const struct trace_routines_row *tarnprof_find(const struct tarnprof *table, enum trace_routine_kind kind,
+                                               uint64_t argument, uint32_t context)
 {
     const uint64_t key = trace_routine_key(kind, argument) | (uint64_t)context
                                                                  << TRACE_ROUTINES_CONTEXT_SHIFT;
@@ -69,31 +70,23 @@ uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char 
 /* ---- Sums ---- */
 
 /* NULL: no memory. */
-static struct trace_routine_row *find_or_add(struct tarnprof_sum *sum, uint64_t key)
+static struct trace_routines_row *find_or_add(struct tarnprof_sum *sum, uint64_t key)
 {
-    struct trace_routine_row *row = trace_routines_find(sum->rows, sum->count, key);
-    if (row)
-        return row;
-    if (sum->count == sum->capacity) {
-        const uint32_t capacity = sum->capacity ? 2 * sum->capacity : 64;
-        struct trace_routine_row *rows = realloc(sum->rows, capacity * sizeof *rows);
-        if (!rows)
-            return NULL;
-        sum->rows = rows;
-        sum->capacity = capacity;
-    }
-    row = &sum->rows[sum->count++];
-    *row = (struct trace_routine_row){.key = key, .least = UINT64_MAX};
+    struct trace_routines_row *row =
+        trace_routines_find((const struct trace_routines_row *)sum->rows.words, sum->rows.count, key);
+    if (!row && (row = (struct trace_routines_row *)trace_rows_add(&sum->rows)))
+        *row = (struct trace_routines_row){.routine = key, .min = UINT64_MAX};
     return row;
 }
 
 bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table)
 {
+    sum->rows.table = &trace_table_list[TRACE_TABLE_ROUTINES];
     for (uint32_t i = 0; i < table->head->rows; i++) {
-        struct trace_routine_row *row = find_or_add(sum, table->rows[i].key);
+        struct trace_routines_row *row = find_or_add(sum, table->rows[i].routine);
         if (!row)
             return false;
-        trace_routine_add_row(row, &table->rows[i]);
+        trace_table_add_row(sum->rows.table, (uint64_t *)row, (const uint64_t *)&table->rows[i]);
     }
     sum->threads += table->head->threads;
     sum->life += table->head->life;
@@ -116,6 +109,6 @@ int tarnprof_add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kinds)
 
 void tarnprof_free_sum(struct tarnprof_sum *sum)
 {
-    free(sum->rows);
+    trace_rows_free(&sum->rows);
     *sum = (struct tarnprof_sum){0};
 }

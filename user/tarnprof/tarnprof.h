@@ -23,6 +23,7 @@
 #include <trace/format/routine.h>
 #include <trace/print/routines.h>
 #include <trace/ring/routine_copy.h>
+#include <user/tarnprof/rows.h>
 
 #define TARNPROF_OWN                                                                    \
     ((cap_t)0) /* the tables of the own process; else a space, or the trace object: all \
@@ -31,8 +32,8 @@
 /* A copy of one table; zero at first. */
 struct tarnprof {
     const struct trace_routines *head;
-    const struct trace_routine_row *rows; /* head->rows of them */
-    void *memory;                         /* the rest is the library's */
+    const struct trace_routines_row *rows; /* head->rows of them */
+    void *memory;                          /* the rest is the library's */
     uint64_t serial;
 };
 
@@ -43,8 +44,8 @@ void tarnprof_free(struct tarnprof *table);
 
 /* The row of a routine of the kernel, entered from the program's routine `context`; with
  * TRACE_ROUTINE_PROGRAM and argument 0, that of this routine. NULL: none. */
-const struct trace_routine_row *tarnprof_find(const struct tarnprof *table, enum trace_routine_kind kind,
-                                              uint64_t argument, uint32_t context);
+const struct trace_routines_row *tarnprof_find(const struct tarnprof *table, enum trace_routine_kind kind,
+                                               uint64_t argument, uint32_t context);
 
 /* The names of routines of programs; zero at first. tarnprof_read_names() returns 0 or an error of the
  * kernel. */
@@ -54,10 +55,10 @@ void tarnprof_free_names(struct trace_routine_names *names);
  * none. */
 uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char *name, const void *function);
 
-/* Sums, over several tables. `rows` is allocated; zero at first. */
+/* Sums, over several tables; zero at first. */
 struct tarnprof_sum {
-    struct trace_routine_row *rows;
-    uint32_t count, capacity, threads;
+    struct trace_rows rows; /* struct trace_routines_row */
+    uint32_t threads;
     uint64_t life, refused;
 };
 /* Adds a table. False: no memory. */

@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <tests/tap.h>
-#include <trace/print/tables.h>
+#include <trace/ring/table_read.h>
 #include <trace/tables.h>
+#include <user/tarnprof/rows.h>
 
 #define CPUS 4u
 
@@ -218,38 +219,25 @@ static void test_damaged(void)
           "the walk of a table that adds another one counts what is damaged in both");
 }
 
-static char printed[1 << 20];
-static size_t printed_bytes;
-
-static void put_text(const char *text)
+static void print_rows(const struct trace_table_info *table, FILE *to)
 {
-    for (; *text && printed_bytes < sizeof(printed) - 1; text++)
-        printed[printed_bytes++] = *text;
-    printed[printed_bytes] = 0;
-}
-
-static struct trace_table_print *new_print(uint32_t capacity)
-{
-    static uint64_t rows[64 * TRACE_TABLE_ROW_WORDS_MAX];
-    static uint16_t order[64];
-    static struct trace_table_print print;
-    print = (struct trace_table_print){.ring_of = ring_of,
-                                       .cpu_count = CPUS,
-                                       .clock_hz = 1000000000,
-                                       .put = put_text,
-                                       .rows = rows,
-                                       .order = order,
-                                       .capacity = capacity};
-    printed_bytes = 0;
-    return &print;
+    const struct trace_rows_view view = {.clock_hz = 1000000000, .top = 64};
+    struct trace_rows rows = {.table = table};
+    struct trace_table_walk walk = walk_of(table);
+    uint64_t sum[TRACE_TABLE_ROW_WORDS_MAX];
+    while (trace_table_next(&walk, sum))
+        memcpy(trace_rows_add(&rows), sum, table->row_words * sizeof(*sum));
+    trace_rows_print(to, &rows, &view);
+    trace_rows_free(&rows);
 }
 
 /* Reads and updates everything. */
 static void use_all(void)
 {
+    FILE *nowhere = fopen("/dev/null", "w");
     for (const struct trace_table_info *table = trace_table_list; table->name; table++)
-        trace_table_print(new_print(64), table);
-    trace_tables_list(new_print(1));
+        print_rows(table, nowhere);
+    fclose(nowhere);
     for (unsigned i = 0; i < 1000; i++) {
         update(rings[i % CPUS], (uint64_t)i << 32 | i, i, i);
         struct trace_lock_sites_row *site = trace_lock_sites_row(rings[i % CPUS], i, i, i, i & 1);

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tables.c - `tarn tables SOURCE [NAME]`: the tables of counters of a guest.
+ * tables.c - `tarn tables SOURCE [NAME]`: the tables of counters of a guest; and `tarn routines SOURCE`, the
+ * one of them that has a part for each thread instead of each CPU.
  *
- * tables/moment.h copies them, tables/counted.h adds CPUs up, tables/show.h makes the table that is printed.
+ * tables/moment.h copies them, tables/counted.h adds parts up, tables/show.h makes the table that is printed;
+ * write_tau.c writes TAU's files.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/row_options.h>
+#include <tools/tarn/command/write_tau.h>
 #include <tools/tarn/tables/show.h>
 
 struct options {
     struct row_options rows;
     const char *name; /* of the table; NULL: list all */
-    const char *trace, *symbols;
-    bool by_cpu, previous;
+    const char *trace, *symbols, *tau;
+    uint64_t pid; /* of routines; UINT64_MAX: all */
+    bool by_part, previous;
 };
 
 static const struct command_option known[] = {
-    {FLAG("by-cpu", struct options, by_cpu, "a row for each CPU, instead of sums over all of them")},
+    {FLAG("by-cpu", struct options, by_part,
+          "a row for each CPU, or, of routines, for each thread, instead of sums over all of them")},
     {TEXT("trace", "DIRECTORY", struct options, trace,
           "take the names of lock classes, locks, processes and functions from a trace of the same boot")},
     {TEXT("symbols", "DIR[:DIR]", struct options, symbols,
@@ -28,6 +33,20 @@ static const struct command_option known[] = {
     {FLAG("previous", struct options, previous,
           "show the tables that the previous boot left in memory\nNames of lock classes come from --trace, "
           "pulled with --previous, too")},
+    {.name = NULL}};
+
+static const struct command_option routines_known[] = {
+    {FLAG("by-thread", struct options, by_part,
+          "rows for each thread and process, instead of sums over all of them")},
+    {COUNT("pid", "PID", struct options, pid, 0, UINT32_MAX,
+           "only those of this process; 0: of idle threads and orphans")},
+    {TEXT("tau", "DIRECTORY", struct options, tau,
+          "write a profile of TAU for each thread into DIRECTORY, for pprof and ParaProf: "
+          "profile.0.CONTEXT.THREAD, numbered from 0")},
+    {TEXT(
+        "symbols", "DIR[:DIR]", struct options, symbols,
+        "search for the programs' executables here, by build-id: they name functions that were compiled with "
+        "-finstrument-functions")},
     {.name = NULL}};
 
 /* ---- reading --------------------------------------------------------------------------------------- */
@@ -65,9 +84,24 @@ static uint64_t ticks_between(const struct moment *before, const struct moment *
 
 /* ---- printing -------------------------------------------------------------------------------------- */
 
+/* The figures that belong to all rows. */
+struct view {
+    uint64_t clock_hz, ticks; /* between the two moments; 0: there is one */
+    unsigned cpu_count;
+    bool is_damaged;
+};
+
 /* Reports missing counts on standard error. */
-static void complain_of_rows(const char *name, const struct counted *counted)
+static void complain_of_rows(const struct trace_table_info *table, const struct counted *counted)
 {
+    const char *name = table->name;
+    uint64_t under_way = 0;
+
+    for (size_t i = 0; i < counted->count && table->is_private; i++)
+        under_way += counted->rows[i]->under_way != 0;
+    if (under_way != 0)
+        complain("%" PRIu64 " row%s updated while they were read: they may lack a part of an update",
+                 under_way, under_way == 1 ? " was being" : "s were being");
     if (counted->count == 0 && counted->damaged == 0)
         complain("%s: no rows, because nothing was counted; tarn-tables(1) says how to switch counting on",
                  name);
@@ -78,29 +112,57 @@ static void complain_of_rows(const char *name, const struct counted *counted)
         complain("%s: rows were moved while they were read: sums may count some updates twice, or not at "
                  "all; try again",
                  name);
-    if (counted->no_row != 0)
+    if (counted->no_row != 0 && table->is_private)
+        complain("%" PRIu64
+                 " entries into routines of programs count as part of their callers: too many names, "
+                 "too many routines of a thread, or nested too deep",
+                 counted->no_row);
+    else if (counted->no_row != 0)
         complain("%s: %" PRIu64 " update%s found no row, because no more may be used: %s keys are missing",
                  name, counted->no_row, counted->no_row == 1 ? "" : "s",
                  counted->no_row == 1 ? "its" : "their");
 }
 
-static void print_rows(const struct options *options, const struct shown *shown,
-                       const struct counted *counted, unsigned cpu_count, double seconds)
+static double in_seconds(const struct view *view, uint64_t ticks)
 {
-    if (options->rows.output.format == TABLES_JSON) {
-        printf("{\"table\":\"%s\",\"cpus\":%u,\"clock_hz\":%" PRIu64 ",\"no_row\":%" PRIu64
-               ",\"damaged_rows\":%" PRIu64 ",\"moving\":%s,\"seconds\":",
-               shown->counters->name, cpu_count, shown->clock_hz, counted->no_row, counted->damaged,
-               counted->is_moving ? "true" : "false");
-        printf(seconds > 0 ? "%.9f" : "null", seconds);
-        printf(",\"tables\":{");
-    } else if (options->rows.output.format == TABLES_TEXT && seconds > 0) {
-        printf("between two moments %.3f s apart\n", seconds);
-    }
+    return (double)ticks / (double)view->clock_hz;
+}
+
+static void print_json_head(const struct shown *shown, const struct counted *counted, const struct view *view)
+{
+    printf("{\"table\":\"%s\",\"cpus\":%u,\"clock_hz\":%" PRIu64 ",\"no_row\":%" PRIu64
+           ",\"damaged_rows\":%" PRIu64 ",\"moving\":%s",
+           shown->counters->name, view->cpu_count, view->clock_hz, counted->no_row, counted->damaged,
+           counted->is_moving ? "true" : "false");
+    if (shown->counters->is_private)
+        printf(",\"threads\":%" PRIu64 ",\"life_ns\":%.0f,\"ran_ns\":%.0f", counted->threads,
+               in_seconds(view, counted->life) * 1e9, in_seconds(view, counted->ran) * 1e9);
+    printf(view->ticks > 0 ? ",\"seconds\":%.9f" : ",\"seconds\":null", in_seconds(view, view->ticks));
+    printf(",\"tables\":{");
+}
+
+static void print_text_head(const struct shown *shown, const struct counted *counted, const struct view *view)
+{
+    if (view->ticks > 0)
+        printf("between two moments %.3f s apart\n", in_seconds(view, view->ticks));
+    if (shown->counters->is_private)
+        printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", counted->threads,
+               in_seconds(view, counted->life) * 1e3, in_seconds(view, counted->ran) * 1e3);
+}
+
+static void print_rows(const struct options *options, const struct shown *shown,
+                       const struct counted *counted, const struct view *view)
+{
+    const unsigned format = options->rows.output.format;
+
+    if (format == TABLES_JSON)
+        print_json_head(shown, counted, view);
+    else if (format == TABLES_TEXT)
+        print_text_head(shown, counted, view);
     table_print(stdout, &options->rows.output, &shown->table, ROWS_TOP);
-    if (options->rows.output.format == TABLES_JSON)
+    if (format == TABLES_JSON)
         printf("}}\n");
-    else if (options->rows.output.format == TABLES_TEXT && shown->has_histogram)
+    else if (format == TABLES_TEXT && shown->has_histogram)
         printf(
             "\np50, p90, p99 and max of a histogram are upper bounds of its buckets, each twice as wide as "
             "the one before\n");
@@ -108,29 +170,54 @@ static void print_rows(const struct options *options, const struct shown *shown,
 
 /* ---- running --------------------------------------------------------------------------------------- */
 
-/* Shows the rows of a table at NOW, or, if there is a BEFORE, between both. */
+static bool open_names(struct key_names *names, const struct options *options, struct source *source,
+                       const struct moment *now, bool of_routines, struct fail *fail)
+{
+    if (!of_routines)
+        return key_names_open(names, source, options->trace, options->symbols, fail);
+    key_names_open_routines(names, &now->routines, options->symbols);
+    return true;
+}
+
+/* Prints the rows of a table at NOW, or, if there is a BEFORE, between both. */
+static bool print_table(const struct options *options, const struct trace_table_info *counters,
+                        const struct moment *now, const struct moment *before, struct view *view,
+                        struct key_names *names, struct fail *fail)
+{
+    struct counted counted;
+    struct shown shown;
+
+    counted_collect(&counted, counters, now, before, options->by_part);
+    shown_open(&shown, counters, view->clock_hz, counters->is_private ? counted.ran : view->ticks,
+               options->by_part);
+    shown_fill(&shown, &counted, names);
+    const bool ok = rows_sort(&options->rows.output, &shown.table, fail);
+    if (ok) {
+        complain_of_rows(counters, &counted);
+        print_rows(options, &shown, &counted, view);
+        view->is_damaged = counted.damaged != 0;
+    }
+    counted_free(&counted);
+    shown_close(&shown);
+    return ok;
+}
+
 static bool show_rows(const struct options *options, struct source *source,
                       const struct trace_table_info *counters, const struct moment *now,
                       const struct moment *before, int *status, struct fail *fail)
 {
     struct key_names names;
-    struct counted counted;
-    struct shown shown;
+    struct view view = {.clock_hz = source->hello.clock_hz, .cpu_count = now->cpu_count};
 
-    if (!key_names_open(&names, source, options->trace, options->symbols, fail))
+    if (counters->is_private && now->routines.count == 0)
+        return fail_set(fail, options->pid == UINT64_MAX ? ROUTINES_ARE_OFF : "that process has no tables");
+    if (before != NULL)
+        view.ticks = ticks_between(before, now, view.clock_hz);
+    if (!open_names(&names, options, source, now, counters->is_private, fail))
         return false;
-    const uint64_t hz = source->hello.clock_hz, ticks = before != NULL ? ticks_between(before, now, hz) : 0;
-    shown_open(&shown, counters, hz, ticks, options->by_cpu);
-    counted_collect(&counted, counters, now, before, options->by_cpu);
-    shown_fill(&shown, &counted, &names);
-    const bool ok = rows_sort(&options->rows.output, &shown.table, fail);
-    if (ok) {
-        complain_of_rows(counters->name, &counted);
-        print_rows(options, &shown, &counted, now->cpu_count, (double)ticks / (double)hz);
-        *status = counted.damaged != 0 ? EXIT_DAMAGE : EXIT_OK;
-    }
-    counted_free(&counted);
-    shown_close(&shown);
+    const bool ok = options->tau != NULL ? write_tau(&now->routines, &names, options->tau, fail)
+                                         : print_table(options, counters, now, before, &view, &names, fail);
+    *status = view.is_damaged ? EXIT_DAMAGE : EXIT_OK;
     key_names_close(&names);
     return ok;
 }
@@ -147,83 +234,114 @@ static bool open_again(const struct options *options, struct source **source, do
                                fail_set(fail, "the guest was started again in the interval"));
 }
 
-static bool show_table(const struct options *options, struct source **source, struct moment *now, int *status,
-                       struct fail *fail)
+static bool read_moment(struct moment *moment, const struct options *options, struct source *source,
+                        const struct trace_table_info *counters, struct fail *fail)
 {
-    const struct trace_table_info *counters = tables_find(options->name);
-    struct moment before;
+    const bool ok = moment_read(moment, source, counters, fail);
 
-    if (counters == NULL)
-        return refuse_name(options->name, fail);
-    if (options->rows.interval == 0)
-        return show_rows(options, *source, counters, now, NULL, status, fail);
-    before = *now;
-    *now = (struct moment){0};
-    bool ok = open_again(options, source, before.time + options->rows.interval, fail) &&
-              moment_read(now, *source, fail) &&
-              show_rows(options, *source, counters, now, &before, status, fail);
-    moment_free(&before);
+    if (ok)
+        routines_keep(&moment->routines, options->pid);
     return ok;
 }
 
-static bool show_list(const struct options *options, const struct moment *moment, struct fail *fail)
+static bool show_table(const struct options *options, struct source **source,
+                       const struct trace_table_info *counters, int *status, struct fail *fail)
+{
+    struct moment before = {0}, now = {0};
+    const bool has_interval = options->rows.interval != 0;
+    bool ok = !has_interval || (read_moment(&before, options, *source, counters, fail) &&
+                                open_again(options, source, before.time + options->rows.interval, fail));
+
+    ok = ok && read_moment(&now, options, *source, counters, fail) &&
+         show_rows(options, *source, counters, &now, has_interval ? &before : NULL, status, fail);
+    moment_free(&before);
+    moment_free(&now);
+    return ok;
+}
+
+static bool show_list(const struct options *options, struct source *source, struct fail *fail)
 {
     struct table list;
+    struct moment moment;
 
-    shown_list(&list, moment);
+    if (!moment_read(&moment, source, NULL, fail))
+        return false;
+    shown_list(&list, &moment);
     bool ok = rows_sort(&options->rows.output, &list, fail);
     if (ok) {
         printf(options->rows.output.format == TABLES_JSON ? "{\"cpus\":%u,\"tables\":{" : "",
-               moment->cpu_count);
+               moment.cpu_count);
         table_print(stdout, &options->rows.output, &list, ROWS_TOP);
         printf(options->rows.output.format == TABLES_JSON ? "}}\n" : "");
     }
     table_free(&list);
+    moment_free(&moment);
     return ok;
 }
 
 static bool show(const struct options *options, struct source **source, int *status, struct fail *fail)
 {
-    struct moment moment;
     struct wire_previous previous;
+    const struct trace_table_info *counters = options->name != NULL ? tables_find(options->name) : NULL;
 
+    if (options->name != NULL && counters == NULL)
+        return refuse_name(options->name, fail);
+    if (counters != NULL && counters->is_private && options->previous)
+        return fail_set(fail, "no routines are kept of the previous boot");
     if ((options->previous && !source_choose_previous(*source, &previous, fail)) ||
-        !check_tables(*source, fail))
+        ((counters == NULL || !counters->is_private) && !check_tables(*source, fail)))
         return false;
-    bool ok = moment_read(&moment, *source, fail);
-    if (ok) {
-        ok = options->name != NULL ? show_table(options, source, &moment, status, fail)
-                                   : show_list(options, &moment, fail);
-        moment_free(&moment);
-    }
-    return ok;
+    return counters != NULL ? show_table(options, source, counters, status, fail)
+                            : show_list(options, *source, fail);
+}
+
+static int run(struct options *options)
+{
+    struct fail fail;
+    int status = EXIT_OK;
+    struct source *source = open_source(options->rows.source, options->rows.wait, &fail);
+    bool ok = source != NULL && show(options, &source, &status, &fail);
+
+    if (source != NULL)
+        source->class->close(source);
+    return ok ? status : fail_report(&fail, EXIT_USAGE);
 }
 
 static int run_tables(int argc, char **argv)
 {
-    struct options options = {.rows = ROW_OPTIONS_DEFAULT};
-    struct fail fail;
+    struct options options = {.rows = ROW_OPTIONS_DEFAULT, .pid = UINT64_MAX};
     int status =
         command_parse(&tables_command, (void *[]){&options, &options.rows, &options.rows.output}, argc, argv);
 
     if (status >= 0)
         return status;
     options.name = optind + 1 < argc ? argv[optind + 1] : NULL;
-    if (options.name == NULL && (options.rows.interval != 0 || options.by_cpu || options.trace != NULL))
+    if (options.name == NULL && (options.rows.interval != 0 || options.by_part || options.trace != NULL))
         return complain_of_words(&tables_command,
                                  "--interval, --by-cpu and --trace require the NAME of a table");
     if (options.previous && options.rows.interval != 0)
         return complain_of_words(&tables_command,
                                  "the previous boot has ended, so nothing changes: remove --interval");
     options.rows.source = argv[optind];
-    struct source *source = open_source(options.rows.source, options.rows.wait, &fail);
-    status = EXIT_OK;
-    bool ok = source != NULL && show(&options, &source, &status, &fail);
-    if (source != NULL)
-        source->class->close(source);
-    return ok ? status : fail_report(&fail, EXIT_USAGE);
+    return run(&options);
 }
 
 const struct command tables_command =
     COMMAND("tables", "show the tables of counters of a guest", "[OPTION]... SOURCE [NAME]", 1, 2, run_tables,
             NULL, {NULL, known}, ROW_OPTIONS_GROUPS);
+
+static int run_routines(int argc, char **argv)
+{
+    struct options options = {.rows = ROW_OPTIONS_DEFAULT, .pid = UINT64_MAX, .name = "routines"};
+    int status = command_parse(&routines_command, (void *[]){&options, &options.rows, &options.rows.output},
+                               argc, argv);
+
+    if (status >= 0)
+        return status;
+    options.rows.source = argv[optind];
+    return run(&options);
+}
+
+const struct command routines_command =
+    COMMAND("routines", "show how often and how long threads were in routines of the kernel",
+            "[OPTION]... SOURCE", 1, 1, run_routines, NULL, {NULL, routines_known}, ROW_OPTIONS_GROUPS);

@@ -38,7 +38,11 @@ static int next_interval(struct top *top, struct fail *fail)
     if (now < moments->due)
         return 0;
     moments->due += moments->due + top->interval > now ? top->interval : now - moments->due + top->interval;
-    if (!routines_read(&routines, top->name, 0, fail))
+    struct source *source = open_source(top->name, 0, fail);
+    const bool ok = source != NULL && routines_read(&routines, source, fail);
+    if (source != NULL)
+        source->class->close(source);
+    if (!ok)
         return -1;
     routines_free(&moments->before);
     moments->before = moments->now;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/tables/counted.h>
+#include <trace/ring/routine_copy.h>
 
 /* ---- collecting ------------------------------------------------------------------------------------ */
 
@@ -16,13 +17,13 @@ static const char *walked_ring(uint32_t unused)
     return moment_ring(walked, walked_cpu);
 }
 
-static void add_row(struct counted *counted, const struct trace_table_info *table, unsigned cpu,
+static void add_row(struct counted *counted, const struct trace_table_info *table, unsigned part,
                     const uint64_t *words)
 {
     const size_t bytes = 8ull * table->row_words;
     struct counted_row *row = arena_alloc(&counted->arena, sizeof(*row) + bytes);
 
-    row->cpu = cpu;
+    row->part = part;
     row->under_way = trace_row_unfinished(table, words);
     memcpy(row->words, words, bytes);
     counted->rows = array_grow(counted->rows, counted->count, &counted->size, sizeof(counted->rows[0]));
@@ -79,7 +80,8 @@ static struct counted_row *find_heir(const struct trace_table_info *table, struc
     return NULL;
 }
 
-/* False: it counted more then. */
+/* False: it counted more then. The moment of guest memory is an estimate, and times of open routines with it:
+ * they may seem to shrink. */
 static bool subtract_row(const struct trace_table_info *table, struct counted_row *row,
                          const struct counted_row *old)
 {
@@ -89,24 +91,40 @@ static bool subtract_row(const struct trace_table_info *table, struct counted_ro
     for (unsigned c = table->key_count; c < table->column_count; c++) {
         const struct trace_column_info *column = &table->columns[c];
         for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++) {
-            if (row->words[i] < old->words[i])
+            const uint64_t now = row->words[i], then = old->words[i];
+            if (column->kind == TRACE_COLUMN_MAX || column->kind == TRACE_COLUMN_MIN)
+                row->words[i] = now != then ? now : COUNTED_UNKNOWN;
+            else
+                row->words[i] = now > then ? now - then : 0;
+            if (now < then && !table->is_private)
                 return false;
-            if (column->kind != TRACE_COLUMN_MAX)
-                row->words[i] -= old->words[i];
-            else if (row->words[i] == old->words[i])
-                row->words[i] = COUNTED_UNKNOWN;
         }
     }
     return true;
 }
 
-/* Subtracts the CPU's rows at the moment BEFORE from its rows, which are those from FIRST on. Leaves out rows
- * without change. */
+/* Leaves out rows without change, from FIRST on. */
+static void drop_unchanged(struct counted *counted, size_t first, const struct trace_table_info *table)
+{
+    size_t kept = first;
+
+    for (size_t i = first; i < counted->count; i++) {
+        const uint64_t *words = counted->rows[i]->words;
+        uint64_t changes = words[TRACE_ROW_BEGUN] | words[table->row_words - 1];
+        for (unsigned c = table->key_count; c < table->column_count; c++)
+            if (table->columns[c].kind == TRACE_COLUMN_SUM)
+                changes |= words[table->columns[c].word];
+        if (changes != 0)
+            counted->rows[kept++] = counted->rows[i];
+    }
+    counted->count = kept;
+}
+
+/* Subtracts the CPU's rows at the moment BEFORE from its rows, which are those from FIRST on. */
 static void subtract(struct counted *counted, size_t first, const struct trace_table_info *table,
                      const struct moment *before, unsigned cpu)
 {
     struct counted then = {0};
-    size_t kept = first;
 
     collect(&then, table, before, cpu);
     for (size_t i = 0; i < then.count; i++) {
@@ -117,11 +135,7 @@ static void subtract(struct counted *counted, size_t first, const struct trace_t
             row->words[TRACE_ROW_BEGUN] = row->words[table->row_words - 1] = 0;
         }
     }
-    for (size_t i = first; i < counted->count; i++)
-        if (counted->rows[i]->words[TRACE_ROW_BEGUN] != 0 ||
-            counted->rows[i]->words[table->row_words - 1] != 0)
-            counted->rows[kept++] = counted->rows[i];
-    counted->count = kept;
+    drop_unchanged(counted, first, table);
     counted->is_moving |= then.is_moving;
     counted_free(&then);
 }
@@ -137,7 +151,7 @@ static int compare_rows(const void *left, const void *right, void *context)
     for (unsigned k = TRACE_ROW_KEYS, end = k + table->key_count; k < end; k++)
         if (a->words[k] != b->words[k])
             return a->words[k] < b->words[k] ? -1 : 1;
-    return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+    return a->part < b->part ? -1 : a->part > b->part;
 }
 
 /* Adds ROW to SUM, where a largest value that is unknown changes nothing. */
@@ -156,13 +170,16 @@ static void sum_row(const struct trace_table_info *table, struct counted_row *su
     sum->under_way += row->under_way;
 }
 
-static void add_up(struct counted *counted, const struct trace_table_info *table, bool by_cpu)
+static void add_up(struct counted *counted, const struct trace_table_info *table, bool by_part)
 {
     size_t kept = 0;
 
+    if (counted->count > 0)
+        qsort_r(counted->rows, counted->count, sizeof(counted->rows[0]), compare_rows, (void *)table);
     for (size_t i = 0; i < counted->count; i++) {
         struct counted_row *row = counted->rows[i], *last = kept > 0 ? counted->rows[kept - 1] : NULL;
-        if (last != NULL && same_keys(table, last->words, row->words) && (!by_cpu || last->cpu == row->cpu))
+        if (last != NULL && same_keys(table, last->words, row->words) &&
+            (!by_part || last->part == row->part))
             sum_row(table, last, row);
         else
             counted->rows[kept++] = row;
@@ -170,11 +187,73 @@ static void add_up(struct counted *counted, const struct trace_table_info *table
     counted->count = kept;
 }
 
+/* ---- tables of routines ---------------------------------------------------------------------------- */
+
+/* The number of the table in NOW that has the times of a table: the same one, or, if the thread has ended,
+ * that of its process's ended threads. now->count: neither is there. */
+static size_t find_table(const struct routines *now, const struct trace_routines *head)
+{
+    size_t ended = now->count;
+
+    for (size_t i = 0; i < now->count; i++) {
+        const struct trace_routines *here = &now->copies[i].head;
+        if (here->serial == head->serial)
+            return i;
+        if (here->of == TRACE_ROUTINES_ENDED && here->pid == head->pid)
+            ended = i;
+    }
+    return ended;
+}
+
+/* Adds the rows of all tables that have a part in NOW. */
+static void add_routines(struct counted *counted, const struct trace_table_info *table,
+                         const struct routines *routines, const struct routines *now, bool by_part)
+{
+    for (size_t i = 0; i < routines->count; i++) {
+        const struct routines_copy *copy = &routines->copies[i];
+        const size_t part = !by_part ? 0 : routines == now ? i : find_table(now, &copy->head);
+        for (uint32_t r = 0; r < copy->head.rows && part < now->count; r++)
+            add_row(counted, table, (unsigned)part, (const uint64_t *)&copy->rows[r]);
+        counted->life += part < now->count ? copy->head.life : 0;
+        counted->threads += copy->head.threads;
+        counted->no_row += copy->head.refused;
+    }
+    add_up(counted, table, by_part);
+}
+
+/* Sums over all threads are exact, because those that end hand their rows on. */
+static void collect_routines(struct counted *counted, const struct trace_table_info *table,
+                             const struct moment *now, const struct moment *before, bool by_part)
+{
+    struct counted then = {0};
+
+    add_routines(counted, table, &now->routines, &now->routines, by_part);
+    if (before != NULL && before->routines.count > 0 && now->routines.count > 0 &&
+        before->routines.copies[0].head.epoch == now->routines.copies[0].head.epoch)
+        add_routines(&then, table, &before->routines, &now->routines, by_part);
+    for (size_t i = 0, at = 0; i < then.count && at < counted->count; i++) {
+        int order = -1;
+        while (at < counted->count &&
+               (order = compare_rows(&counted->rows[at], &then.rows[i], (void *)table)) < 0)
+            at++;
+        if (order == 0)
+            subtract_row(table, counted->rows[at], then.rows[i]);
+    }
+    drop_unchanged(counted, 0, table);
+    counted->life -= then.life;
+    counted->ran = counted->life;
+    for (size_t i = 0; i < counted->count; i++)
+        counted->ran -= trace_routine_time((const void *)counted->rows[i]->words, TRACE_ROUTINES_OUT);
+    counted_free(&then);
+}
+
 void counted_collect(struct counted *counted, const struct trace_table_info *table, const struct moment *now,
-                     const struct moment *before, bool by_cpu)
+                     const struct moment *before, bool by_part)
 {
     *counted = (struct counted){0};
-    for (unsigned cpu = 0; cpu < now->cpu_count; cpu++) {
+    if (table->is_private)
+        collect_routines(counted, table, now, before, by_part);
+    for (unsigned cpu = 0; cpu < now->cpu_count && !table->is_private; cpu++) {
         const uint64_t no_row = moment_head(now, cpu, table, TRACE_TABLE_NO_SPACE);
         const uint64_t earlier = before != NULL ? moment_head(before, cpu, table, TRACE_TABLE_NO_SPACE) : 0;
         const size_t first = counted->count;
@@ -184,9 +263,7 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
             subtract(counted, first, table, before, cpu);
         counted->no_row += no_row > earlier ? no_row - earlier : 0;
     }
-    if (counted->count > 0)
-        qsort_r(counted->rows, counted->count, sizeof(counted->rows[0]), compare_rows, (void *)table);
-    add_up(counted, table, by_cpu);
+    add_up(counted, table, by_part);
 }
 
 void counted_free(struct counted *counted)

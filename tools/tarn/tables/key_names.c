@@ -5,7 +5,6 @@
 #include <string.h>
 #include <tools/tarn/model/walk.h>
 #include <tools/tarn/tables/key_names.h>
-#include <trace/format/table.h>
 
 /* ---- where names come from ------------------------------------------------------------------------- */
 
@@ -66,10 +65,20 @@ bool key_names_open(struct key_names *names, struct source *source, const char *
     return directory == NULL || learn_trace(names, &source->hello, directory, path, fail);
 }
 
+void key_names_open_routines(struct key_names *names, const struct routines *routines, const char *path)
+{
+    static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
+
+    *names = (struct key_names){.routines = routines,
+                                .knows_arguments = memcmp(routines->hello.uuid, uuid, sizeof(uuid)) == 0,
+                                .symbols = symbols_open(NULL, path)};
+}
+
 void key_names_close(struct key_names *names)
 {
-    if (names->has_trace) {
+    if (names->symbols != NULL)
         symbols_close(names->symbols);
+    if (names->has_trace) {
         model_close(&names->model);
         trace_close(&names->trace);
     }
@@ -122,6 +131,58 @@ static const char *lock_name_of(struct key_names *names, uint64_t lock, uint32_t
     return name != NULL ? name : symbol_at(names, pid, lock, lock, text);
 }
 
+static const struct trace_event_info *find_nothing(uint32_t id)
+{
+    (void)id;
+    return NULL;
+}
+
+/* NULL: the routine is no function, or its executable is not found. */
+static const char *find_function(const struct key_names *names, uint32_t context)
+{
+    const struct trace_routine *routine = trace_routine_find(&names->routines->names, context);
+
+    if (routine == NULL || routine->name[0] != '\0')
+        return NULL;
+    struct executable executable = {
+        .pid = 1, .base = routine->base, .size = routine->size, .path = (char *)routine->program};
+    memcpy(executable.build_id, routine->build_id, sizeof(executable.build_id));
+    return symbol_outermost(symbols_find(names->symbols, &executable, routine->address))->function;
+}
+
+static const char *name_context(const struct key_names *names, uint32_t context, char text[KEY_NAME_BYTES])
+{
+    const char *function = find_function(names, context);
+
+    if (function == NULL)
+        return trace_context_name(context, &names->routines->names,
+                                  names->knows_arguments ? trace_event_find : find_nothing, text);
+    snprintf(text, TRACE_ROUTINE_NAME_BYTES, "%s", function);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c < ' ' || *c > '~' || *c == ';' || *c == '"')
+            *c = '?';
+    return text;
+}
+
+static bool is_of_program(uint64_t key)
+{
+    return trace_routine_kind(key) == TRACE_ROUTINE_PROGRAM && trace_routine_context(key) != 0;
+}
+
+const char *routine_name(const struct key_names *names, uint64_t key, char text[KEY_NAME_BYTES])
+{
+    return is_of_program(key)
+               ? name_context(names, trace_routine_context(key), text)
+               : trace_routine_name(key, names->knows_arguments ? trace_event_find : find_nothing, text);
+}
+
+const char *context_name(const struct key_names *names, uint64_t key, char text[KEY_NAME_BYTES])
+{
+    const uint32_t context = trace_routine_context(key);
+
+    return context == 0 || is_of_program(key) ? NULL : name_context(names, context, text);
+}
+
 const char *key_name(struct key_names *names, const char *key, uint64_t value, uint32_t pid,
                      char text[KEY_NAME_BYTES])
 {
@@ -135,6 +196,8 @@ const char *key_name(struct key_names *names, const char *key, uint64_t value, u
         return lock_name_of(names, value, pid, text);
     if (strcmp(key, "site") == 0) /* a return address: the call is before it */
         return symbol_at(names, pid, value - 1, value, text);
+    if (strcmp(key, "routine") == 0)
+        return routine_name(names, value, text);
     if (strcmp(key, "what") == 0)
         return value == 0 ? "wait" : value == 1 ? "hold" : NULL;
     return NULL;

@@ -123,9 +123,15 @@ static bool read_cpu(struct moment *moment, struct source *source, uint32_t cpu,
     return true;
 }
 
-bool moment_read(struct moment *moment, struct source *source, struct fail *fail)
+bool moment_read(struct moment *moment, struct source *source, const struct trace_table_info *table,
+                 struct fail *fail)
 {
     *moment = (struct moment){.cpu_count = source->hello.cpu_count, .time = now_seconds()};
+    if (table != NULL && table->is_private) {
+        const bool ok = routines_read(&moment->routines, source, fail);
+        moment->clock[0] = moment->routines.moment;
+        return ok;
+    }
     for (uint32_t cpu = 0; cpu < moment->cpu_count; cpu++) {
         moment->area[cpu] = alloc_zero(1, MOMENT_BYTES);
         if (!read_cpu(moment, source, cpu, fail)) {
@@ -140,5 +146,6 @@ void moment_free(struct moment *moment)
 {
     for (unsigned cpu = 0; cpu < moment->cpu_count; cpu++)
         free(moment->area[cpu]);
+    routines_free(&moment->routines);
     *moment = (struct moment){0};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * moment.h - copies of the tables of counters of all CPUs, read from any source (source/source.h).
+ * moment.h - copies of the tables of counters of all CPUs, or of all tables of routines, read from any source
+ * (source/source.h).
  *
  * The tables are those that this program knows: trace_table_list. tables_check refuses a guest that has
  * others.
@@ -13,7 +14,7 @@
 #ifndef TARN_TABLES_MOMENT_H
 #define TARN_TABLES_MOMENT_H
 
-#include <tools/tarn/source/source.h>
+#include <tools/tarn/tables/routines.h>
 #include <trace/events.h>
 #include <trace/ring/table_read.h>
 
@@ -24,6 +25,7 @@ struct moment {
     unsigned cpu_count;
     uint64_t clock[WIRE_CPUS_MAX]; /* ticks when a CPU's tables were copied; 0: unknown */
     double time;                   /* now_seconds() when that began */
+    struct routines routines;      /* in place of the CPUs' tables */
     bool moving[WIRE_CPUS_MAX];    /* rows may be in the CPU's copy twice, or not at all */
     uint64_t *area[WIRE_CPUS_MAX]; /* MOMENT_BYTES of each CPU */
 };
@@ -33,8 +35,9 @@ bool tables_check(const char *text, size_t size, struct fail *fail);
 /* The table with that name; NULL: there is none. */
 const struct trace_table_info *tables_find(const char *name);
 
-/* Reads the tables. False: FAIL, and nothing to free. */
-bool moment_read(struct moment *moment, struct source *source, struct fail *fail);
+/* Reads the tables of CPUs, or, if TABLE is private, those of routines. False: FAIL, and nothing to free. */
+bool moment_read(struct moment *moment, struct source *source, const struct trace_table_info *table,
+                 struct fail *fail);
 void moment_free(struct moment *moment);
 
 /* The CPU's ring for readers (trace/ring/table_read.h), which has nothing but the tables. */

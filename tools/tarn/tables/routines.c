@@ -24,6 +24,7 @@ static uint32_t native32(const struct source *source, uint32_t value)
 static void make_native(const struct source *source, struct trace_routines *head)
 {
     head->serial = native64(source, head->serial);
+    head->epoch = native64(source, head->epoch);
     head->of = native32(source, head->of);
     head->pid = native32(source, head->pid);
     head->tid = native32(source, head->tid);
@@ -141,48 +142,21 @@ static bool read_names(struct routines *routines, struct source *source, struct 
     return true;
 }
 
-bool routines_read(struct routines *routines, const char *name, double wait, struct fail *fail)
+bool routines_read(struct routines *routines, struct source *source, struct fail *fail)
 {
-    struct source *source = open_source(name, wait, fail);
-
-    *routines = (struct routines){0};
-    if (source == NULL)
-        return false;
     bool is_memory = source->class->memory != NULL;
+
+    *routines = (struct routines){.hello = source->hello};
     bool ok = is_memory ? routines_read_memory(routines, source, fail)
                         : read_tables(routines, source, fail) && read_names(routines, source, fail);
-    routines->is_cut = !ok && is_memory && routines->count > 0;
-    routines->hello = source->hello;
-    source->class->close(source);
-    if (!ok && !routines->is_cut) {
+    if (!ok && !(is_memory && routines->count > 0)) {
         routines_free(routines);
         return false;
     }
-    if (routines->is_cut)
-        routines->why = *fail;
+    if (!ok)
+        complain("only %zu tables could be read: %s", routines->count, fail->text);
     routines->moment = routines->count > 0 ? routines->copies[0].head.until : 0;
     return true;
-}
-
-uint64_t routines_unfinished(const struct routines *routines)
-{
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < routines->count; i++)
-        for (uint32_t r = 0; r < routines->copies[i].head.rows; r++)
-            count += routines->copies[i].rows[r].begun != routines->copies[i].rows[r].ended;
-    return count;
-}
-
-void routines_complain(const struct routines *routines)
-{
-    const uint64_t unfinished = routines_unfinished(routines);
-
-    if (unfinished != 0)
-        complain("%llu row%s updated while they were read: they may lack a part of an update",
-                 (unsigned long long)unfinished, unfinished == 1 ? " was being" : "s were being");
-    if (routines->is_cut)
-        complain("only %zu tables could be read: %s", routines->count, routines->why.text);
 }
 
 void routines_keep(struct routines *routines, uint64_t pid)
@@ -202,105 +176,12 @@ void routines_free(struct routines *routines)
 {
     for (size_t i = 0; i < routines->count; i++)
         free(routines->copies[i].rows);
-    for (size_t i = 0; i < routines->gone_count; i++)
-        free(routines->gone[i].rows);
     free(routines->copies);
-    free(routines->gone);
     free((void *)routines->names.list);
     *routines = (struct routines){0};
 }
 
-/* ---- differences ----------------------------------------------------------------------------------- */
-
-static struct routines_copy *find_copy(const struct routines *routines, uint64_t serial)
-{
-    for (size_t low = 0, high = routines->count; low < high;) {
-        const size_t middle = (low + high) / 2;
-        if (routines->copies[middle].head.serial == serial)
-            return &routines->copies[middle];
-        if (routines->copies[middle].head.serial < serial)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-/* The table with the times of PID's ended threads. */
-static struct routines_copy *find_ended(const struct routines *routines, uint32_t pid)
-{
-    for (size_t i = 0; i < routines->count; i++)
-        if (routines->copies[i].head.of == TRACE_ROUTINES_ENDED && routines->copies[i].head.pid == pid)
-            return &routines->copies[i];
-    return NULL;
-}
-
-void routine_subtract_row(struct trace_routine_row *row, const struct trace_routine_row *old)
-{
-    row->begun -= old->begun;
-    row->ended -= old->ended;
-    row->inclusive -= old->inclusive;
-    /* in guest memory the moment is an estimate, and the program's time with it: it may seem to shrink */
-    row->exclusive = row->exclusive > old->exclusive ? row->exclusive - old->exclusive : 0;
-    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
-        row->times[b] -= old->times[b];
-}
-
-/* Whether counting began anew after BEFORE: a thread's table is younger, or a sum is less. */
-static bool began_anew(const struct routines *now, const struct routines *before)
-{
-    for (size_t i = 0; i < before->count; i++) {
-        const struct trace_routines *old = &before->copies[i].head;
-        const struct routines_copy *copy = find_copy(now, old->serial);
-        if (copy != NULL &&
-            (copy->head.life < old->life ||
-             (copy->head.of == TRACE_ROUTINES_THREAD && copy->head.until - copy->head.life > old->until)))
-            return true;
-    }
-    return false;
-}
-
-/* The program's own time is the rest, so it may be negative if a thread has handed its rows on; sums are
- * right. */
-static void subtract_copy(struct routines_copy *now, const struct routines_copy *old)
-{
-    now->head.life -= old->head.life;
-    now->head.ran -= old->head.ran;
-    for (uint32_t i = 0; i < old->head.rows; i++) {
-        struct trace_routine_row *row = trace_routines_find(now->rows, now->head.rows, old->rows[i].key);
-        if (row != NULL)
-            routine_subtract_row(row, &old->rows[i]);
-    }
-}
-
-static void subtract(struct routines *now, struct routines_copy *old)
-{
-    struct routines_copy *heir = find_copy(now, old->head.serial);
-
-    if (heir == NULL)
-        heir = find_ended(now, old->head.pid);
-    if (heir != NULL) {
-        subtract_copy(heir, old);
-    } else {
-        now->gone = alloc_more(now->gone, now->gone_count + 1, sizeof(*now->gone));
-        now->gone[now->gone_count++] = *old;
-        old->rows = NULL;
-    }
-}
-
-bool routines_subtract(struct routines *now, struct routines *before, struct fail *fail)
-{
-    if (now->hello.clock_offset_ns != before->hello.clock_offset_ns ||
-        now->hello.clock_hz != before->hello.clock_hz)
-        return fail_set(fail, "the two moments are of different boots: they have no difference");
-    const bool is_anew = began_anew(now, before);
-    for (size_t i = 0; i < before->count && !is_anew; i++)
-        subtract(now, &before->copies[i]);
-    routines_free(before);
-    return true;
-}
-
-/* ---- names and times ------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------------- */
 
 const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES])
 {

@@ -13,7 +13,7 @@
 
 struct routines_copy {
     struct trace_routines head;
-    struct trace_routine_row *rows; /* head.rows */
+    struct trace_routines_row *rows; /* head.rows */
 };
 
 struct routines {
@@ -23,26 +23,13 @@ struct routines {
     size_t count;
     uint64_t rows;                    /* of all of them, when they were read */
     struct trace_routine_names names; /* of routines of programs; allocated */
-    struct routines_copy *gone;       /* routines_subtract(): to be subtracted from sums over all */
-    size_t gone_count;
-    bool is_cut; /* there were more, which could not be read */
-    struct fail why;
 };
 
-/* Copies all tables of the source with that name, for which it waits WAIT seconds. Each is of one moment, but
- * for rows with more updates begun than ended. Tables before damage in guest memory are kept. False: FAIL,
- * and nothing to free. */
-bool routines_read(struct routines *routines, const char *name, double wait, struct fail *fail);
-uint64_t routines_unfinished(const struct routines *routines); /* rows that are not of one moment */
-/* Reports missing and inexact counts on standard error. */
-void routines_complain(const struct routines *routines);
+/* Copies all tables. Each is of one moment, but for rows with more updates begun than ended. Tables before
+ * damage in guest memory are kept, and the damage reported. False: FAIL, and nothing to free. */
+bool routines_read(struct routines *routines, struct source *source, struct fail *fail);
 /* Drops the tables of other processes; UINT64_MAX: of none. */
 void routines_keep(struct routines *routines, uint64_t pid);
-/* Subtracts BEFORE, and frees it. Least and greatest times stay those since counting began. A thread that
- * ended meanwhile is subtracted from its process's ended threads, or, if the process ended, too, is `gone`:
- * nobody knows which table got its times. False: FAIL, both are not of one boot. */
-bool routines_subtract(struct routines *now, struct routines *before, struct fail *fail);
-void routine_subtract_row(struct trace_routine_row *row, const struct trace_routine_row *old);
 void routines_free(struct routines *routines);
 /* ---- shared by routines.c and routines_memory.c ---- */
 /* Take a table, whose rows are freed later, and the next name, in the byte order of SOURCE. False: FAIL. */

@@ -27,7 +27,7 @@ struct raw {
     struct open_routines open;
     uint64_t context;
     char name[16];
-    struct trace_routine_row rows[]; /* head.count; then the head.program_pages that the program writes */
+    struct trace_routines_row rows[]; /* head.count; then the head.program_pages that the program writes */
 };
 
 struct reading {
@@ -40,7 +40,7 @@ struct reading {
 
 static size_t raw_bytes(const struct trace_routines_head *head)
 {
-    return sizeof(struct raw) + head->count * sizeof(struct trace_routine_row) +
+    return sizeof(struct raw) + head->count * sizeof(struct trace_routines_row) +
            head->program_pages * PAGE_BYTES;
 }
 
@@ -86,7 +86,7 @@ static bool read_list(struct reading *reading, struct fail *fail)
         return false;
     swap_words(guest, list, sizeof(*list));
     swap_halves(guest, &list->row_bytes, 16);
-    if (list->magic != TRACE_ROUTINES_LIST_MAGIC || list->row_bytes != sizeof(struct trace_routine_row) ||
+    if (list->magic != TRACE_ROUTINES_LIST_MAGIC || list->row_bytes != sizeof(struct trace_routines_row) ||
         list->rows_at % 8 != 0 || list->rows_at > 4096 || list->first_rows > ROWS_MAX ||
         list->page_rows == 0 || list->page_rows > ROWS_MAX)
         return fail_set(fail, "the list of tables at %#llx is damaged, or of another version of Tarn",
@@ -309,6 +309,7 @@ static bool complete(const struct reading *reading, struct raw *raw, struct rout
     const struct trace_program_pages pages = program_pages(raw);
     const uint64_t rows = (uint64_t)raw->head.count + pages.rows + TRACE_ROUTINES_ROWS_BESIDES;
     struct routines_copy made = {.head = {.serial = raw->head.serial,
+                                          .epoch = raw->head.epoch,
                                           .of = raw->head.of,
                                           .pid = raw->head.pid,
                                           .tid = raw->head.tid,
@@ -325,7 +326,7 @@ static bool complete(const struct reading *reading, struct raw *raw, struct rout
     if (raw->head.open != 0)
         add_living(reading, raw, &pages, &copy);
     const uint64_t inside = trace_routines_time(made.rows, made.head.rows, TRACE_ROUTINES_NESTED);
-    struct trace_routine_row *rest = trace_routines_add_rest(&copy);
+    struct trace_routines_row *rest = trace_routines_add_rest(&copy);
     rest->begun = inside > made.head.life || raw->head.changes % 2 != 0; /* not all of one moment */
     trace_routines_drop_empty(&copy);
     made.head.until = copy.now;

@@ -15,6 +15,10 @@ enum what {
     SHOWS_P99,
     SHOWS_LARGEST,
     SHOWS_CPU,
+    SHOWS_CONTEXT, /* of a routine */
+    SHOWS_PID,     /* of a table of routines */
+    SHOWS_TID,
+    SHOWS_PROCESS,
     SHOWS_DERIVED, /* `column` is its index in shown->derived */
     SHOWS_UNDER_WAY,
 };
@@ -72,7 +76,9 @@ static void add_value(struct shown *shown, unsigned number)
 {
     const struct trace_column_info *column = &shown->counters->columns[number];
     const enum column_kind kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT;
-    const enum column_sum sum = column->kind == TRACE_COLUMN_MAX ? SUM_LARGEST : SUM_ADDED;
+    const enum column_sum sum = column->kind == TRACE_COLUMN_MAX   ? SUM_LARGEST
+                                : column->kind == TRACE_COLUMN_MIN ? SUM_SMALLEST
+                                                                   : SUM_ADDED;
 
     add_column(shown, number, SHOWS_VALUE,
                (struct table_column)COLUMN_AS(key_of(shown, column, ""), kind, sum));
@@ -92,20 +98,45 @@ static void add_derived(struct shown *shown, unsigned number)
                (struct table_column)COLUMN_AS(key, kinds[derived->kind], SUM_NOTHING));
 }
 
-static void add_columns(struct shown *shown, bool by_cpu)
+static void add_all_derived(struct shown *shown)
+{
+    const unsigned count = trace_table_derived(shown->counters, shown->derived);
+
+    for (unsigned i = 0; i < count; i++)
+        add_derived(shown, i);
+}
+
+/* The columns behind the keys. */
+static void add_parts(struct shown *shown, bool by_part)
+{
+    if (shown->counters->is_private)
+        add_column(shown, 0, SHOWS_CONTEXT, (struct table_column)TEXT_COLUMN("context"));
+    if (!by_part)
+        return;
+    if (!shown->counters->is_private) {
+        add_column(shown, 0, SHOWS_CPU, (struct table_column)NUMBER_COLUMN("cpu"));
+        return;
+    }
+    add_column(shown, 0, SHOWS_PID, (struct table_column)NUMBER_COLUMN("pid"));
+    add_column(shown, 0, SHOWS_TID, (struct table_column)NUMBER_COLUMN("tid"));
+    add_column(shown, 0, SHOWS_PROCESS, (struct table_column)TEXT_COLUMN("process"));
+}
+
+static void add_columns(struct shown *shown, bool by_part)
 {
     const struct trace_table_info *counters = shown->counters;
 
     for (unsigned c = 0; c < counters->column_count; c++) {
-        if (c == counters->key_count && by_cpu)
-            add_column(shown, 0, SHOWS_CPU, (struct table_column)NUMBER_COLUMN("cpu"));
+        if (c == counters->key_count)
+            add_parts(shown, by_part);
+        if (c == counters->key_count && counters->is_private)
+            add_all_derived(shown);
         (c < counters->key_count                               ? add_key
          : counters->columns[c].kind == TRACE_COLUMN_HISTOGRAM ? add_histogram
                                                                : add_value)(shown, c);
     }
-    const unsigned derived_count = trace_table_derived(counters, shown->derived);
-    for (unsigned i = 0; i < derived_count; i++)
-        add_derived(shown, i);
+    if (!counters->is_private)
+        add_all_derived(shown);
     add_column(shown, 0, SHOWS_UNDER_WAY,
                (struct table_column)COLUMN_CALLED("", "under_way", COLUMN_COUNT, SUM_ADDED));
 }
@@ -125,7 +156,7 @@ static const char *choose_order(const struct shown *shown)
 }
 
 void shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz,
-                uint64_t elapsed, bool by_cpu)
+                uint64_t elapsed, bool by_part)
 {
     *shown = (struct shown){
         .counters = counters,
@@ -136,7 +167,7 @@ void shown_open(struct shown *shown, const struct trace_table_info *counters, ui
     for (char *at = (char *)shown->table.heading; *at != '\0'; at++)
         *at = *at == '_' ? ' ' : *at;
     shown->table.columns = shown->columns;
-    add_columns(shown, by_cpu);
+    add_columns(shown, by_part);
     shown->table.column_count = shown->count;
     shown->table.order = choose_order(shown);
 }
@@ -156,7 +187,7 @@ static uint64_t in_cell(unsigned __int128 value)
 
 static uint64_t value_of(const struct shown *shown, const struct trace_column_info *column, uint64_t value)
 {
-    if (value == COUNTED_UNKNOWN && column->kind == TRACE_COLUMN_MAX)
+    if (value == COUNTED_UNKNOWN && (column->kind == TRACE_COLUMN_MAX || column->kind == TRACE_COLUMN_MIN))
         return TABLE_NONE;
     return in_cell(is_time(column) ? (unsigned __int128)value * 1000000000 / shown->clock_hz : value);
 }
@@ -199,6 +230,11 @@ static uint32_t pid_of(const struct trace_table_info *counters, const uint64_t *
     return 0;
 }
 
+static const struct trace_routines *table_of(const struct key_names *names, const struct counted_row *row)
+{
+    return &names->routines->copies[row->part].head;
+}
+
 static union table_cell cell_of(struct shown *shown, const struct shown_column *shows,
                                 const struct counted_row *row, struct key_names *names)
 {
@@ -218,7 +254,19 @@ static union table_cell cell_of(struct shown *shown, const struct shown_column *
     case SHOWS_VALUE:
         return (union table_cell){.count = value_of(shown, column, *words)};
     case SHOWS_CPU:
-        return (union table_cell){.count = row->cpu};
+        return (union table_cell){.count = row->part};
+    case SHOWS_CONTEXT:
+        name = context_name(names, *words, text);
+        return (union table_cell){.text = name != NULL ? table_text(&shown->table, name) : NULL};
+    case SHOWS_PID:
+        return (union table_cell){.count = table_of(names, row)->pid};
+    case SHOWS_TID:
+        return (union table_cell){.count = table_of(names, row)->of == TRACE_ROUTINES_THREAD
+                                               ? table_of(names, row)->tid
+                                               : TABLE_NONE};
+    case SHOWS_PROCESS:
+        return (union table_cell){.text =
+                                      table_text(&shown->table, routines_name(table_of(names, row), text))};
     case SHOWS_DERIVED:
         return derived_cell(shown, shown->derived[shows->column], row);
     case SHOWS_UNDER_WAY:
@@ -253,7 +301,7 @@ static bool needs_number(const struct shown *shown, unsigned place)
     const struct trace_column_info *key = &shown->counters->columns[shown->shows[place].column];
 
     if (place == 0)
-        return key->is_hex && shown->has_names;
+        return key->is_hex && shown->has_names && !shown->counters->is_private;
     if (strcmp(key->name, "pid") == 0 || shown->shows[place + 1].what != SHOWS_NAME)
         return true;
     for (size_t r = 0; r < shown->table.count; r++)
@@ -288,6 +336,8 @@ static const struct table_column list_columns[] = {
     COUNT_COLUMN("rows_used"), COUNT_COLUMN("fullest_cpu"), COUNT_COLUMN("rows"), COUNT_COLUMN("moved"),
     COUNT_COLUMN("no_row"),    COUNT_COLUMN("damaged"),     TEXT_COLUMN("text")};
 
+#define LIST_TEXT (sizeof(list_columns) / sizeof(list_columns[0]) - 1)
+
 static uint64_t count_used(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
                            uint64_t *damaged)
 {
@@ -309,6 +359,11 @@ void shown_list(struct table *list, const struct moment *moment)
         uint64_t used = 0, fullest = 0, moved = 0, no_row = 0, damaged = 0;
         struct table_row *row = table_add(list, table->name);
 
+        row->cells[LIST_TEXT].text = table_text(list, table->description);
+        for (unsigned i = 0; i < LIST_TEXT; i++)
+            row->cells[i].count = TABLE_NONE;
+        if (table->is_private)
+            continue;
         for (unsigned cpu = 0; cpu < moment->cpu_count; cpu++) {
             const uint64_t of_cpu = count_used(moment, cpu, table, &damaged);
             used += of_cpu;
@@ -317,7 +372,6 @@ void shown_list(struct table *list, const struct moment *moment)
             no_row += moment_head(moment, cpu, table, TRACE_TABLE_NO_SPACE);
         }
         cells_put(row->cells, {.count = used}, {.count = fullest}, {.count = table->rows},
-                  {.count = in_cell(moved)}, {.count = in_cell(no_row)}, {.count = damaged},
-                  {.text = table_text(list, table->description)});
+                  {.count = in_cell(moved)}, {.count = in_cell(no_row)}, {.count = damaged});
     }
 }

@@ -2,9 +2,10 @@
 /*
  * show.h - tables of counters as tables to print (table.h).
  *
- * Ticks become nanoseconds of the guest's clock. Of a histogram, the table has the 50th, 90th and 99th
- * percentile and the largest value: each the upper bound of its bucket, and unknown in the last bucket, which
- * has none. Derived columns (trace/ring/table_derive.h) follow.
+ * Rows of routines are named by kind and argument, and by the program's routine that is their context. Ticks
+ * become nanoseconds of the guest's clock. Of a histogram, the table has the 50th, 90th and 99th percentile
+ * and the largest value: each the upper bound of its bucket, and unknown in the last bucket, which has none.
+ * Derived columns (trace/ring/table_derive.h) follow.
  */
 #ifndef TARN_TABLES_SHOW_H
 #define TARN_TABLES_SHOW_H
@@ -35,7 +36,7 @@ struct shown {
 /* Begins a table of the rows of COUNTERS, with its columns. ELAPSED: ticks in which they were counted; 0: not
  * known. */
 void shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz,
-                uint64_t elapsed, bool by_cpu);
+                uint64_t elapsed, bool by_part);
 void shown_fill(struct shown *shown, const struct counted *counted, struct key_names *names);
 void shown_close(struct shown *shown);
 

@@ -1,47 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* routines_export.c - names of routines, and tables for TAU; see routines.h. */
+/* write_tau.c - tables of routines as files of TAU; see write_tau.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tools/tarn/command/routines.h>
-#include <tools/tarn/symbols/symbols.h>
-#include <trace/events.h>
-
-void routines_names_open(struct routine_names *names, const struct routines *routines, const char *path)
-{
-    static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-
-    names->are_known = memcmp(routines->hello.uuid, uuid, sizeof(uuid)) == 0;
-    names->routines = &routines->names;
-    names->symbols = symbols_open(NULL, path);
-}
-
-void routines_names_close(struct routine_names *names)
-{
-    symbols_close(names->symbols);
-}
-
-static const struct trace_event_info *find_nothing(uint32_t id)
-{
-    (void)id;
-    return NULL;
-}
-
-/* NULL: the routine is no function, or its executable is not found. */
-static const char *find_function(const struct routine_names *names, uint32_t context)
-{
-    const struct trace_routine *routine = trace_routine_find(names->routines, context);
-
-    if (routine == NULL || routine->name[0] != '\0')
-        return NULL;
-    struct executable executable = {
-        .pid = 1, .base = routine->base, .size = routine->size, .path = (char *)routine->program};
-    memcpy(executable.build_id, routine->build_id, sizeof(executable.build_id));
-    return symbol_outermost(symbols_find(names->symbols, &executable, routine->address))->function;
-}
+#include <tools/tarn/command/write_tau.h>
 
 /* Replaces characters that ASCII cannot print or that are in REFUSED. */
 static void make_plain(char *text, const char *refused)
@@ -49,36 +14,6 @@ static void make_plain(char *text, const char *refused)
     for (char *c = text; *c != '\0'; c++)
         if (*c < ' ' || *c > '~' || strchr(refused, *c) != NULL)
             *c = '?';
-}
-
-static const char *context_name(const struct routine_names *names, uint32_t context,
-                                char name[TRACE_ROUTINE_NAME_BYTES])
-{
-    const char *function = find_function(names, context);
-
-    if (function == NULL)
-        return trace_context_name(context, names->routines,
-                                  names->are_known ? trace_event_find : find_nothing, name);
-    snprintf(name, TRACE_ROUTINE_NAME_BYTES, "%s", function);
-    make_plain(name, ";\"");
-    return name;
-}
-
-const char *row_routine_name(const struct routine_names *names, uint64_t key,
-                             char name[TRACE_ROUTINE_NAME_BYTES])
-{
-    const uint32_t context = trace_routine_context(key);
-
-    if (trace_routine_kind(key) == TRACE_ROUTINE_PROGRAM && context != 0)
-        return context_name(names, context, name);
-    return trace_routine_name(key, names->are_known ? trace_event_find : find_nothing, name);
-}
-
-const char *row_context_name(const struct routine_names *names, uint64_t key,
-                             char name[TRACE_ROUTINE_NAME_BYTES])
-{
-    name[0] = '\0';
-    return trace_routine_context(key) == 0 ? name : context_name(names, trace_routine_context(key), name);
 }
 
 static double in_us(uint64_t ticks, uint64_t clock_hz)
@@ -90,8 +25,6 @@ static bool is_of_program(uint64_t key)
 {
     return trace_routine_kind(key) == TRACE_ROUTINE_PROGRAM;
 }
-
-/* ---- TAU ------------------------------------------------------------------------------------------- */
 
 /* Whether a routine lies within the program, as TAU shows it: not served calls, nor the program itself. */
 static bool is_nested(uint64_t key)
@@ -120,39 +53,39 @@ static void write_owner(FILE *file, const struct trace_routines *head)
 }
 
 /* The program is the routine in which all others are. */
-static void write_routines(FILE *file, const struct routines_copy *copy, const struct routine_names *names,
+static void write_routines(FILE *file, const struct routines_copy *copy, const struct key_names *names,
                            uint64_t clock_hz)
 {
-    char name[TRACE_ROUTINE_NAME_BYTES];
+    char name[KEY_NAME_BYTES];
     uint64_t own = 0, all = 0, calls = 0;
     uint32_t count = 1;
 
     for (uint32_t i = 0; i < copy->head.rows; i++) {
-        const struct trace_routine_row *row = &copy->rows[i];
-        const bool nested = is_nested(row->key), outer = !nested && is_of_program(row->key);
+        const struct trace_routines_row *row = &copy->rows[i];
+        const bool nested = is_nested(row->routine), outer = !nested && is_of_program(row->routine);
         if (!nested && !outer)
             continue;
         count += nested;
         calls += nested ? row->ended : 0;
-        own += outer ? row->exclusive : 0;
-        all += row->exclusive;
+        own += outer ? row->own : 0;
+        all += row->own;
     }
     fprintf(file, "%u templated_functions\n", count);
     write_owner(file, &copy->head);
     fprintf(file, "\"program\" 1 %" PRIu64 " %.3f %.3f 0 GROUP=\"PROGRAM\"\n", calls, in_us(own, clock_hz),
             in_us(all, clock_hz));
     for (uint32_t i = 0; i < copy->head.rows; i++) {
-        const struct trace_routine_row *row = &copy->rows[i];
-        if (!is_nested(row->key))
+        const struct trace_routines_row *row = &copy->rows[i];
+        if (!is_nested(row->routine))
             continue;
-        fprintf(file, "\"%s", row_routine_name(names, row->key, name));
-        if (trace_routine_context(row->key) != 0 && !is_of_program(row->key))
-            fprintf(file, " in %s", row_context_name(names, row->key, name));
-        fprintf(file, "\" %" PRIu64 " 0 %.3f %.3f 0 GROUP=\"%s%s\"\n", row->ended,
-                in_us(row->exclusive, clock_hz),
-                in_us(row->inclusive > row->exclusive ? row->inclusive : row->exclusive, clock_hz),
-                is_of_program(row->key) ? "" : "KERNEL_",
-                is_of_program(row->key) ? "PROGRAM" : trace_routine_kind_name(trace_routine_kind(row->key)));
+        fprintf(file, "\"%s", routine_name(names, row->routine, name));
+        if (context_name(names, row->routine, name) != NULL)
+            fprintf(file, " in %s", name);
+        fprintf(file, "\" %" PRIu64 " 0 %.3f %.3f 0 GROUP=\"%s%s\"\n", row->ended, in_us(row->own, clock_hz),
+                in_us(row->total > row->own ? row->total : row->own, clock_hz),
+                is_of_program(row->routine) ? "" : "KERNEL_",
+                is_of_program(row->routine) ? "PROGRAM"
+                                            : trace_routine_kind_name(trace_routine_kind(row->routine)));
     }
     fprintf(file, "0 aggregates\n"); /* behind a line "0 userevents", pprof would read no further file */
 }
@@ -160,7 +93,7 @@ static void write_routines(FILE *file, const struct routines_copy *copy, const s
 /* CONTEXT and THREAD count from 0 without gaps: pprof begins with profile.0.0.0, and looks for no files
  * behind a gap. */
 static bool write_file(const struct routines_copy *copy, uint32_t context, uint32_t thread,
-                       const struct routine_names *names, uint64_t clock_hz, const char *directory,
+                       const struct key_names *names, uint64_t clock_hz, const char *directory,
                        struct fail *fail)
 {
     char path[4200];
@@ -185,8 +118,8 @@ static int by_process(const void *left, const void *right)
                             : (a->serial > b->serial) - (a->serial < b->serial);
 }
 
-bool routines_write_tau(const struct routines *routines, const struct routine_names *names,
-                        const char *directory, struct fail *fail)
+bool write_tau(const struct routines *routines, const struct key_names *names, const char *directory,
+               struct fail *fail)
 {
     const struct routines_copy **copies = alloc_zero(routines->count + 1, sizeof(copies[0]));
     uint32_t context = 0, thread = 0;
