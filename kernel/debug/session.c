@@ -42,7 +42,8 @@ static const struct command {
 } commands[] = {
     {"help", "", "this list; a command's first letters are enough", help, 0},
     {"trace", "[N] [cpu= class= event= tid=]",
-     "the last N events; of cpu=N, class=NAME,NAME, event=NAME; that thread tid=N logged, or that name it",
+     "the last N events; of cpu=N, class=NAME,NAME, event=NAME; that thread tid=N logged, or that name it. "
+     "trace mask [MASK] and trace switch [EVENTS on|off] as in the shell",
      debug_trace, DEBUG_WORDS_MAX - 1},
     {"cpu", "[N]", "CPUs, their threads and addresses; with N, one CPU and its registers", debug_cpus, 1},
     {"thread", "TID", "one thread: registers, what it waits for, call chain", debug_thread, 1},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.c - command trace: the last events of one CPU or all, merged by time and filtered.
+ * trace.c - command trace: the last events of one CPU or all, merged by time and filtered; mask and switches.
  *
  * The newest packets of the rings are read twice: to count the events that match, and to print the last of
  * them; more packets until enough match. Context and switch events say which thread ran. The rings do not
@@ -12,6 +12,8 @@
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/newest.h>
+#include <tarn/error.h>
+#include <tarn/trace_control.h>
 #include <trace/print/app_schema.h>
 #include <trace/print/print.h>
 #include <trace/print/words.h>
@@ -93,18 +95,48 @@ static void show(void)
     debug_print("(%lu of %lu events found)\n", total - first, total);
 }
 
-/* ---- The command ---- */
+/* ---- Settings ---- */
 
-static int find_class(const char *name, uint64_t length)
+/* Only settings that trace points read may change while the other CPUs are stopped. */
+static int64_t set_stopped(uint32_t operation, uint64_t a, uint64_t b)
 {
-    return trace_find_any_class(trace_app_schemas(), name, length);
+    static uint64_t switches[TRACE_CLASS_COUNT];
+    uint64_t mask = trace_info_page.mask;
+    memcpy(switches, trace_info_page.switches, sizeof switches);
+    if (operation == TRACE_OP_SET_MASK)
+        mask = a;
+    else if (operation == TRACE_OP_SET_SWITCHES)
+        switches[a] = b;
+    else
+        return -E_UNSUPPORTED;
+    return trace_switch_stopped(mask, switches) ? 0 : -E_BUSY; /* another CPU is switching trace points */
 }
+
+static void put_text(struct trace_settings *settings, const char *text)
+{
+    debug_print("%s", text);
+}
+
+/* The commands of trace/print/commands.h, as far as they can be executed here. */
+static void set(const struct debug_words *words)
+{
+    struct trace_settings settings = trace_kernel_settings(set_stopped, put_text);
+    const int64_t status = trace_command_run(&settings, words->count - 1, (char *const *)words->word + 1);
+    if (status)
+        debug_print("%s%s\n", settings.error,
+                    status == -E_UNSUPPORTED ? ": not while the machine stands still"
+                    : status == -E_BUSY      ? ": continue, and try again"
+                                             : "");
+}
+
+/* ---- The command ---- */
 
 static void set_classes(const char *text)
 {
     const char *bad;
+    const struct trace_settings settings = trace_kernel_settings(set_stopped, put_text);
     view.classes = 0;
-    if (trace_parse_mask(text, find_class, &view.classes, &bad))
+    if (trace_parse_mask(text, settings.find_class, &view.classes, &bad))
         return;
     debug_print("no class %s\n", bad);
     debug_end_command();
@@ -136,6 +168,10 @@ static void set_filter(const char *word)
 
 void debug_trace(const struct debug_words *words)
 {
+    if (words->count > 1 && trace_command_find(words->word[1])) {
+        set(words);
+        return;
+    }
     view = (struct view){.cpus = ANY, .classes = ANY, .tid = ANY, .count = LINES_DEFAULT};
     for (uint32_t i = 1; i < words->count; i++)
         set_filter(words->word[i]);

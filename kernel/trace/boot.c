@@ -82,6 +82,11 @@ static int find_class(const char *name, uint64_t length)
     return trace_find_any_class(trace_app_schemas(), name, length);
 }
 
+static const char *class_name(uint32_t class_number)
+{
+    return trace_find_class_name(trace_app_schemas(), class_number);
+}
+
 static const struct trace_event_info *find_event(uint32_t id)
 {
     return trace_find_event(trace_app_schemas(), id);
@@ -95,6 +100,18 @@ static int64_t read(uint32_t kind, uint64_t index, void *to, uint64_t bytes)
     if (kind == SYSTEM_LOCK_CLASSES)
         return (int64_t)(lock_class_list(index, to, 1) * bytes);
     return counters_missing() ? format_text(to, bytes, "%s", counters_missing()) : 0;
+}
+
+struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b),
+                                            void (*put)(struct trace_settings *settings, const char *text))
+{
+    return (struct trace_settings){.info = &trace_info_page,
+                                   .find_class = find_class,
+                                   .class_name = class_name,
+                                   .find_event = find_event,
+                                   .read = read,
+                                   .control = control,
+                                   .put = put};
 }
 
 static void ignore_text(struct trace_settings *settings, const char *text)
@@ -119,12 +136,7 @@ static void execute(struct trace_settings *settings, char *option, char *value)
 static void use_options(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b), bool is_early)
 {
     char option[32], value[256];
-    struct trace_settings settings = {.info = &trace_info_page,
-                                      .find_class = find_class,
-                                      .find_event = find_event,
-                                      .read = read,
-                                      .control = control,
-                                      .put = ignore_text};
+    struct trace_settings settings = trace_kernel_settings(control, ignore_text);
     for (uint32_t i = 0; i < trace_command_count; i++) {
         const struct trace_command *command = &trace_commands[i];
         format_text(option, sizeof option, "trace.%s=", command->name);

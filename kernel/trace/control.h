@@ -61,6 +61,9 @@ void trace_sites_agree(void);
 /* sites.c: a memory object ends that has a table of sites, with its frames still there. No lock held. */
 struct program_sites;
 void trace_sites_forget(struct program_sites *sites);
+/* sites.c, for the debugger, while the other CPUs are stopped: sets mask and switches. False: one of them is
+ * switching sites. */
+bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT]);
 /* tables.c: a thread of this CPU has ended, or a heartbeat has come: frees rows of this CPU's tables of
  * counters if many are used. No lock may be held. */
 extern bool trace_tables_in_use; /* counters are or were switched on */
@@ -77,6 +80,10 @@ extern struct spinlock trace_lock;
 
 /* control.c: as sys_trace_control, without the check. No lock held. */
 int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b);
+
+/* boot.c: for trace_command_run on the kernel's own settings. */
+struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b),
+                                            void (*put)(struct trace_settings *settings, const char *text));
 
 /* resize.c. trace_lock held, sizes checked. 0; 1: call again, there is more to do; -E_NO_MEMORY; -E_BUSY:
  * other sizes are being set, or unread packets would be lost. */

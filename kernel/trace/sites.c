@@ -180,6 +180,21 @@ void trace_sites_agree(void)
     spin_unlock(&sites_lock);
 }
 
+bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT])
+{
+    if (!spin_try_lock(&sites_lock))
+        return false;
+    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
+        __atomic_store_n(&trace_info_page.switches[i], switches[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
+    if (begin_change())
+        switch_changed();
+    sync_own(NULL);
+    counters_follow_mask();
+    spin_unlock(&sites_lock);
+    return true;
+}
+
 /* Routines are still counted: other CPUs go on for a while. */
 void trace_silence(void)
 {
