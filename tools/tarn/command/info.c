@@ -3,7 +3,7 @@
  * info.c - `tarn info`: shows what a trace contains.
  *
  * It reads the header and the context event of each packet, and all events of every Nth packet, to estimate
- * the number of events and to learn process names.
+ * the number of events.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,11 +17,9 @@
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/read/names.h>
 
-#define SAMPLES        32u /* packets per stream whose events are counted */
-#define PROGRAMS_SHOWN 40u
-#define SAVED_BYTES    (1u << 20) /* read of TRACE_SAVED_NAME, which has a hundred lines */
+#define SAMPLES     32u        /* packets per stream whose events are counted */
+#define SAVED_BYTES (1u << 20) /* read of TRACE_SAVED_NAME, which has a hundred lines */
 
 /* One stream, according to its packet headers. */
 struct survey {
@@ -33,7 +31,6 @@ struct survey {
 struct info {
     bool json;
     struct trace trace;
-    struct names names;
     struct survey *surveys;
     struct losses losses; /* of all streams */
 };
@@ -45,7 +42,7 @@ static double estimate_events(const struct survey *survey)
                : 0;
 }
 
-/* Counts a packet's events and learns the names of processes. */
+/* Counts a packet's events. */
 static void sample_packet(struct info *info, const struct stream *stream, struct survey *survey,
                           uint64_t offset, uint64_t packet_bytes)
 {
@@ -55,7 +52,6 @@ static void sample_packet(struct info *info, const struct stream *stream, struct
     cursor.next_packet = offset;
     while (cursor_next(&cursor) && cursor.packet.offset == offset) {
         survey->sampled_events++;
-        names_learn(&info->names, &cursor.event);
         if (cursor.at == cursor.end)
             break;
     }
@@ -93,59 +89,6 @@ static void survey_stream(struct info *info, const struct stream *stream, struct
     }
     cursor_close(&losses);
     losses_add(&info->losses, &survey->losses);
-}
-
-static int compare_pids(const void *left, const void *right)
-{
-    uint32_t a = (*(const struct process_name *const *)left)->pid,
-             b = (*(const struct process_name *const *)right)->pid;
-
-    return a < b ? -1 : a > b;
-}
-
-/* Returns the processes sorted by ID; the caller frees the array. */
-static const struct process_name **sort_processes(const struct names *names, unsigned *count)
-{
-    const struct process_name **sorted = alloc_zero(names->table.count, sizeof(sorted[0]));
-
-    for (*count = 0; *count < names->table.count; ++*count)
-        sorted[*count] = map_value(&names->table, *count);
-    qsort(sorted, *count, sizeof(sorted[0]), compare_pids);
-    return sorted;
-}
-
-/* Prints processes by program, sorted by the first process of each: "init, sh (9), cat (77)". */
-static void print_programs(const struct process_name **processes, unsigned count)
-{
-    static const struct table_column columns[] = {NUMBER_COLUMN("first"), COUNT_COLUMN("processes")};
-    struct table programs = TABLE("program", "program", "programs", columns, "first");
-    int column = printf("\nprocesses   %u seen in the sampled packets:", count);
-
-    for (unsigned i = 0; i < count; i++) {
-        struct table_row *row = table_row(&programs, 0, processes[i]->name);
-
-        if (row->cells[1].count++ == 0)
-            row->cells[0].count = processes[i]->pid;
-    }
-    table_sort(&programs, table_order(&programs));
-    for (size_t i = 0; i < programs.count; i++) {
-        const struct table_row *row = programs.rows[i];
-        char text[128], number[32] = "", name[64];
-
-        if (row->cells[1].count > 1)
-            snprintf(number, sizeof(number), " (%" PRIu64 ")", row->cells[1].count);
-        snprintf(text, sizeof(text), " %s%s%s", plain_text(row->name, name, sizeof(name)), number,
-                 i + 1 < programs.count ? "," : "");
-        if (i == PROGRAMS_SHOWN) {
-            printf(" and %zu more programs", programs.count - i);
-            break;
-        }
-        if (column + (int)strlen(text) > 100)
-            column = printf("\n           ") - 1;
-        column += printf("%s", text);
-    }
-    printf("\n");
-    table_free(&programs);
 }
 
 static double seconds_between(const struct trace *trace, uint64_t begin, uint64_t end)
@@ -232,8 +175,6 @@ static void print_text(const struct info *info)
     uint64_t packets = 0, bytes = 0, before = 0;
     double events = 0;
     struct tm tm;
-    unsigned count;
-    const struct process_name **processes = sort_processes(&info->names, &count);
 
     for (unsigned i = 0; i < trace->stream_count; i++) {
         packets += info->surveys[i].packets;
@@ -283,8 +224,6 @@ static void print_text(const struct info *info)
                survey->packets ? seconds_between(trace, trace->begin, survey->begin) : 0,
                survey->packets ? seconds_between(trace, trace->begin, survey->end) : 0);
     }
-    print_programs(processes, count);
-    free(processes);
 }
 
 static void print_env_json(const struct schema *schema, const char *name)
@@ -316,8 +255,6 @@ static void print_json(const struct info *info)
     const struct schema *schema = &trace->schema;
     struct clock_trust trust;
     char uuid[37];
-    unsigned count;
-    const struct process_name **processes = sort_processes(&info->names, &count);
 
     format_uuid(schema->uuid, uuid);
     printf("{\"trace\":");
@@ -351,14 +288,7 @@ static void print_json(const struct info *info)
                trace->streams[i].discarded_before, survey->losses.lost_events, survey->losses.lost_packets,
                survey->losses.missing.events, survey->losses.missing.is_least ? "true" : "false");
     }
-    printf("],\"processes\":[");
-    for (unsigned i = 0; i < count; i++) {
-        printf("%s{\"pid\":%u,\"name\":", i ? "," : "", processes[i]->pid);
-        print_json_string(stdout, processes[i]->name);
-        printf("}");
-    }
     printf("]}\n");
-    free(processes);
 }
 
 static int run_info(int argc, char **argv)
@@ -373,14 +303,12 @@ static int run_info(int argc, char **argv)
         return fail_report(&fail, EXIT_DAMAGE);
     losses_open(&info.losses, &info.trace);
     losses_judge(&info.losses);
-    names_open(&info.names, &info.trace.schema);
     info.surveys = alloc_zero(info.trace.stream_count, sizeof(info.surveys[0]));
     for (unsigned i = 0; i < info.trace.stream_count; i++)
         survey_stream(&info, &info.trace.streams[i], &info.surveys[i]);
     (info.json ? print_json : print_text)(&info);
     status = losses_status(&info.losses);
     free(info.surveys);
-    names_close(&info.names);
     trace_close(&info.trace);
     return status;
 }
@@ -388,6 +316,5 @@ static int run_info(int argc, char **argv)
 static const struct command_option options[] = {{FLAG("json", struct info, json, "print one JSON object")},
                                                 {.name = NULL}};
 
-const struct command info_command =
-    COMMAND("info", "show what a trace contains: CPUs, time, packets, losses, processes",
-            "[OPTION]... DIRECTORY", 1, 1, run_info, NULL, {NULL, options});
+const struct command info_command = COMMAND("info", "show what a trace contains: CPUs, time, packets, losses",
+                                            "[OPTION]... DIRECTORY", 1, 1, run_info, NULL, {NULL, options});
