@@ -47,19 +47,19 @@ static void choose_range(const struct view *view, uint64_t *from, uint64_t *to)
     *to = *to > view->trace.end ? view->trace.end : *to; /* a walk ends there */
 }
 
-static void ask_for_all(const struct view *view, struct lanes *lanes)
+static void ask_for_all(const struct view *view, struct lanes *lanes, const bool *marked)
 {
     bool *all = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
 
     memset(all, true, index_thread_count(&view->index));
-    lanes_ask(lanes, view, NULL, all);
+    lanes_ask(lanes, view, NULL, all, marked);
     free(all);
 }
 
 /* Walks a range event by event. */
-static void walk_lanes(const struct view *view, struct lanes *lanes)
+static void walk_lanes(const struct view *view, struct lanes *lanes, const bool *marked)
 {
-    ask_for_all(view, lanes);
+    ask_for_all(view, lanes, marked);
     lanes_find(lanes, view);
     if (!lanes->is_exact)
         bail_out("the range has too many events");
@@ -109,13 +109,13 @@ static bool is_right(const struct view *view, uint64_t from, uint64_t to)
     bool *all = alloc_zero(view->trace.schema.event_count + 1, sizeof(bool)), ok = true;
     struct lanes exact = {.from = from, .to = to, .width = UINT32_MAX},
                  summed = {.from = from, .to = to, .width = 300};
-    struct lanes counted = {.from = from, .to = to, .width = 1, .marked = all};
+    struct lanes counted = {.from = from, .to = to, .width = 1};
     struct tally tally;
 
     memset(all, true, view->trace.schema.event_count);
-    walk_lanes(view, &exact);
-    walk_lanes(view, &counted);
-    ask_for_all(view, &summed);
+    walk_lanes(view, &exact, NULL);
+    walk_lanes(view, &counted, all);
+    ask_for_all(view, &summed, NULL);
     lanes_sum(&summed, view);
     tally_open(&tally, &view->trace);
     cover_sum(&view->index, &view->trace, from, to, &tally);

@@ -72,22 +72,16 @@ bool request_range(const struct view *view, const struct request *request, struc
     return true;
 }
 
-bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found)
+bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all)
 {
     const char *at = request_text(request, key);
     bool *set = alloc_zero((size_t)limit + 1, sizeof(bool));
     uint64_t first, last;
 
-    *found = 0;
-    if (at == NULL && all) {
-        memset(set, true, limit);
-        *found = limit;
-    }
+    memset(set, at == NULL && all, limit);
     while (at != NULL && *at != '\0' && (at = list_next(at, &first, &last)) != NULL)
-        for (uint64_t i = first; i <= last && i < limit; i++) {
-            *found += !set[i];
+        for (uint64_t i = first; i <= last && i < limit; i++)
             set[i] = true;
-        }
     return set;
 }
 

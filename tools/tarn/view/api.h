@@ -64,9 +64,9 @@ struct range {
 };
 bool request_range(const struct view *view, const struct request *request, struct range *range,
                    struct fail *fail);
-/* Parses a list of numbers such as 1,5-7. Returns a bool for each number below LIMIT, freed by the caller,
- * and in FOUND how many are set. A missing list means ALL or none. */
-bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found);
+/* Parses a list of numbers such as 1,5-7. Returns a bool for each number below LIMIT, freed by the caller. A
+ * missing list means ALL or none. */
+bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all);
 
 /* Each fills one reply: an open object, or a picture in its place. The lock is held, unless the function
  * takes it itself. False: FAIL. */

@@ -73,7 +73,7 @@ static void add_lane(struct writer *writer, struct paint *paint, const struct la
 static void add_marks(struct writer *writer, struct paint *paint)
 {
     json_add(writer->json, "marks:[");
-    for (uint32_t type = 0; type < paint->lanes->type_count && paint->lanes->counts != NULL; type++) {
+    for (uint32_t type = 0; type < paint->lanes->type_count; type++) {
         if (paint->lanes->counts[type] == NULL)
             continue;
         writer->ticks = writer->end = 0;
@@ -165,7 +165,6 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
 {
     struct lanes lanes = {0};
     struct range range;
-    uint32_t found;
     bool *cpus, *threads, *marked;
 
     if (!request_range(view, request, &range, fail))
@@ -173,11 +172,10 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
     lanes.from = range.from_ticks;
     lanes.to = range.to_ticks;
     lanes.width = range.width;
-    cpus = request_set(request, "cpus", lanes_cpu_count(view), true, &found);
-    threads = request_set(request, "threads", index_thread_count(&view->index), false, &found);
-    marked = request_set(request, "events", view->trace.schema.event_count, false, &found);
-    lanes.marked = found != 0 ? marked : NULL;
-    lanes_ask(&lanes, view, cpus, threads);
+    cpus = request_set(request, "cpus", lanes_cpu_count(view), true);
+    threads = request_set(request, "threads", index_thread_count(&view->index), false);
+    marked = request_set(request, "events", view->trace.schema.event_count, false);
+    lanes_ask(&lanes, view, cpus, threads, marked);
     lanes_find(&lanes, view);
     add_all(view, &range, &lanes, json);
     lanes_free(&lanes);

@@ -14,14 +14,6 @@
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
 
-static const char *environment(const struct view *view, const char *name)
-{
-    for (const struct env_entry *env = view->trace.schema.env; env != NULL; env = env->next)
-        if (strcmp(env->name, name) == 0)
-            return env->text;
-    return "";
-}
-
 /* CPUs without a stream come last. */
 static void add_cpus(const struct view *view, struct json *json)
 {
@@ -98,13 +90,14 @@ static void add_losses(const struct view *view, struct json *json)
 
 bool api_trace(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
+    const char *architecture = schema_env(&view->trace.schema, "architecture", true);
     char begin[PUT_NUMBER_MAX + 1];
     uint64_t from, to;
 
     *put_signed(begin, schema_ns(&view->trace.schema, view->index.begin)) = '\0';
     index_find_busy(&view->index, &from, &to);
     json_add(json, "name:%s title:%s arch:%s begin_clock_ns:%s busy:{from:%lu to:%lu}", view_name(view),
-             view_title(view), environment(view, "architecture"), begin, view_ns(view, from),
+             view_title(view), architecture != NULL ? architecture : "", begin, view_ns(view, from),
              view_ns(view, to));
     json_add(json, "duration:%lu events_total:%lu generation:%lu version:%lu live:%d indexing:%d",
              view_duration(view), view->index.events, view->generation, view->version, view->is_live,

@@ -4,6 +4,13 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/index_walk.h>
 
+static void add_part(struct cover *cover, uint64_t begin, uint64_t end)
+{
+    tally_add(cover->sum, &cover->part, begin, end);
+    if (cover->take != NULL)
+        cover->take(cover, &cover->part, begin, end);
+}
+
 /* ---- walks ----------------------------------------------------------------------------------------- */
 
 struct cutter {
@@ -23,7 +30,7 @@ static void cut(struct cutter *cutter, uint64_t at)
     if (at <= cutter->begin)
         return;
     tally_open_segments(part, &cutter->model, &cutter->merge, at);
-    cutter->cover->take(cutter->cover, part, cutter->begin, at);
+    add_part(cutter->cover, cutter->begin, at);
     tally_begin(part, at);
     model_begin_stays(&cutter->model, at);
     cutter->begin = at;
@@ -104,7 +111,7 @@ static void take_node(struct cover *cover, unsigned level, size_t node, uint64_t
         return;
     walk_parts(cover);
     tally_decode(&cover->part, blob_array_get(&cover->index->levels[level], node), begin);
-    cover->take(cover, &cover->part, begin, end);
+    add_part(cover, begin, end);
 }
 
 /* Returns the cost of walking a block: its events, plus those from its checkpoint on if the walk begins with
@@ -170,25 +177,12 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
            index_first(index, index_find_time(index, from));
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------ */
-
-struct range_sum {
-    struct cover cover;
-    struct tally *sum;
-};
-
-static void add_part(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end)
-{
-    tally_add(((struct range_sum *)cover)->sum, part, begin, end);
-}
-
 void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
                struct tally *tally)
 {
-    struct range_sum sum = {
-        .cover = {.index = index, .trace = trace, .from = from, .to = to, .take = add_part}, .sum = tally};
+    struct cover cover = {.index = index, .trace = trace, .from = from, .to = to, .sum = tally};
 
     tally_begin(tally, from);
-    cover_range(&sum.cover);
+    cover_range(&cover);
     tally_extend(tally, to);
 }

@@ -18,7 +18,8 @@ struct cover {
     uint64_t from, to; /* ticks */
     double grain;      /* ticks: no part is longer, unless walking costs too much; 0: any length */
     uint64_t budget;   /* maximum number of events walked apart from the ends */
-    /* Gets the parts of the range in order, without gaps. */
+    struct tally *sum; /* open and begun; gets all parts */
+    /* Called with each part of the range, in order and without gaps, after it was added; NULL: nobody. */
     void (*take)(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end);
     /* of cover_range */
     struct tally part;

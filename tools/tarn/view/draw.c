@@ -27,7 +27,7 @@ static void ask_for_lanes(struct draw *draw)
     for (size_t i = 0; i < layout_count(&draw->layout); i++)
         if (layout_row(&draw->layout, i)->kind == LAYOUT_OF_THREAD)
             threads[layout_row(&draw->layout, i)->number] = true;
-    lanes_ask(&draw->lanes, draw->view, NULL, threads);
+    lanes_ask(&draw->lanes, draw->view, NULL, threads, draw->marked);
     free(threads);
 }
 
@@ -77,7 +77,7 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
 }
 
 /* More types than colours could not be distinguished. */
-static bool choose_marks(struct draw *draw, bool *marked, struct fail *fail)
+static bool choose_marks(struct draw *draw, struct fail *fail)
 {
     const struct schema *schema = &draw->view->trace.schema;
     unsigned count = 0;
@@ -85,7 +85,7 @@ static bool choose_marks(struct draw *draw, bool *marked, struct fail *fail)
     for (unsigned i = 0; draw->options->marks != NULL && i < schema->event_count; i++)
         if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < STYLE_MARKS) {
             draw->marks[draw->mark_count++] = i;
-            marked[i] = true;
+            draw->marked[i] = true;
         }
     if (count > STYLE_MARKS)
         return fail_set(
@@ -291,14 +291,14 @@ static void close_picture(struct draw *draw)
 bool draw_picture(const struct view *view, const struct draw_options *options, struct fail *fail)
 {
     struct draw draw = {.view = view, .options = options, .left = LEFT, .right = options->width - 12.0};
-    bool *marked = alloc_zero(view->trace.schema.event_count + 1, sizeof(bool)), ok;
+    bool ok;
 
     draw.lanes = (struct lanes){.from = view_ticks(view, options->from),
                                 .to = view_ticks(view, options->to),
-                                .width = (uint32_t)(draw.right - draw.left),
-                                .marked = marked};
+                                .width = (uint32_t)(draw.right - draw.left)};
+    draw.marked = alloc_zero(view->trace.schema.event_count + 1, sizeof(bool));
     ok = (draw.lanes.from < draw.lanes.to || fail_set(fail, "nothing in this range")) &&
-         choose_marks(&draw, marked, fail);
+         choose_marks(&draw, fail);
     draw.legend = LEGEND + LEGEND_LINE * ceil(draw.mark_count * LEGEND_MARK / options->width);
     draw.bottom = options->height - draw.legend;
     if (ok) {
@@ -308,7 +308,7 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
     }
     paint_close(&draw.paint);
     free(draw.places);
-    free(marked);
+    free(draw.marked);
     layout_close(&draw.layout);
     lanes_free(&draw.lanes);
     return ok;

@@ -21,6 +21,7 @@ struct draw {
     double legend;                   /* its height */
     uint32_t marks[STYLE_MARKS];     /* event types */
     uint32_t mark_count;
+    bool *marked;          /* by event type */
     bool is_drawn[STYLES]; /* for the legend */
 };
 

@@ -32,8 +32,14 @@ static struct lane *choose(const bool *wanted, uint32_t count, bool are_cpus, ui
     return lanes;
 }
 
-void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads)
+void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads,
+               const bool *marked)
 {
+    lanes->type_count = view->trace.schema.event_count;
+    lanes->counts = alloc_zero(lanes->type_count + 1, sizeof(lanes->counts[0]));
+    for (uint32_t i = 0; i < lanes->type_count; i++)
+        if (marked != NULL && marked[i])
+            lanes->counts[i] = alloc_zero(lanes->width, sizeof(double));
     lanes->cpus = choose(cpus, lanes_cpu_count(view), true, &lanes->cpu_count);
     lanes->threads = choose(threads, index_thread_count(&view->index), false, &lanes->thread_count);
 }
@@ -55,17 +61,12 @@ void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t en
     uint32_t first = (uint32_t)fmin((double)(begin - lanes->from) / pixel, lanes->width - 1);
     uint32_t last = (uint32_t)fmin((double)(end - lanes->from) / pixel, lanes->width - 1);
 
-    for (uint32_t i = first; lanes->counts != NULL && lanes->counts[type] != NULL && i <= last; i++)
+    for (uint32_t i = first; lanes->counts[type] != NULL && i <= last; i++)
         lanes->counts[type][i] += (double)events / (last - first + 1);
 }
 
 void lanes_find(struct lanes *lanes, const struct view *view)
 {
-    lanes->type_count = view->trace.schema.event_count;
-    if (lanes->marked != NULL)
-        lanes->counts = alloc_zero(lanes->type_count + 1, sizeof(lanes->counts[0]));
-    for (uint32_t i = 0; i < lanes->type_count && lanes->marked != NULL; i++)
-        lanes->counts[i] = lanes->marked[i] ? alloc_zero(lanes->width, sizeof(double)) : NULL;
     lanes->is_exact = index_events_in(&view->index, lanes->from, lanes->to) <= LANES_EXACT;
     if (lanes->from >= lanes->to)
         return;
@@ -90,7 +91,7 @@ void lanes_free(struct lanes *lanes)
 {
     free_lanes(lanes->cpus, lanes->cpu_count);
     free_lanes(lanes->threads, lanes->thread_count);
-    for (uint32_t i = 0; i < lanes->type_count && lanes->counts != NULL; i++)
+    for (uint32_t i = 0; i < lanes->type_count; i++)
         free(lanes->counts[i]);
     free(lanes->counts);
     free(lanes->arrows.bytes);

@@ -76,8 +76,7 @@ struct lanes {
     struct lane *cpus, *threads;
     uint32_t cpu_count, thread_count, type_count;
     struct buffer arrows, waits; /* only if is_exact */
-    const bool *marked;          /* by event type: has flags, and a row of counts; NULL: none */
-    double **counts;             /* of the marked ones, by type: events in each pixel; else NULL */
+    double **counts; /* by event type: events in each pixel, of marked ones, which have flags; others: NULL */
     uint64_t arrows_dropped, waits_dropped;
 };
 
@@ -88,10 +87,11 @@ static inline uint32_t lanes_cpu_count(const struct view *view)
 }
 uint32_t lanes_cpu(const struct view *view, uint32_t rank); /* the number of the CPU */
 
-/* Fills the lanes. FROM, TO, WIDTH, MARKED and the numbers of the lanes are set (lanes_ask). */
+/* Fills the lanes. FROM, TO, WIDTH and the numbers of the lanes are set (lanes_ask). */
 void lanes_find(struct lanes *lanes, const struct view *view);
+/* MARKED: by event type. */
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus /* NULL: all */,
-               const bool *threads);
+               const bool *threads, const bool *marked /* NULL: none */);
 void lanes_free(struct lanes *lanes);
 
 /* The two implementations. */

@@ -102,8 +102,7 @@ static void take(struct cover *cover, const struct tally *part, uint64_t begin, 
     struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
     struct lanes *lanes = accumulator->lanes;
 
-    tally_add(&accumulator->sum, part, begin, end);
-    for (uint32_t type = 0; type < lanes->type_count && lanes->counts != NULL; type++)
+    for (uint32_t type = 0; type < lanes->type_count; type++)
         if (part->events[type] != 0)
             lanes_count(lanes, type, begin, end, part->events[type]);
     if ((double)(end - accumulator->sum.begin) >= 0.75 * accumulator->pixel)
@@ -140,7 +139,8 @@ void lanes_sum(struct lanes *lanes, const struct view *view)
                                                 .to = lanes->to,
                                                 .grain = pixel > 2 ? pixel / 2 : 1,
                                                 .budget = WALK_BUDGET,
-                                                .take = take},
+                                                .take = take,
+                                                .sum = &accumulator.sum},
                                       .lanes = lanes,
                                       .pixel = pixel,
                                       .states = alloc_zero(lanes->thread_count + 1, 1)};

@@ -230,7 +230,7 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
     struct walker *walker = (struct walker *)self;
     const struct event_type *type = cursor->event.type;
     uint32_t rank = cursor->stream->rank;
-    bool is_marked = walker->lanes->marked != NULL && walker->lanes->marked[type->index];
+    bool is_marked = walker->lanes->counts[type->index] != NULL;
     bool has_lane;
 
     if (!is_marked && type != walker->contended)

@@ -73,11 +73,8 @@ static void learn_types(struct match *match, const struct schema *schema)
             /* negative numbers are not searched in the bytes */
             match->by_index[i] |= (field->kind == FIELD_ENUM && label_has_text(field, match->text)) ||
                                   (field->kind == FIELD_INTEGER && match->number > INT64_MAX);
-            match->may_have_text[i] |= field->kind == FIELD_TEXT || field->kind == FIELD_STRING ||
-                                       (field->kind == FIELD_INTEGER && match->has_number);
         }
         match->by_index[i] |= match->named[i];
-        match->may_have_text[i] |= match->by_index[i];
     }
 }
 
@@ -85,15 +82,13 @@ void match_open(struct match *match, const struct view *view, const struct reque
 {
     const struct schema *schema = &view->trace.schema;
     size_t capacity = schema->event_count + 1;
-    uint32_t types, cpus;
 
     memset(match, 0, sizeof(*match));
-    match->types = request_set(request, "events", schema->event_count, true, &types);
-    match->cpus = request_set(request, "cpus", view->trace.stream_count, true, &cpus);
+    match->types = request_set(request, "events", schema->event_count, true);
+    match->cpus = request_set(request, "cpus", view->trace.stream_count, true);
     match->tids = request_text(request, "tids");
     match->text = request_text(request, "text");
     match->named = alloc_zero(capacity, sizeof(bool));
-    match->may_have_text = alloc_zero(capacity, sizeof(bool));
     match->by_index = alloc_zero(capacity, sizeof(bool));
     match->runners = alloc_zero(view->trace.stream_count + 1, sizeof(match->runners[0]));
     if (match->text != NULL && *match->text == '\0')
@@ -106,8 +101,8 @@ void match_open(struct match *match, const struct view *view, const struct reque
         match->number = match->has_number ? match->number : 0;
         learn_types(match, schema);
     }
-    match->all = types == schema->event_count && cpus == view->trace.stream_count && match->tids == NULL &&
-                 match->text == NULL;
+    match->all = request_text(request, "events") == NULL && request_text(request, "cpus") == NULL &&
+                 match->tids == NULL && match->text == NULL;
 }
 
 void match_close(struct match *match)
@@ -115,7 +110,6 @@ void match_close(struct match *match)
     free(match->types);
     free(match->cpus);
     free(match->named);
-    free(match->may_have_text);
     free(match->by_index);
     free(match->runners);
 }
@@ -148,8 +142,6 @@ static bool has_text(const struct match *match, const struct event *event, const
 
     if (match->named[type->index] || runner->has_text)
         return true;
-    if (!match->may_have_text[type->index])
-        return false;
     for (unsigned i = 0; i < type->field_count; i++)
         if (field_has_text(match, &type->fields[i], event))
             return true;

@@ -21,9 +21,8 @@ struct match {
     bool *types, *cpus;
     bool all; /* no restrictions */
     const char *tids, *text;
-    bool *named;         /* by type: its name contains the text */
-    bool *may_have_text; /* by type: its name or a field may contain the text */
-    bool *by_index;      /* by type: its name or a label contains the text, or only decoding can tell */
+    bool *named;    /* by type: its name contains the text */
+    bool *by_index; /* by type: its name or a label contains the text, or only decoding can tell */
     bool has_number;
     uint64_t number;              /* the text as a number */
     struct match_runner *runners; /* by rank */
