@@ -35,41 +35,37 @@ const char *request_text(const struct request *request, const char *key)
     return NULL;
 }
 
-bool request_number(const struct request *request, const char *key, uint64_t *number, uint64_t most,
-                    struct fail *fail)
+uint64_t request_number(struct request *request, const char *key, uint64_t otherwise, uint64_t most)
 {
     const char *text = request_text(request, key);
     uint64_t value;
     char *end;
 
     if (text == NULL)
-        return true;
+        return otherwise;
     errno = 0;
     value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > most)
-        return fail_set(fail, "%s is not a number, or too large", key);
-    *number = value;
-    return true;
+    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && value <= most)
+        return value;
+    fail_set(&request->fail, "%s is not a number, or too large", key);
+    return otherwise;
 }
 
-bool request_range(const struct view *view, const struct request *request, struct range *range,
-                   struct fail *fail)
+struct range request_range(const struct view *view, struct request *request)
 {
-    uint64_t duration = view_duration(view), width = WIDTH_DEFAULT;
+    uint64_t duration = view_duration(view),
+             width = request_number(request, "width", WIDTH_DEFAULT, LANES_WIDTH_MAX);
+    struct range range = {.from = request_number(request, "from", 0, INT64_MAX),
+                          .to = request_number(request, "to", duration, INT64_MAX),
+                          .width = width > 0 ? (uint32_t)width : 1};
 
-    *range = (struct range){.to = duration};
-    if (!request_number(request, "from", &range->from, INT64_MAX, fail) ||
-        !request_number(request, "to", &range->to, INT64_MAX, fail) ||
-        !request_number(request, "width", &width, LANES_WIDTH_MAX, fail))
-        return false;
-    range->width = width > 0 ? (uint32_t)width : 1;
-    if (range->to > duration)
-        range->to = duration;
-    if (range->from > range->to)
-        range->from = range->to;
-    range->from_ticks = view_ticks(view, range->from);
-    range->to_ticks = view_ticks(view, range->to);
-    return true;
+    if (range.to > duration)
+        range.to = duration;
+    if (range.from > range.to)
+        range.from = range.to;
+    range.from_ticks = view_ticks(view, range.from);
+    range.to_ticks = view_ticks(view, range.to);
+    return range;
 }
 
 bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all)
@@ -93,7 +89,7 @@ void api_add_link(const struct view *view, struct json *json)
              silent > 0 ? (uint64_t)(silent * 1000) : 0, view->boots);
 }
 
-bool api_changes(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+bool api_changes(struct view *view, struct request *request, struct json *json)
 {
     json_add(json, "version:%lu generation:%lu duration:%lu events:%lu live:%d indexing:%d", view->version,
              view->generation, view_duration(view), view->index.events, view->is_live,
@@ -131,13 +127,14 @@ void api_add_goto(const struct view *view, struct json *json)
     free(path);
 }
 
-bool api_goto(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+bool api_goto(struct view *view, struct request *request, struct json *json)
 {
-    uint64_t event = UINT64_MAX;
+    uint64_t event = request_number(request, "n", UINT64_MAX, INT64_MAX);
+    struct fail *fail = &request->fail;
 
     if (view->goto_state == GOTO_FORBIDDEN)
         return fail_set(fail, "tarn view was started without --goto");
-    if (!may_go(view, fail) || !request_number(request, "n", &event, INT64_MAX, fail))
+    if (!may_go(view, fail))
         return false;
     if (event >= view->index.events)
         return fail_set(fail, "the trace has no such event");
@@ -152,30 +149,30 @@ bool api_goto(struct view *view, const struct request *request, struct json *jso
 
 /* ---- dispatch --------------------------------------------------------------------------------------- */
 
-static bool reply(const struct handler *handler, struct view *view, const struct request *request,
-                  struct json *json, struct fail *fail)
+static bool reply(const struct handler *handler, struct view *view, struct request *request,
+                  struct json *json)
 {
     bool ok;
 
     if (!handler->takes_lock)
         view_read_lock(view);
-    ok = handler->reply(view, request, json, fail);
+    ok = handler->reply(view, request, json);
     if (!handler->takes_lock)
         view_unlock(view);
-    return ok;
+    return ok && request->fail.text[0] == '\0';
 }
 
-unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type)
+unsigned api_ask(struct view *view, struct request *request, struct json *json, const char **type)
 {
-    struct fail fail = {"there is no such request"};
     unsigned status = 404;
 
     *type = API_JSON;
+    request->fail.text[0] = '\0';
     for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
         if (strcmp(request->path, handlers[i].path) != 0)
             continue;
         json_add(json, "{");
-        status = reply(&handlers[i], view, request, json, &fail) ? 200 : 400;
+        status = reply(&handlers[i], view, request, json) ? 200 : 400;
         if (status == 200 && *json->text.bytes != '{')
             *type = API_SVG;
         else if (status == 200)
@@ -184,7 +181,7 @@ unsigned api_ask(struct view *view, const struct request *request, struct json *
     if (status != 200) {
         json->text.used = 0;
         json->has_value = false;
-        json_add(json, "{error:%s}", fail.text);
+        json_add(json, "{error:%s}", status == 404 ? "there is no such request" : request->fail.text);
     }
     return status;
 }

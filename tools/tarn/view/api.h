@@ -37,6 +37,7 @@ struct request {
         const char *key, *value;
     } parameters[REQUEST_PARAMETERS_MAX];
     unsigned count;
+    struct fail fail; /* why it fails; empty: it does not */
     /* Whether a client waits for the reply. For requests that take long. */
     bool (*is_waiting)(const struct request *request);
     void *asker;
@@ -48,30 +49,27 @@ struct request {
 
 /* Returns the HTTP status; other than 200 comes with {"error": why}. JSON is empty before. TYPE is API_JSON,
  * or the type of a picture, whose text is then in JSON. */
-unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type);
+unsigned api_ask(struct view *view, struct request *request, struct json *json, const char **type);
 
 /* ---- for the files of the API ---------------------------------------------------------------------- */
 
 const char *request_text(const struct request *request, const char *key); /* NULL: not given */
-/* False: it is given but is not a number up to MOST; sets FAIL. */
-bool request_number(const struct request *request, const char *key, uint64_t *number, uint64_t most,
-                    struct fail *fail);
+/* Returns OTHERWISE if it is not given, or not a number up to MOST: then the request fails. */
+uint64_t request_number(struct request *request, const char *key, uint64_t otherwise, uint64_t most);
 /* In nanoseconds since the start, from <= to <= duration, and in ticks. */
 struct range {
     uint64_t from, to;
     uint64_t from_ticks, to_ticks;
     uint32_t width; /* pixels */
 };
-bool request_range(const struct view *view, const struct request *request, struct range *range,
-                   struct fail *fail);
+struct range request_range(const struct view *view, struct request *request);
 /* Parses a list of numbers such as 1,5-7. Returns a bool for each number below LIMIT, freed by the caller. A
  * missing list means ALL or none. */
 bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all);
 
 /* Each fills one reply: an open object, or a picture in its place. The lock is held, unless the function
- * takes it itself. False: FAIL. */
-typedef bool api_function(struct view *view, const struct request *request, struct json *json,
-                          struct fail *fail);
+ * takes it itself. False: it fails. */
+typedef bool api_function(struct view *view, struct request *request, struct json *json);
 api_function api_trace, api_list, api_lanes, api_rows, api_analysis_range, api_analyses, api_changes,
     api_goto;
 

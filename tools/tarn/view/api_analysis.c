@@ -24,7 +24,7 @@
 struct asker {
     struct analysis_walker walker;
     struct view *view;
-    const struct request *request;
+    struct request *request;
     struct trace trace;  /* opened again, because the view's grows */
     uint64_t generation; /* of the index */
     bool gave_up;        /* the index is another's by now */
@@ -92,10 +92,9 @@ static bool open_range(struct asker *asker, struct fail *fail)
 {
     struct view *view = asker->view;
     struct losses *losses = &asker->losses;
-    struct range range;
+    struct range range = request_range(view, asker->request);
 
-    if (!request_range(view, asker->request, &range, fail) ||
-        !trace_open(&asker->trace, view->options.directory, fail))
+    if (fail->text[0] != '\0' || !trace_open(&asker->trace, view->options.directory, fail))
         return false;
     asker->generation = view->generation;
     losses_open(losses, &asker->trace);
@@ -156,15 +155,15 @@ static bool print(const struct asker *asker, uint64_t top, struct json *json, st
 }
 
 /* Runs ANALYSIS on the request's range and options; takes the lock briefly. */
-static bool run(struct view *view, const struct request *request, struct analysis *analysis,
-                struct json *json, struct fail *fail)
+static bool run(struct view *view, struct request *request, struct analysis *analysis, struct json *json)
 {
     struct asker asker = {
         .walker = {open_walk, go_on}, .view = view, .request = request, .analysis = analysis};
-    uint64_t top = ROWS_DEFAULT;
+    uint64_t top = request_number(request, "top", ROWS_DEFAULT, UINT32_MAX);
+    struct fail *fail = &request->fail;
     bool ok;
 
-    if (!request_number(request, "top", &top, UINT32_MAX, fail) || !set_options(&asker, fail))
+    if (!set_options(&asker, fail))
         return false;
     view_read_lock(view);
     ok = open_range(&asker, fail);
@@ -179,8 +178,7 @@ static bool run(struct view *view, const struct request *request, struct analysi
     return ok;
 }
 
-bool api_analysis_range(struct view *view, const struct request *request, struct json *json,
-                        struct fail *fail)
+bool api_analysis_range(struct view *view, struct request *request, struct json *json)
 {
     const char *name = request_text(request, "name");
     const struct analysis_kind *kind = name != NULL ? analysis_find(name) : NULL;
@@ -188,9 +186,9 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
     bool ok;
 
     if (kind == NULL)
-        return fail_set(fail, "unknown name; /api/analyses lists them");
+        return fail_set(&request->fail, "unknown name; /api/analyses lists them");
     analysis = analysis_new(kind);
-    ok = run(view, request, analysis, json, fail);
+    ok = run(view, request, analysis, json);
     analysis_free(analysis);
     return ok;
 }
@@ -232,7 +230,7 @@ static void add_kind(const struct analysis_kind *kind, struct json *json)
     json_add(json, "]}");
 }
 
-bool api_analyses(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+bool api_analyses(struct view *view, struct request *request, struct json *json)
 {
     json_add(json, "analyses:[");
     for (size_t i = 0; analysis_list()[i] != NULL; i++)

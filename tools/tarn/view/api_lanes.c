@@ -161,17 +161,12 @@ static void add_all(const struct view *view, const struct range *range, const st
     paint_close(&paint);
 }
 
-bool api_lanes(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+bool api_lanes(struct view *view, struct request *request, struct json *json)
 {
-    struct lanes lanes = {0};
-    struct range range;
+    struct range range = request_range(view, request);
+    struct lanes lanes = {.from = range.from_ticks, .to = range.to_ticks, .width = range.width};
     bool *cpus, *threads, *marked;
 
-    if (!request_range(view, request, &range, fail))
-        return false;
-    lanes.from = range.from_ticks;
-    lanes.to = range.to_ticks;
-    lanes.width = range.width;
     cpus = request_set(request, "cpus", lanes_cpu_count(view), true);
     threads = request_set(request, "threads", index_thread_count(&view->index), false);
     marked = request_set(request, "events", view->trace.schema.event_count, false);

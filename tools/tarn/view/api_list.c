@@ -195,19 +195,17 @@ static uint64_t number_at(struct view *view, uint64_t ns)
     return number;
 }
 
-bool api_list(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+bool api_list(struct view *view, struct request *request, struct json *json)
 {
-    struct list list = {.view = view, .start = UINT64_MAX, .after = 50};
-    uint64_t at = 0, first, from, to;
+    struct list list = {.view = view,
+                        .deadline = now_seconds() + SEARCH_MS / 1000.0,
+                        .start = request_number(request, "n", UINT64_MAX, UINT64_MAX),
+                        .before = request_number(request, "before", 0, ROWS_MAX),
+                        .after = request_number(request, "after", 50, ROWS_MAX)};
+    uint64_t first, from, to;
 
-    list.deadline = now_seconds() + SEARCH_MS / 1000.0;
-    if (!request_number(request, "n", &list.start, UINT64_MAX, fail) ||
-        !request_number(request, "at", &at, INT64_MAX / 2, fail) ||
-        !request_number(request, "before", &list.before, ROWS_MAX, fail) ||
-        !request_number(request, "after", &list.after, ROWS_MAX, fail))
-        return false;
     if (list.start == UINT64_MAX)
-        list.start = number_at(view, at);
+        list.start = number_at(view, request_number(request, "at", 0, INT64_MAX / 2));
     if (list.start > view->index.events)
         list.start = view->index.events;
     match_open(&list.match, view, request);

@@ -53,46 +53,29 @@ static void add_row(const struct layout *layout, const struct layout_row *row, s
     json_add(json, "]}");
 }
 
-static bool parse_options(const struct view *view, const struct request *request,
-                          struct layout_options *options, struct range *range, struct fail *fail)
+bool api_rows(struct view *view, struct request *request, struct json *json)
 {
-    uint64_t most = THREADS_DEFAULT, chosen = LANES_NOBODY;
-
-    if (!request_range(view, request, range, fail) ||
-        !request_number(request, "limit", &most, UINT32_MAX, fail) ||
-        !request_number(request, "chosen", &chosen, UINT32_MAX, fail))
-        return false;
-    *options = (struct layout_options){.from = range->from_ticks,
-                                       .to = range->to_ticks,
-                                       .filter = request_text(request, "filter"),
-                                       .pins = request_text(request, "pins"),
-                                       .threads = request_text(request, "folded"),
-                                       .pids = request_text(request, "folded_pids"),
-                                       .chosen = (uint32_t)chosen,
-                                       .most = (uint32_t)most,
-                                       .has_heads = true};
-    return true;
-}
-
-bool api_rows(struct view *view, const struct request *request, struct json *json, struct fail *fail)
-{
-    struct layout_options options;
+    struct range range = request_range(view, request);
+    const struct layout_options options = {
+        .from = range.from_ticks,
+        .to = range.to_ticks,
+        .filter = request_text(request, "filter"),
+        .pins = request_text(request, "pins"),
+        .threads = request_text(request, "folded"),
+        .pids = request_text(request, "folded_pids"),
+        .chosen = (uint32_t)request_number(request, "chosen", LANES_NOBODY, UINT32_MAX),
+        .most = (uint32_t)request_number(request, "limit", THREADS_DEFAULT, UINT32_MAX),
+        .has_heads = true};
     struct layout layout;
-    struct range range;
-    bool ok;
+    bool ok = layout_open(&layout, view, &options, &request->fail);
 
-    if (!parse_options(view, request, &options, &range, fail))
-        return false;
-    ok = layout_open(&layout, view, &options, fail);
-    if (ok) {
-        json_add(json, "from:%lu to:%lu hidden:%u rows:[", range.from, range.to, layout.hidden);
-        for (size_t i = 0; i < layout_count(&layout); i++)
-            add_row(&layout, layout_row(&layout, i), json);
-        json_add(json, "] counts:[");
-        for (unsigned type = 0; type < view->trace.schema.event_count; type++)
-            json_number(json, layout.tally.events[type]);
-        json_add(json, "]");
-    }
+    json_add(json, "from:%lu to:%lu hidden:%u rows:[", range.from, range.to, layout.hidden);
+    for (size_t i = 0; i < layout_count(&layout); i++)
+        add_row(&layout, layout_row(&layout, i), json);
+    json_add(json, "] counts:[");
+    for (unsigned type = 0; type < view->trace.schema.event_count; type++)
+        json_number(json, layout.tally.events[type]);
+    json_add(json, "]");
     layout_close(&layout);
     return ok;
 }

@@ -88,7 +88,7 @@ static void add_losses(const struct view *view, struct json *json)
     json_add(json, "]}");
 }
 
-bool api_trace(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+bool api_trace(struct view *view, struct request *request, struct json *json)
 {
     const char *architecture = schema_env(&view->trace.schema, "architecture", true);
     char begin[PUT_NUMBER_MAX + 1];
