@@ -14,7 +14,7 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/keep/recorder.h>
-#include <tools/tarn/source/probe.h>
+#include <tools/tarn/source/link.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <trace/format/store.h>
 #include <unistd.h>
@@ -24,6 +24,21 @@
 #define NOTE_SECONDS     0.1
 #define BUSY_SECONDS     0.2  /* delay before the next attempt while another pull runs */
 #define FINISH_SECONDS   30.0 /* time-out without data after the end was requested */
+#define SILENT_SECONDS   1.0  /* the guest reports its losses twice a second */
+#define RETRY_SECONDS    0.3
+
+/*
+ * Finds out whether a guest that is silent was reset. A connection through QEMU's user network outlives the
+ * guest: after a reset nobody closes it, and nothing comes through it ever again. So after a second of
+ * silence a second connection is made, again and again; the HELLO on it tells the boot. A link without
+ * connections shows a new boot by itself.
+ */
+struct probe {
+    const char *address;
+    const struct link_class *link; /* NULL: no probe is needed */
+    struct link connection;        /* its buffer is NULL: there is none */
+    double next;                   /* no earlier than that: now_seconds() */
+};
 
 struct pull {
     const char *name, *output;
@@ -46,6 +61,57 @@ struct pull {
     struct wire_cpu_status cpu[WIRE_CPUS_MAX];
     struct wire_end end;
 };
+
+/* ---- a silent guest ---- */
+
+static void probe_open(struct probe *probe, const struct source *source, const char *name)
+{
+    const struct link_class *link = source->class->link;
+
+    *probe = (struct probe){.address = strchr(name, ':') + 1,
+                            .link = link != NULL && link->start_with == LINK_BEGINS ? link : NULL};
+}
+
+static void probe_close(struct probe *probe)
+{
+    if (probe->connection.buffer != NULL)
+        link_close(&probe->connection);
+}
+
+/* Call it often while nothing comes; HEARD: when something came last. It never waits. True: HELLO came. */
+static bool probe_step(struct probe *probe, double heard, struct wire_hello *hello)
+{
+    const double now = now_seconds();
+    struct wire_frame frame;
+    const uint8_t *payload;
+    struct fail fail;
+    enum source_got got;
+
+    if (probe->link == NULL || now - heard < SILENT_SECONDS) {
+        probe_close(probe);
+        return false;
+    }
+    if (probe->connection.buffer == NULL) {
+        int fd = now >= probe->next ? probe->link->connect(probe->address, &fail) : -1;
+
+        probe->next = now >= probe->next ? now + RETRY_SECONDS : probe->next;
+        if (fd >= 0)
+            link_open(&probe->connection, fd, LINK_BEGINS);
+        return false;
+    }
+    got = link_receive(&probe->connection, &frame, &payload, 0, &fail);
+    if (got == SOURCE_NOTHING)
+        return false;
+    if (got == SOURCE_ITEM && frame.type == WIRE_HELLO && frame.length >= WIRE_HELLO_BYTES)
+        wire_get_hello(payload, hello);
+    else
+        got = SOURCE_BROKEN;
+    probe_close(probe);
+    probe->next = now + RETRY_SECONDS;
+    return got == SOURCE_ITEM && check_hello(hello, &fail);
+}
+
+/* ---- a pull ---- */
 
 static volatile sig_atomic_t interrupted;
 
