@@ -226,18 +226,17 @@ class Load:
                                zip(statistics(self.machine)["processors"], before["processors"])), "all rings are full")
 
 
-def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", typed="", **machine):
-    """Boots a guest that runs `script`, pulls until it prints `done`, and stops the guest. Pull's status and text. `typed`: to
-    the script, a shell, when the pull has begun."""
+def pull_while(script, trace, done, seconds, boot_options="", idle=0, **machine):
+    """Boots a guest that runs `script`, pulls until it prints `done`, and IDLE seconds more, and stops the guest. Pull's status and text."""
     log = os.path.join(os.path.dirname(trace), "serial.log")
     options = f"run={script} {boot_options}".strip()
     with guest.Guest(log=log, arch=ARCH, options=options, **machine) as vm:
         vm.wait_line(r"^tarn: ready", 60)
-        pull = Pull(vm, trace, *pull_options)
+        pull = Pull(vm, trace)
         try:
             pull.wait_begun()
-            vm.type(typed)
             vm.wait_line(done, seconds)
+            time.sleep(idle * PACE)
         finally:
             result = pull.finish(60)
         vm.stop()
