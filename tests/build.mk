@@ -29,7 +29,7 @@
 HOST_TESTS += tools/lint trace/model/prove trace/model/genmc/prove
 HOST_tools/lint := more : cppcheck reads every source
 HOST_trace/model/prove := more : plants the mutants of the model
-HOST_TESTS += $(addprefix tests/host/,fewest first_steps kit lint_test view_goto view_use wrong_inputs xv6)
+HOST_TESTS += $(addprefix tests/host/,fewest first_steps kit view_goto view_use wrong_inputs xv6)
 # host_tests OPTIONS, NAMES
 define host_tests
 HOST_TESTS += $(addprefix tests/host/,$(2))

@@ -92,7 +92,7 @@ $(call guest_programs,sampled)
 $(call guest_programs,costs)
 $(call guest_files,stages.rc scheduler.rc study.rc sampled.rc routines_stop.rc costs.rc)
 $(foreach s,again explore_lock explore_kill,$(eval BOOT_FILES += test/$s=tests/guest/$s.rc))
-BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet_small.rc test/sdet_ktau=tests/bench.d/sdet_ktau.rc $(foreach w,none long_holds,test/turns_$w=tests/bench.d/$w.rc)
+BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet_small.rc test/sdet_ktau=tests/bench.d/sdet_ktau.rc
 
 # Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
 # are ordinary programs.

@@ -8,7 +8,3 @@ $(eval $(call host_preload,$(ICOUNT_LIBRARY),tools/emulator/icount_order.c))
 # With which an emulator copies itself for `tarn goto`.
 ALL += $(B)/host/copies.so
 $(eval $(call host_preload,$(B)/host/copies.so,tools/emulator/copies.c))
-
-# A plugin for benchmarks with several CPUs (tests/bench.d/turns.py).
-ALL += $(B)/host/short_turns.so
-$(eval $(call host_preload,$(B)/host/short_turns.so,tools/emulator/short_turns.c))
