@@ -5,6 +5,7 @@ of the readers of the result.
 import contextlib
 import faulthandler
 import filecmp
+import glob
 import itertools
 import json
 import os
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "tools"))
 import guest  # noqa: E402
@@ -256,6 +258,19 @@ def record(trace, script, boot_options="", seconds=200, **machine):
     return vm.lines
 
 
+def packets(trace):
+    """All of a trace, of one stream after another (struct trace_packet)."""
+    for path in sorted(glob.glob(os.path.join(trace, "cpu*"))):
+        with open(path, "rb") as file:
+            data = file.read()
+        order, at = ">" if data[:1] == b"\xc1" and data[1:2] == b"\xfc" else "<", 0
+        while at < len(data):
+            begin, end, content, size, discarded, number, _, _, cpu, flags = struct.unpack_from(order + "8QII", data, at + 24)
+            yield types.SimpleNamespace(cpu=cpu, begin=begin, end=end, content=content // 8, size=size // 8, discarded=discarded, number=number,
+                                        flags=flags, data=data[at:at + size // 8])
+            at += size // 8
+
+
 def check_valid(trace, text):
     """That `tarn check` finds no damage. What it says explains a failure."""
     status, out, err = tarn("check", trace)
@@ -267,15 +282,10 @@ def check_whole(trace):
     flight, for example, gives a pull only the newest quarter of each ring, and each begins at a time of its own."""
     about = ask("info", trace)
     check(about["lost_events"] + about["lost_packets"] + about["damaged"] == 0, "the trace has no losses", about)
-    begins, later = {}, {}
-    for stream in about["streams"]:
-        with open(os.path.join(trace, stream["file"]), "rb") as file:
-            begin, number = struct.unpack((">" if about["byte_order"] == "be" else "<") + "24xQ32xQ", file.read(72))
-        begins[stream["file"]] = begin
-        if number > 0:
-            later[stream["file"]] = begin
-    check(begins and all(begin == min(begins.values()) for begin in later.values()),
-          "a CPU whose first packets are missing begins first", (begins, later))
+    first = {packet.cpu: packet for packet in reversed(list(packets(trace)))}
+    later = [packet for packet in first.values() if packet.number > 0]
+    check(first and all(packet.begin == min(packet.begin for packet in first.values()) for packet in later),
+          "a CPU whose first packets are missing begins first", later)
 
 
 def wait_empty(folder):
