@@ -37,13 +37,12 @@ $(foreach t,$(2),$(eval HOST_tests/host/$t := $(1)))
 endef
 $(eval $(call host_tests,each,clock costs counters debugger figures one_abi one_fault panic previous \
     routines tables trace_agrees watchdog))
-$(eval $(call host_tests,one,again analyses_agree demo_bugs export from_outside interrupted link_cut link_idle locks \
+$(eval $(call host_tests,one,again analyses_agree demo_bugs explore export from_outside interrupted link_cut link_idle locks \
     losses profile repeats rebuild sampling sockets study top vandal view_live view_page))
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
 $(eval $(call host_tests,each more : builds kernel and programs without trace points,sdet_cost))
-$(eval $(call host_tests,one more : builds and explores a mutant,explore))
 $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
 $(eval $(call host_tests,one more : fetches a reader of Parquet files with 500 MB,duckdb))
 $(eval $(call host_tests,one more : resizes in a third mode,geometry))
