@@ -4,11 +4,11 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/index_walk.h>
 
-static void add_part(struct cover *cover, uint64_t begin, uint64_t end)
+static void add_part(struct cover *cover, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
-    tally_add(cover->sum, &cover->part, begin, end);
+    tally_add(cover->sum, node, begin, end);
     if (cover->take != NULL)
-        cover->take(cover, &cover->part, begin, end);
+        cover->take(cover, end);
 }
 
 /* ---- walks ----------------------------------------------------------------------------------------- */
@@ -26,11 +26,14 @@ struct cutter {
 static void cut(struct cutter *cutter, uint64_t at)
 {
     struct tally *part = &cutter->cover->part;
+    struct buffer *node = &cutter->cover->node;
 
     if (at <= cutter->begin)
         return;
     tally_open_segments(part, &cutter->model, &cutter->merge, at);
-    add_part(cutter->cover, cutter->begin, at);
+    node->used = 0;
+    tally_encode(part, node);
+    add_part(cutter->cover, (struct buffer_reader){.at = node->bytes, .left = node->used}, cutter->begin, at);
     tally_begin(part, at);
     model_begin_stays(&cutter->model, at);
     cutter->begin = at;
@@ -110,8 +113,7 @@ static void take_node(struct cover *cover, unsigned level, size_t node, uint64_t
     if (begin >= end)
         return;
     walk_parts(cover);
-    tally_decode(&cover->part, blob_array_get(&cover->index->levels[level], node), begin);
-    add_part(cover, begin, end);
+    add_part(cover, blob_array_get(&cover->index->levels[level], node), begin, end);
 }
 
 /* Returns the cost of walking a block: its events, plus those from its checkpoint on if the walk begins with
@@ -167,6 +169,7 @@ void cover_range(struct cover *cover)
         cover_node(cover, top, node);
     walk_parts(cover);
     tally_close(&cover->part);
+    free(cover->node.bytes);
 }
 
 uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)

@@ -5,7 +5,7 @@
  *
  * Nodes are as large as possible but no wider than the wanted grain. The ends of the range that no node
  * covers are walked. So are blocks that are wider than the grain because little happens in them, as long as
- * few events need to be read. Each part comes as a tally; a walk makes one for each grain.
+ * few events need to be read. A walk makes a part for each grain.
  */
 #ifndef TARN_COVER_H
 #define TARN_COVER_H
@@ -18,11 +18,11 @@ struct cover {
     uint64_t from, to; /* ticks */
     double grain;      /* ticks: no part is longer, unless walking costs too much; 0: any length */
     uint64_t budget;   /* maximum number of events walked apart from the ends */
-    struct tally *sum; /* open and begun; gets all parts */
-    /* Called with each part of the range, in order and without gaps, after it was added; NULL: nobody. */
-    void (*take)(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end);
+    struct tally *sum; /* open and begun; gets all parts, in order and without gaps */
+    void (*take)(struct cover *cover, uint64_t end); /* called when one was added; NULL: nobody */
     /* of cover_range */
-    struct tally part;
+    struct tally part;             /* that is walked */
+    struct buffer node;            /* the same, encoded */
     uint64_t walk_begin, walk_end; /* to be walked; equal: nothing */
 };
 

@@ -88,8 +88,7 @@ struct buffer_reader blob_array_get(const struct blob_array *array, size_t numbe
     return (struct buffer_reader){.at = array->bytes.bytes + begin, .left = end - begin};
 }
 
-bool index_sum_nodes(const struct index *index, unsigned level, size_t first, size_t count,
-                     struct tally *part, struct tally *sum)
+bool index_sum_nodes(const struct index *index, unsigned level, size_t first, size_t count, struct tally *sum)
 {
     uint64_t blocks = index_node_blocks(level), end = index_begin(index, first * blocks), begin;
 
@@ -101,8 +100,7 @@ bool index_sum_nodes(const struct index *index, unsigned level, size_t first, si
             return false;
         begin = end;
         end = index_begin(index, (i + 1) * blocks);
-        tally_decode(part, node, begin);
-        tally_add(sum, part, begin, end);
+        tally_add(sum, node, begin, end);
     }
     tally_extend(sum, end);
     return true;

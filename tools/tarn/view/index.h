@@ -186,8 +186,8 @@ static inline uint64_t index_node_blocks(unsigned level)
     return blocks;
 }
 
-/* Adds up nodes; PART is overwritten. False: one cannot be read. */
+/* Adds up nodes. False: one cannot be read. */
 bool index_sum_nodes(const struct index *index, unsigned level, size_t first, size_t count,
-                     struct tally *part, struct tally *sum);
+                     struct tally *sum);
 
 #endif

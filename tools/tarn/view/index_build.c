@@ -117,7 +117,7 @@ static void add_node(struct builder *builder, unsigned level, struct tally *tall
     blob_array_end(array);
     if (level + 1 == INDEX_LEVELS || count % INDEX_FANOUT != 0)
         return;
-    index_sum_nodes(builder->index, level, count - INDEX_FANOUT, INDEX_FANOUT, &builder->part, &builder->sum);
+    index_sum_nodes(builder->index, level, count - INDEX_FANOUT, INDEX_FANOUT, &builder->sum);
     add_node(builder, level + 1, &builder->sum);
 }
 
@@ -288,14 +288,12 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
     index->begin = trace->begin;
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
     tally_open(&builder.block, trace);
-    tally_open(&builder.part, trace);
     tally_open(&builder.sum, trace);
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
     index_open_model(index, trace, strides);
     build(&builder, strides);
     tally_close(&builder.block);
-    tally_close(&builder.part);
     tally_close(&builder.sum);
     free(builder.positions);
 }

@@ -78,7 +78,7 @@ static void begin_boxes(struct accumulator *accumulator, uint64_t begin)
 
 static void end_boxes(struct accumulator *accumulator, uint64_t end)
 {
-    const struct lanes *lanes = accumulator->lanes;
+    struct lanes *lanes = accumulator->lanes;
     struct tally *sum = &accumulator->sum;
     struct lane_box box = {.begin = sum->begin, .end = end};
 
@@ -94,17 +94,16 @@ static void end_boxes(struct accumulator *accumulator, uint64_t end)
         add_thread(&lanes->threads[i], thread, box);
         accumulator->states[i] = thread->last;
     }
+    for (uint32_t type = 0; type < lanes->type_count; type++)
+        if (sum->events[type] != 0)
+            lanes_count(lanes, type, sum->begin, end, sum->events[type]);
     begin_boxes(accumulator, end);
 }
 
-static void take(struct cover *cover, const struct tally *part, uint64_t begin, uint64_t end)
+static void take(struct cover *cover, uint64_t end)
 {
     struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
-    struct lanes *lanes = accumulator->lanes;
 
-    for (uint32_t type = 0; type < lanes->type_count; type++)
-        if (part->events[type] != 0)
-            lanes_count(lanes, type, begin, end, part->events[type]);
     if ((double)(end - accumulator->sum.begin) >= 0.75 * accumulator->pixel)
         end_boxes(accumulator, end);
 }

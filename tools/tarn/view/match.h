@@ -51,7 +51,7 @@ void field_text(const struct field *field, const struct event *event, struct buf
 struct prefilter {
     const struct view *view;
     const struct match *match;
-    struct tally node, sum; /* of the index, read last; of the stride */
+    struct tally sum; /* of the stride */
     /* if there is a text: */
     uint8_t number[8];    /* the bytes contain the text, or this number without leading zeros */
     unsigned number_size; /* 0: no number */

@@ -219,59 +219,6 @@ void tally_observe(struct tally_observer *self, struct tally *tally)
         .tally = tally};
 }
 
-/* ---- adding up ------------------------------------------------------------------------------------- */
-
-static void add_cpu(struct tally_cpu *cpu, const struct tally_cpu *part)
-{
-    uint32_t at = UINT32_MAX; /* adjacent parts often have the same list */
-
-    for (int kind = 0; kind < CPU_KINDS; kind++)
-        cpu->ticks[kind] += part->ticks[kind];
-    for (uint32_t i = 0; i < part->count; i++) {
-        at = find_ran(cpu, part->ran[i].thread, at + 1);
-        cpu->ran[at].ticks += part->ran[i].ticks;
-    }
-}
-
-static void add_thread(struct tally *tally, uint32_t number, const struct tally_thread *part, uint64_t begin,
-                       uint64_t end)
-{
-    bool is_new;
-    struct tally_thread *sum = tally_touch(tally, number, &is_new);
-
-    if (is_new) {
-        sum->first = sum->last = part->first;
-        sum->until = tally->begin;
-    }
-    if (sum->last != NODE_ABSENT && begin > sum->until)
-        sum->ticks[sum->last] += begin - sum->until;
-    for (int kind = 0; kind < NODE_KINDS; kind++)
-        sum->ticks[kind] += part->ticks[kind];
-    sum->until = end;
-    sum->last = part->last;
-}
-
-void tally_add(struct tally *tally, const struct tally *part, uint64_t begin, uint64_t end)
-{
-    for (unsigned i = 0; i < tally->cpu_count; i++)
-        add_cpu(&tally->cpus[i], &part->cpus[i]);
-    for (uint32_t i = 0; i < part->touched_count; i++)
-        add_thread(tally, part->touched[i], &part->threads[part->touched[i]], begin, end);
-    for (unsigned i = 0; i < tally->event_count; i++)
-        tally->events[i] += part->events[i];
-}
-
-void tally_extend(struct tally *tally, uint64_t end)
-{
-    for (uint32_t i = 0; i < tally->touched_count; i++) {
-        struct tally_thread *sum = &tally->threads[tally->touched[i]];
-
-        if (sum->last != NODE_ABSENT && end > sum->until)
-            sum->ticks[sum->last] += end - sum->until;
-        sum->until = end;
-    }
-}
-
 /* ---- writing --------------------------------------------------------------------------------------- */
 
 static int compare_ran(const void *left, const void *right)
@@ -341,41 +288,59 @@ void tally_encode(struct tally *tally, struct buffer *out)
         }
 }
 
-/* ---- reading --------------------------------------------------------------------------------------- */
+/* ---- adding up ------------------------------------------------------------------------------------- */
 
-static void decode_cpu(struct tally_cpu *cpu, struct buffer_reader *node)
+static void add_cpu(struct tally_cpu *cpu, struct buffer_reader *node)
 {
+    uint32_t at = UINT32_MAX; /* adjacent nodes often have the same list */
+
     for (int kind = 0; kind < CPU_KINDS; kind++)
-        cpu->ticks[kind] = buffer_get_varint(node);
+        cpu->ticks[kind] += buffer_get_varint(node);
     for (uint64_t left = buffer_get_varint(node); left > 0; left--) {
-        cpu->ran = array_grow(cpu->ran, cpu->count, &cpu->size, sizeof(cpu->ran[0]));
-        cpu->ran[cpu->count].thread = (uint32_t)buffer_get_varint(node);
-        cpu->ran[cpu->count++].ticks = buffer_get_varint(node);
+        at = find_ran(cpu, (uint32_t)buffer_get_varint(node), at + 1);
+        cpu->ran[at].ticks += buffer_get_varint(node);
     }
 }
 
-static void decode_thread(struct tally *tally, struct buffer_reader *node)
+static void add_thread(struct tally *tally, struct buffer_reader *node, uint64_t begin, uint64_t end)
 {
-    struct tally_thread *sum = tally_add_thread(tally, (uint32_t)buffer_get_varint(node));
+    bool is_new;
+    struct tally_thread *sum = tally_touch(tally, (uint32_t)buffer_get_varint(node), &is_new);
     uint64_t head = buffer_get_varint(node);
 
-    sum->first = head >> 4 & 15;
-    sum->last = head & 15;
+    if (is_new) {
+        sum->first = sum->last = head >> 4 & 15;
+        sum->until = tally->begin;
+    }
+    if (sum->last != NODE_ABSENT && begin > sum->until)
+        sum->ticks[sum->last] += begin - sum->until;
     for (unsigned mask = (unsigned)(head >> 8); mask != 0; mask &= mask - 1)
-        sum->ticks[__builtin_ctz(mask)] = buffer_get_varint(node);
+        sum->ticks[__builtin_ctz(mask)] += buffer_get_varint(node);
+    sum->until = end;
+    sum->last = head & 15;
 }
 
-void tally_decode(struct tally *tally, struct buffer_reader node, uint64_t begin)
+void tally_add(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
     uint64_t type = 0;
 
-    tally_begin(tally, begin);
     for (unsigned i = 0; i < tally->cpu_count; i++)
-        decode_cpu(&tally->cpus[i], &node);
+        add_cpu(&tally->cpus[i], &node);
     for (uint64_t left = buffer_get_varint(&node); left > 0; left--)
-        decode_thread(tally, &node);
+        add_thread(tally, &node, begin, end);
     for (uint64_t left = buffer_get_varint(&node); left > 0; left--) {
         type += buffer_get_varint(&node);
-        tally->events[type] = buffer_get_varint(&node);
+        tally->events[type] += buffer_get_varint(&node);
+    }
+}
+
+void tally_extend(struct tally *tally, uint64_t end)
+{
+    for (uint32_t i = 0; i < tally->touched_count; i++) {
+        struct tally_thread *sum = &tally->threads[tally->touched[i]];
+
+        if (sum->last != NODE_ABSENT && end > sum->until)
+            sum->ticks[sum->last] += end - sum->until;
+        sum->until = end;
     }
 }

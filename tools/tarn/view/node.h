@@ -97,12 +97,10 @@ struct tally_observer {
 };
 void tally_observe(struct tally_observer *self, struct tally *tally);
 
-/* Adds PART, from BEGIN to END; BEGIN is where the part before ended. */
-void tally_add(struct tally *tally, const struct tally *part, uint64_t begin, uint64_t end);
+void tally_encode(struct tally *tally, struct buffer *out); /* as a node */
+/* Adds a node, from BEGIN to END; BEGIN is where the node before ended. */
+void tally_add(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
 /* Extends threads without further events to END, in their last state. */
 void tally_extend(struct tally *tally, uint64_t end);
-void tally_encode(struct tally *tally, struct buffer *out);
-/* Makes TALLY what a node from BEGIN on is of. */
-void tally_decode(struct tally *tally, struct buffer_reader node, uint64_t begin);
 
 #endif

@@ -19,7 +19,6 @@ static void set_number(struct prefilter *prefilter, const struct schema *schema,
 void prefilter_open(struct prefilter *prefilter, const struct view *view, const struct match *match)
 {
     *prefilter = (struct prefilter){.view = view, .match = match};
-    tally_open(&prefilter->node, &view->trace);
     tally_open(&prefilter->sum, &view->trace);
     if (match->has_number && match->number <= INT64_MAX)
         set_number(prefilter, &view->trace.schema, match->number);
@@ -27,7 +26,6 @@ void prefilter_open(struct prefilter *prefilter, const struct view *view, const 
 
 void prefilter_close(struct prefilter *prefilter)
 {
-    tally_close(&prefilter->node);
     tally_close(&prefilter->sum);
     free(prefilter->buffer.bytes);
 }
@@ -42,7 +40,7 @@ static bool sum_stride(struct prefilter *prefilter, size_t stride)
     unsigned level = left >= INDEX_STRIDE; /* at the end, the node of level 1 may not be complete */
     size_t blocks = index_node_blocks(level), count = level > 0 ? INDEX_STRIDE : left;
 
-    return index_sum_nodes(index, level, first / blocks, count / blocks, &prefilter->node, &prefilter->sum);
+    return index_sum_nodes(index, level, first / blocks, count / blocks, &prefilter->sum);
 }
 
 /* Whether a wanted thread ran or changed its state. */
