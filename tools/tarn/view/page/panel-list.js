@@ -52,9 +52,9 @@ export function searchPlace({cursor, from}, direction) {
 export class ListPanel {
   title = "Events";
   #rows = [];
-  #ends = {first: false, last: false}; // no more events in this direction
   #from = 0; // event numbers searched
   #to = 0;
+  #total = 0;
   #shownFor = "";
   #timer = 0;
   #isOwn = false; // this list moved the cursor
@@ -123,24 +123,34 @@ export class ListPanel {
       this.#asking.want({place, choice, key, before: CHUNK, after: CHUNK});
   }
 
-  async #load(wish, signal) {
-    const reply = await ask("list", {...wish.place, before: wish.before, after: wish.after, ...wish.choice}, signal);
-    if (wish.grow) {
-      this.#grow(wish, reply);
+  async #load({place, before, after, choice, key, grow = 0, isEnd}, signal) {
+    const reply = await ask("list", {...place, before, after, ...choice}, signal), {box} = this;
+    if (grow && key !== this.#shownFor)
       return;
-    }
-    this.#shownFor = wish.key;
-    this.#rows = reply.rows;
-    this.#from = reply.from;
-    this.#to = reply.to;
-    this.start = reply.start;
-    this.#ends = {first: reply.from === 0, last: reply.to >= reply.total};
+    const top = box.getBoundingClientRect().top;
+    const anchor = grow ? [...box.children].find((node) => node.getBoundingClientRect().bottom > top) : null, at = anchor?.getBoundingClientRect().top;
+    this.#shownFor = key;
+    this.start = grow ? this.start : reply.start;
+    this.#take(reply, grow);
     this.#fill();
-    this.#highlight(true);
-    if (wish.isEnd)
-      this.box.scrollTop = this.box.scrollHeight;
-    else if (!this.state.cursor)
+    this.#highlight(!grow);
+    const now = anchor && box.querySelector(`[data-n="${anchor.dataset.n}"]`);
+    if (now) // visible rows keep their position
+      box.scrollTop += now.getBoundingClientRect().top - at;
+    else if (isEnd)
+      box.scrollTop = box.scrollHeight;
+    else if (!grow && !this.state.cursor)
       this.#scrollToStart();
+  }
+
+  // Adds rows before (grow < 0) or behind the others, of which some are dropped at the other end, or replaces all.
+  #take({rows, from, to, total}, grow) {
+    const all = [...(grow > 0 ? this.#rows : []), ...rows, ...(grow < 0 ? this.#rows : [])];
+    this.#rows = grow < 0 ? all.slice(0, MOST) : all.slice(-MOST);
+    const [first, last] = all.length > MOST ? [this.#rows[0].n, this.#rows.at(-1).n + 1] : [this.#from, this.#to];
+    this.#from = grow > 0 ? first : from;
+    this.#to = grow < 0 ? last : to;
+    this.#total = total;
   }
 
   #scrollToStart() {
@@ -173,39 +183,13 @@ export class ListPanel {
     this.#markView();
   }
 
-  // Adds rows at one end and drops some at the other; visible rows keep their position.
-  #grow(wish, reply) {
-    if (wish.key !== this.#shownFor)
-      return;
-    const {box} = this, top = box.getBoundingClientRect().top;
-    const anchor = [...box.children].find((node) => node.getBoundingClientRect().bottom > top), at = anchor?.getBoundingClientRect().top;
-    if (wish.grow < 0) {
-      this.#rows = [...reply.rows, ...this.#rows].slice(0, MOST);
-      this.#from = reply.from;
-      this.#ends.first = reply.from === 0;
-      this.#to = this.#rows.length === MOST ? this.#rows.at(-1).n + 1 : this.#to;
-      this.#ends.last &&= this.#rows.length < MOST;
-    } else {
-      this.#rows = [...this.#rows, ...reply.rows].slice(-MOST);
-      this.#to = reply.to;
-      this.#ends.last = reply.to >= reply.total && reply.rows.length < CHUNK;
-      this.#from = this.#rows.length === MOST ? this.#rows[0].n : this.#from;
-      this.#ends.first &&= this.#rows.length < MOST;
-    }
-    this.#fill();
-    this.#highlight(false);
-    const now = anchor && box.querySelector(`[data-n="${anchor.dataset.n}"]`);
-    if (now)
-      box.scrollTop += now.getBoundingClientRect().top - at;
-  }
-
   #more() {
     const {box} = this, wish = {key: this.#shownFor, choice: this.#choice};
     if (this.#asking.isBusy || this.#rows.length === 0)
       return;
-    if (box.scrollTop < 400 && !this.#ends.first)
+    if (box.scrollTop < 400 && this.#from > 0)
       this.#asking.want({...wish, grow: -1, place: {n: this.#from}, before: CHUNK, after: 0});
-    else if (box.scrollTop + box.clientHeight > box.scrollHeight - 400 && !this.#ends.last)
+    else if (box.scrollTop + box.clientHeight > box.scrollHeight - 400 && this.#to < this.#total)
       this.#asking.want({...wish, grow: 1, place: {n: this.#to}, before: 0, after: CHUNK});
   }
 
