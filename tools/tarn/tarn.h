@@ -43,6 +43,23 @@ static inline uint64_t sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The smallest AT from FROM on for which IS_SO holds, or else TO. It holds for all greater ones, too. */
+#define FIRST_WHERE(from, to, at, is_so)             \
+    ({                                               \
+        uint64_t low_ = (from), high_ = (to);        \
+        while (low_ < high_) {                       \
+            uint64_t at = low_ + (high_ - low_) / 2; \
+            if (is_so)                               \
+                high_ = at;                          \
+            else                                     \
+                low_ = at + 1;                       \
+        }                                            \
+        low_;                                        \
+    })
+
+/* For qsort: by the uint64_t with which both begin. */
+int compare_numbers(const void *left, const void *right);
+
 /* Returns the structure of TYPE that contains *POINTER as its MEMBER. */
 #define OUTER(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 

@@ -42,6 +42,13 @@ static void *must_have(void *memory)
     return memory;
 }
 
+int compare_numbers(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
 void *alloc_zero(size_t count, size_t size)
 {
     return must_have(calloc(count ? count : 1, size));

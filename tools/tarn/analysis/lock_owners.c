@@ -37,22 +37,6 @@ static struct lock_change *newest(const struct lock_changes *changes)
     return changes->count != 0 ? &changes->items[changes->count - 1] : NULL;
 }
 
-/* Returns the number of changes before TO; changes are in order of time. */
-static uint32_t count_before(const struct lock_changes *changes, uint64_t to)
-{
-    uint32_t low = 0, high = changes->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (changes->items[middle].at < to)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* ---- states of threads ---- */
 
 void lock_states_open(struct lock_states *states, struct analysis *analysis)
@@ -168,7 +152,8 @@ static void explain_holder(struct lock_states *states, const struct lock_wait *w
         explain_state(states, wait, thread, &now, to - begin);
         to = begin;
     }
-    for (uint32_t i = count_before(changes, to); i > 0 && from < to; i--) {
+    for (uint64_t i = FIRST_WHERE(0, changes->count, n, changes->items[n].at >= to); i > 0 && from < to;
+         i--) {
         const struct lock_change *change = &changes->items[i - 1];
         uint64_t begin = later(change->at, from);
 

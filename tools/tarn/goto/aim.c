@@ -114,13 +114,6 @@ bool aim_last(struct aim *aim, const struct trace *trace, struct fail *fail)
     return find(aim, trace, (struct wish){.end = UINT64_MAX}) || fail_set(fail, "the trace has no events");
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-
-    return (one > other) - (one < other);
-}
-
 /* By packets of all streams in turn: rings that have wrapped contain different times. */
 void aim_parts(const struct trace *trace, uint64_t times[AIM_COPIES])
 {
@@ -135,5 +128,5 @@ void aim_parts(const struct trace *trace, uint64_t times[AIM_COPIES])
         times[i] = is_read ? guest_ns(trace, packet.header.timestamp_begin) : 0;
     }
     free(buffer.bytes);
-    qsort(times, AIM_COPIES, sizeof(times[0]), compare_times);
+    qsort(times, AIM_COPIES, sizeof(times[0]), compare_numbers);
 }

@@ -45,17 +45,8 @@ static uint64_t find_first(const struct trace_writer *writer)
 /* Returns the earliest time in [FIRST, NOW] at which a cut leaves at most MOST bytes. */
 static uint64_t find_by_bytes(const struct trace_writer *writer, uint64_t first, uint64_t now, uint64_t most)
 {
-    uint64_t low = first, high = now; /* a cut at `high` leaves one packet for each CPU */
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (bytes_kept(writer, middle) <= most)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return high;
+    /* a cut at NOW leaves one packet for each CPU */
+    return FIRST_WHERE(sooner(first, now), now, time, bytes_kept(writer, time) <= most);
 }
 
 /* Returns the place of a statedump to cut at: the first one that leaves at most half of the limit, but at

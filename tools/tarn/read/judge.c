@@ -71,10 +71,8 @@ struct judge {
     struct judged *streams;       /* by rank */
     size_t signs_max;             /* of a stream */
     uint64_t from, to;            /* ticks: no stream has lost anything in between */
-    struct change *changes; /* of all streams by `from`; `to` is the latest so far; NULL: not gathered */
-    size_t change_count;
-    struct lead *leads;    /* by the rank of the clock that is ahead */
-    struct lead *overlaps; /* runs that overlap one on another CPU: either clock may be ahead */
+    struct lead *leads;           /* by the rank of the clock that is ahead */
+    struct lead *overlaps;        /* runs that overlap one on another CPU: either clock may be ahead */
 };
 
 /* ---- signs ----------------------------------------------------------------------------------------- */
@@ -242,47 +240,13 @@ static void find_types(struct judge *judge)
             skipped_add(&judge->skipped, schema->events[i]);
 }
 
-/* ---- changes --------------------------------------------------------------------------------------- */
-
-static int by_begin(const void *left, const void *right)
+bool judge_changed(const struct judge *judge, uint64_t begin, uint64_t end)
 {
-    const struct change *a = left, *b = right;
-
-    return a->from < b->from ? -1 : a->from > b->from;
-}
-
-static void gather_changes(struct judge *judge)
-{
-    size_t most = 0;
-
-    for (unsigned i = 0; i < judge->trace->stream_count; i++)
-        most += judge->streams[i].change_count;
-    judge->changes = alloc_zero(most + 1, sizeof(judge->changes[0]));
     for (unsigned i = 0; i < judge->trace->stream_count; i++)
         for (size_t k = 0; k < judge->streams[i].change_count; k++)
-            judge->changes[judge->change_count++] = judge->streams[i].changes[k];
-    qsort(judge->changes, judge->change_count, sizeof(judge->changes[0]), by_begin);
-    for (size_t i = 1; i < judge->change_count; i++)
-        if (judge->changes[i].to < judge->changes[i - 1].to)
-            judge->changes[i].to = judge->changes[i - 1].to;
-}
-
-bool judge_changed(struct judge *judge, uint64_t begin, uint64_t end)
-{
-    size_t low = 0, high;
-
-    if (judge->changes == NULL)
-        gather_changes(judge);
-    high = judge->change_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (judge->changes[middle].from <= end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low != 0 && judge->changes[low - 1].to >= begin;
+            if (judge->streams[i].changes[k].from <= end && judge->streams[i].changes[k].to >= begin)
+                return true;
+    return false;
 }
 
 /* ---- causes and effects ---------------------------------------------------------------------------- */
@@ -529,7 +493,6 @@ void judge_close(struct judge *judge, struct reporter *reporter)
         free(judge->streams[i].signs);
         free(judge->streams[i].changes);
     }
-    free(judge->changes);
     free(judge->streams);
     free(judge->kinds);
     free(judge);

@@ -39,7 +39,7 @@ void judge_end(struct judge_stream *stream,
                const struct cursor *cursor); /* CURSOR is behind its last event */
 /* When all streams have ended: whether, somewhere between BEGIN and END (ticks), events are missing or a
  * change decided which ones are logged. */
-bool judge_changed(struct judge *judge, uint64_t begin, uint64_t end);
+bool judge_changed(const struct judge *judge, uint64_t begin, uint64_t end);
 void judge_close(struct judge *judge, struct reporter *reporter);
 
 /* Takes CURSOR's current event, and those without a sign that follow in its packet; returns their number.

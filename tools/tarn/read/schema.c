@@ -352,21 +352,6 @@ void schema_free(struct schema *schema)
 
 #define TICKS_MAX (1ull << 60) /* schema_ns never decreases below it */
 
-static uint64_t find_ticks(const struct schema *schema, int64_t ns)
-{
-    uint64_t low = 0, high = TICKS_MAX;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (schema_ns(schema, middle) >= ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 /* On most clocks a tick is a nanosecond, and the first guess is right. */
 uint64_t schema_ticks(const struct schema *schema, int64_t ns)
 {
@@ -374,5 +359,5 @@ uint64_t schema_ticks(const struct schema *schema, int64_t ns)
     bool is_right =
         guess > 0 && guess < TICKS_MAX && schema_ns(schema, guess) == ns && schema_ns(schema, guess - 1) < ns;
 
-    return is_right ? guess : find_ticks(schema, ns);
+    return is_right ? guess : FIRST_WHERE(0, TICKS_MAX, ticks, schema_ns(schema, ticks) >= ns);
 }

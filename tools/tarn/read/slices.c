@@ -34,13 +34,6 @@ static bool note_packets(struct begins *begins, const struct trace *trace, const
     return true;
 }
 
-static int compare_ticks(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 static void add_slice(struct slices *slices, const struct trace *trace, uint64_t ticks)
 {
     /* a microsecond: more than the rounding error */
@@ -60,7 +53,7 @@ static void cut_evenly(struct slices *slices, const struct trace *trace, struct 
     size_t step = (size_t)(SLICE_BYTES / (begins->bytes / begins->count));
 
     step = step < PACKETS_PER_CUT * trace->stream_count ? PACKETS_PER_CUT * trace->stream_count : step;
-    qsort(begins->ticks, begins->count, sizeof(begins->ticks[0]), compare_ticks);
+    qsort(begins->ticks, begins->count, sizeof(begins->ticks[0]), compare_numbers);
     slices->slices = alloc_zero(1, sizeof(slices->slices[0]));
     slices->slices[0] = (struct slice){filter->from_ticks, INT64_MIN, INT64_MAX};
     slices->count = 1;

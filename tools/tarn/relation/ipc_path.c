@@ -287,13 +287,6 @@ static void on_step_of_call(struct model_observer *self, const struct model_call
     }
 }
 
-static int compare_pieces(const void *left, const void *right)
-{
-    const struct piece *a = left, *b = right;
-
-    return (a->from > b->from) - (a->from < b->from);
-}
-
 /* Delays are reported newest first. */
 static void sort_pieces(struct follower *path)
 {
@@ -301,7 +294,7 @@ static void sort_pieces(struct follower *path)
         struct pieces *pieces = slots_at(&path->threads, n);
 
         if (pieces->count > 1)
-            qsort(pieces->items, pieces->count, sizeof(pieces->items[0]), compare_pieces);
+            qsort(pieces->items, pieces->count, sizeof(pieces->items[0]), compare_numbers);
     }
 }
 
@@ -336,23 +329,16 @@ static struct piece piece_at(struct follower *path, const struct model_thread *t
 {
     const struct pieces *pieces = thread != NULL ? slots_find(&path->threads, thread->number) : NULL;
     struct piece piece = {.from = at, .to = to, .state = PIECE_UNKNOWN, .activity = ACTIVITIES};
-    size_t low = 0, high = pieces != NULL ? pieces->count : 0;
+    uint64_t count = pieces != NULL ? pieces->count : 0;
+    uint64_t first = FIRST_WHERE(0, count, n, pieces->items[n].to > at);
 
-    while (low < high) { /* finds the first one that ends after AT */
-        size_t middle = low + (high - low) / 2;
-
-        if (pieces->items[middle].to <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (pieces == NULL || low == pieces->count || pieces->items[low].from >= to)
+    if (first == count || pieces->items[first].from >= to)
         return piece;
-    if (pieces->items[low].from > at) {
-        piece.to = pieces->items[low].from;
+    if (pieces->items[first].from > at) {
+        piece.to = pieces->items[first].from;
         return piece;
     }
-    piece = pieces->items[low];
+    piece = pieces->items[first];
     piece.from = at;
     piece.to = sooner(piece.to, to);
     return piece;

@@ -54,16 +54,7 @@ bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu,
 /* Returns the extent with a byte of the ring; callers pass only offsets that have one. */
 static const struct trace_extent *extent_at(const struct guest_ring *ring, uint64_t offset)
 {
-    size_t low = 0, high = ring->extent_count;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (ring->extents[middle].offset <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &ring->extents[low];
+    return &ring->extents[FIRST_WHERE(1, ring->extent_count, n, ring->extents[n].offset > offset) - 1];
 }
 
 uint64_t guest_ring_place(const struct guest_ring *ring, uint64_t offset)
@@ -229,12 +220,6 @@ static void load_eras(struct guest_ring *ring)
 bool guest_ring_has_packet(struct guest_ring *ring)
 {
     return ring_leads_to_packet(ring, ring->index);
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
 }
 
 /* Derives the head from the packet headers, for a corrupted index. It is the end of the lap that most

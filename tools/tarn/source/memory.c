@@ -103,19 +103,10 @@ void memory_settle_ranges(struct memory *memory)
 
 static const struct memory_range *range_of(const struct memory *memory, uint64_t physical)
 {
-    size_t low = 0, high = memory->range_count;
+    uint64_t behind = FIRST_WHERE(0, memory->range_count, n, memory->ranges[n].physical > physical);
+    const struct memory_range *range = behind > 0 ? &memory->ranges[behind - 1] : NULL;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct memory_range *range = &memory->ranges[middle];
-        if (physical < range->physical)
-            high = middle;
-        else if (physical - range->physical >= range->bytes)
-            low = middle + 1;
-        else
-            return range;
-    }
-    return NULL;
+    return range != NULL && physical - range->physical < range->bytes ? range : NULL;
 }
 
 const struct memory_range *memory_find(const struct memory *memory, uint64_t physical, uint64_t bytes)

@@ -174,17 +174,10 @@ static void read_functions(struct program *program)
 
 static const struct function *find_function(const struct program *program, uint64_t address)
 {
-    size_t low = 0, high = program->count;
+    uint64_t behind = FIRST_WHERE(0, program->count, n, program->functions[n].begin > address);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (program->functions[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && address < program->functions[low - 1].end ? &program->functions[low - 1] : NULL;
+    return behind > 0 && address < program->functions[behind - 1].end ? &program->functions[behind - 1]
+                                                                      : NULL;
 }
 
 uint64_t program_address(const struct program *program, const char *name)

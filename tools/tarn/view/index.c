@@ -4,32 +4,14 @@
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/view/index.h>
 
-/* Returns the last block whose number at OFFSET in struct index_block is at most VALUE, or the first. */
-static size_t find_block(const struct index *index, size_t offset, uint64_t value)
-{
-    size_t low = 0, high = index_block_count(index);
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        uint64_t number;
-
-        memcpy(&number, (const char *)index_block(index, middle) + offset, sizeof(number));
-        if (number <= value)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 size_t index_find_time(const struct index *index, uint64_t ticks)
 {
-    return find_block(index, offsetof(struct index_block, begin), ticks);
+    return FIRST_WHERE(1, index_block_count(index), n, index_block(index, n)->begin > ticks) - 1;
 }
 
 size_t index_find_event(const struct index *index, uint64_t number)
 {
-    return find_block(index, offsetof(struct index_block, first), number);
+    return FIRST_WHERE(1, index_block_count(index), n, index_block(index, n)->first > number) - 1;
 }
 
 #define BUSY_SHARE  0.98 /* of the events */
