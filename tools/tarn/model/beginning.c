@@ -61,7 +61,7 @@ static void on_names(struct beginning *beginning, const struct event *event)
 
         if (name == NULL || (flags_of(beginning, pid) & enough) != 0)
             continue;
-        names_set(names, pid, name, length);
+        names_set(names, pid, 0, name, length);
         add_flags(beginning, pid, source->is_thread ? HAS_NAME : HAS_OWN_NAME);
     }
 }
@@ -97,7 +97,7 @@ static void on_lock(struct beginning *beginning, const struct event *event, cons
     uint32_t pid = get32(model, event, action->at[1]);
 
     if ((flags_of(beginning, pid) & FILES_ARE_OVER) == 0 &&
-        lock_names_find(&model->lock_names, pid, get64(model, event, action->at[0])) == NULL)
+        names_of(&model->names, pid, get64(model, event, action->at[0])) == NULL)
         on_lock_name(model, NULL, event, action);
 }
 
@@ -117,7 +117,7 @@ static void take(struct beginning *beginning, const struct event *event)
     else if (action->handle == on_lock_name)
         on_lock(beginning, event, action);
     else if (action->handle == on_state_irq &&
-             model_irq_name(model, get32(model, event, action->at[0])) == NULL)
+             names_of(&model->names, NAMES_OF_IRQS, get32(model, event, action->at[0])) == NULL)
         on_state_irq(model, NULL, event, action);
     else if (action->handle == on_state_image &&
              (flags_of(beginning, get32(model, event, action->at[0])) & FILES_ARE_OVER) == 0)

@@ -59,7 +59,6 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     executables_open(&model->executables);
     map_open(&model->processes, sizeof(struct model_process));
     model->processes.limit = MODEL_PROCESSES_MAX;
-    lock_names_open(&model->lock_names);
     model->cpus = alloc_zero(trace->stream_count + 1, sizeof(model->cpus[0]));
     model->dark_cpus = trace->missing_count;
     model->actions = alloc_zero(trace->schema.event_count + 1, sizeof(model->actions[0]));
@@ -168,7 +167,6 @@ void model_close(struct model *model)
             activities_free(model->threads[i]);
     names_close(&model->names);
     executables_close(&model->executables);
-    map_close(&model->lock_names.table);
     map_close(&model->processes);
     free(model->cpus);
     free(model->actions);

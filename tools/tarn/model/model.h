@@ -23,7 +23,6 @@
 
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/model/executables.h>
-#include <tools/tarn/model/lock_names.h>
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/read/names.h>
 
@@ -195,13 +194,6 @@ enum model_lock_kind {
     MODEL_EVENT /* no thread holds it: a semaphore, a condition, ... */
 };
 
-/* Name of an interrupt (state.ev). */
-#define MODEL_IRQS 256u
-struct model_irq {
-    uint32_t number;
-    char name[28];
-};
-
 /* The latest profiling settings (profile.ev). */
 struct model_sampling {
     uint64_t period; /* ticks, or counts of `counter`; 0: unknown */
@@ -273,7 +265,6 @@ struct model {
     const struct trace *trace;
     struct names names;
     struct executables executables;
-    struct lock_names lock_names;
     uint64_t from, to;      /* ticks; only from <= t < to counts */
     struct model_cpu *cpus; /* by the stream's rank */
     uint32_t dark_cpus;     /* how many CPUs have missing events now */
@@ -297,11 +288,9 @@ struct model {
     uint32_t place_count, live_count;
     struct model_thread *live, *nobody;
     struct model_lock_class lock_classes[MODEL_LOCK_CLASSES]; /* saved in checkpoints */
-    struct model_irq irqs[MODEL_IRQS];                        /* known ones only; not saved in checkpoints */
-    uint32_t irq_count;
     struct model_sampling sampling;
     bool tells_sleep; /* a power_cpu_idle was seen; saved in checkpoints */
-    /* irqs, classes or sampling changed since the last model_save_snapshot */
+    /* classes or sampling changed since the last model_save_snapshot */
     bool has_news;
     struct model_limit *limits;   /* by event index; saved in checkpoints */
     struct map processes;         /* of struct model_process, by pid */
@@ -359,9 +348,7 @@ static inline bool model_has_waited(const struct model *model, const struct mode
 const char *model_thread_name(const struct model *model, const struct model_thread *thread);
 /* Returns a living thread; NULL: none. */
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid);
-const char *model_irq_name(const struct model *model, uint32_t number); /* NULL: unknown */
 void model_set_sampling_counter(struct model *model, const char *name, size_t length);
-void model_name_irq(struct model *model, uint32_t number, const char *name, size_t length);
 /* NULL: unknown. */
 const struct model_process *model_process(const struct model *model, uint32_t pid);
 

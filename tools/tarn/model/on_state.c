@@ -111,33 +111,9 @@ EVENT_HANDLER(on_state_image)
     executables_add(&model->executables, &executable, GET_TEXT(5), GET_LENGTH(5));
 }
 
-const char *model_irq_name(const struct model *model, uint32_t number)
-{
-    for (uint32_t i = 0; i < model->irq_count; i++)
-        if (model->irqs[i].number == number)
-            return model->irqs[i].name;
-    return NULL;
-}
-
-void model_name_irq(struct model *model, uint32_t number, const char *name, size_t length)
-{
-    struct model_irq *irq = model->irqs;
-
-    while (irq < model->irqs + model->irq_count && irq->number != number)
-        irq++;
-    if (irq == model->irqs + MODEL_IRQS)
-        return;
-    if (irq == model->irqs + model->irq_count)
-        model->irq_count++;
-    length = length < sizeof(irq->name) ? length : sizeof(irq->name) - 1;
-    *irq = (struct model_irq){.number = number};
-    memcpy(irq->name, name, length);
-    model->has_news = true;
-}
-
 EVENT_HANDLER(on_state_irq)
 {
-    model_name_irq(model, GET32(0), GET_TEXT(1), GET_LENGTH(1));
+    names_set(&model->names, NAMES_OF_IRQS, GET32(0), GET_TEXT(1), GET_LENGTH(1));
 }
 
 /* NAME is the unit of the period: the clock has no counter. */
@@ -202,7 +178,8 @@ EVENT_HANDLER(on_state_lock_class)
 
 EVENT_HANDLER(on_lock_name)
 {
-    lock_names_set(&model->lock_names, GET32(1), GET64(0), GET_TEXT(2), GET_LENGTH(2));
+    if (GET32(1) != 0)
+        names_set(&model->names, GET32(1), GET64(0), GET_TEXT(2), GET_LENGTH(2));
 }
 
 /* Switches are off in this moment, or were until now: any thread may run. */

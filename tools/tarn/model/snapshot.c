@@ -2,22 +2,22 @@
 /*
  * snapshot.c - saves and restores the model's long-lived facts, in pieces; see model.h.
  *
- * These are processes, their names, executables, and names of locks. A piece contains only those that
- * changed.
+ * These are processes, executables, and names of processes, locks and interrupts. A piece contains only those
+ * that changed.
  */
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
 #define PATH_BYTES 4096u
 
-enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_EXECUTABLE, KNOWN_IRQ, KNOWN_SAMPLING, KNOWN_LOCK, KNOWN_CLASS };
+enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_EXECUTABLE, KNOWN_SAMPLING, KNOWN_CLASS };
 
 /*
  * Followed by a text: the path of a process's executable, a name, or the path of a mapped executable. Some
  * kinds use fields differently:
  *
- *     - lock: begin is its address;
- *     - interrupt, lock class: pid is its number;
+ *     - name: begin is the thing that has it;
+ *     - lock class: pid is its number;
  *     - lock class: begin is its kind, end its sampling interval;
  *     - sampling: begin is the period, has_ended whether it counts instructions, the text its counter.
  */
@@ -68,11 +68,6 @@ static void save_news(const struct model *model, struct buffer *out)
                                    .begin = model->sampling.period,
                                    .has_ended = model->sampling.counts_instructions};
 
-    for (uint32_t i = 0; i < model->irq_count; i++) {
-        struct saved_known irq = {.kind = KNOWN_IRQ, .pid = model->irqs[i].number};
-
-        save(out, &irq, model->irqs[i].name);
-    }
     for (uint32_t i = 0; i < MODEL_LOCK_CLASSES; i++) {
         const struct model_lock_class *class = &model->lock_classes[i];
         struct saved_known saved = {
@@ -82,19 +77,6 @@ static void save_news(const struct model *model, struct buffer *out)
             save(out, &saved, class->name);
     }
     save(out, &sampling, model->sampling.counter);
-}
-
-static void save_lock_changes(struct lock_names *names, struct buffer *out)
-{
-    for (size_t i = 0; names->has_changes && i < names->table.count; i++) {
-        struct lock_name *name = map_value(&names->table, i);
-        struct saved_known saved = {.kind = KNOWN_LOCK, .pid = name->pid, .begin = name->lock};
-
-        if (name->is_changed && out != NULL)
-            save(out, &saved, name->name);
-        name->is_changed = false;
-    }
-    names->has_changes = false;
 }
 
 void model_save_snapshot(struct model *model, struct buffer *out)
@@ -109,8 +91,8 @@ void model_save_snapshot(struct model *model, struct buffer *out)
         process->is_changed = false;
     }
     for (size_t i = 0; i < model->names.table.count; i++) {
-        struct process_name *name = map_value(&model->names.table, i);
-        struct saved_known saved = {.kind = KNOWN_NAME, .pid = name->pid};
+        struct known_name *name = map_value(&model->names.table, i);
+        struct saved_known saved = {.kind = KNOWN_NAME, .pid = name->pid, .begin = name->thing};
 
         if (name->is_changed && out != NULL)
             save(out, &saved, name->name);
@@ -121,7 +103,6 @@ void model_save_snapshot(struct model *model, struct buffer *out)
         if (out != NULL)
             save_executable(executable, out);
     model->executables.saved = model->executables.newest;
-    save_lock_changes(&model->lock_names, out);
     if (model->has_news && out != NULL)
         save_news(model, out);
     model->has_news = false;
@@ -153,17 +134,11 @@ static void restore_one(struct model *model, const struct saved_known *saved, co
         restore_process(model, saved, text);
         break;
     case KNOWN_NAME:
-        names_set(&model->names, saved->pid, text, saved->text_bytes);
+        names_set(&model->names, saved->pid, saved->begin, text, saved->text_bytes);
         break;
     case KNOWN_EXECUTABLE:
         memcpy(executable.build_id, saved->build_id, sizeof(executable.build_id));
         executables_add(&model->executables, &executable, text, saved->text_bytes);
-        break;
-    case KNOWN_IRQ:
-        model_name_irq(model, saved->pid, text, saved->text_bytes);
-        break;
-    case KNOWN_LOCK:
-        lock_names_set(&model->lock_names, saved->pid, saved->begin, text, saved->text_bytes);
         break;
     case KNOWN_CLASS:
         restore_class(model, saved, text);
@@ -181,7 +156,7 @@ void model_restore_snapshot(struct model *model, const void *bytes, size_t size,
 
     while (reader.left > 0) {
         buffer_get(&reader, &saved, sizeof(saved));
-        if (!only_lock_names || saved.kind == KNOWN_LOCK)
+        if (!only_lock_names || (saved.kind == KNOWN_NAME && saved.begin != 0))
             restore_one(model, &saved, (const char *)reader.at);
         buffer_skip(&reader, saved.text_bytes);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* names.c - process names; see names.h. */
+/* names.c - names of processes, locks and interrupts; see names.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/names.h>
@@ -40,9 +40,9 @@ void names_open(struct names *names, const struct schema *schema)
     names->told_by = alloc_zero(schema->event_count + 1, sizeof(names->told_by[0]));
     for (unsigned i = 0; i < NAME_SOURCES; i++)
         set_source(names, schema, i);
-    map_open(&names->table, sizeof(struct process_name));
+    map_open(&names->table, sizeof(struct known_name));
     names->table.limit = NAMES_MAX;
-    names_set(names, 0, "kernel", 6);
+    names_set(names, 0, 0, "kernel", 6);
 }
 
 void names_close(struct names *names)
@@ -52,23 +52,24 @@ void names_close(struct names *names)
     names->told_by = NULL;
 }
 
-const char *names_find(const struct names *names, uint32_t pid)
+const char *names_of(const struct names *names, uint32_t pid, uint64_t thing)
 {
-    const struct process_name *known = map_find(&names->table, pid, 0, 0);
+    const struct known_name *known = map_find(&names->table, pid, thing, 0);
 
-    return known != NULL ? known->name : NULL;
+    return known != NULL && known->name[0] != '\0' ? known->name : NULL;
 }
 
-void names_set(struct names *names, uint32_t pid, const char *name, size_t length)
+void names_set(struct names *names, uint32_t pid, uint64_t thing, const char *name, size_t length)
 {
     bool is_new;
-    struct process_name *known = map_add(&names->table, pid, 0, 0, &is_new);
+    struct known_name *known = map_add(&names->table, pid, thing, 0, &is_new);
 
     if (known == NULL)
-        return; /* too many processes */
+        return; /* too many */
     known->pid = pid;
+    known->thing = thing;
     known->is_changed |= is_new;
-    length = length < sizeof(known->name) - 1 ? length : sizeof(known->name) - 1;
+    length = strnlen(name, length < sizeof(known->name) - 1 ? length : sizeof(known->name) - 1);
     if (strlen(known->name) != length || memcmp(known->name, name, length) != 0) {
         names->changes++;
         known->is_changed = true;
@@ -101,16 +102,15 @@ static void learn_from_source(struct names *names, const struct name_source *sou
     const char *name = names_told(source, event, &pid, &length);
 
     if (name != NULL && (!source->is_thread || names_find(names, pid) == NULL))
-        names_set(names, pid, name, length);
+        names_set(names, pid, 0, name, length);
 }
 
 void names_copy(struct names *to, const struct names *from)
 {
     for (size_t i = 0; i < from->table.count; i++) {
-        const struct process_name *known = map_value(&from->table, i);
+        const struct known_name *known = map_value(&from->table, i);
 
-        if (known->name[0] != '\0')
-            names_set(to, known->pid, known->name, strlen(known->name));
+        names_set(to, known->pid, known->thing, known->name, strlen(known->name));
     }
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * names.h - process names, learned from events.
+ * names.h - names of processes, of the locks to which programs gave one, and of interrupts.
  *
- * state_process, process_rename and process_exec name a process. Until then a process has the name of its
- * first thread that an event names. Process 0 is the kernel. The names are in a bounded hash table, keyed by
- * pid.
+ * They are in a bounded hash table, keyed by pid and the address of the lock. Those of processes are learned
+ * here: state_process, process_rename and process_exec name a process. Until then a process has the name of
+ * its first thread that an event names. Process 0 is the kernel.
  */
 #ifndef TARN_NAMES_H
 #define TARN_NAMES_H
@@ -12,7 +12,8 @@
 #include <tools/tarn/map.h>
 #include <tools/tarn/read/decode.h>
 
-#define NAMES_MAX 65536u
+#define NAMES_MAX     131072u
+#define NAMES_OF_IRQS (UINT32_MAX - 1) /* as pid; in place of an address, the interrupt's number */
 
 #define NAME_SOURCES 10u
 
@@ -24,20 +25,27 @@ struct name_source {
 struct names {
     struct name_source sources[NAME_SOURCES];
     uint16_t *told_by; /* by event index: a bit for each source in the event */
-    struct map table;  /* of struct process_name, by pid */
+    struct map table;  /* of struct known_name, by pid and thing */
     uint64_t changes;  /* how many times a new name was learned */
 };
 
-struct process_name {
+struct known_name {
+    uint64_t thing; /* 0: the process */
     uint32_t pid;
     bool is_changed; /* a reader sets it to false */
-    char name[32];
+    char name[35];   /* empty: no name any more */
 };
 
 void names_open(struct names *names, const struct schema *schema);
 void names_close(struct names *names);
-const char *names_find(const struct names *names, uint32_t pid); /* NULL: unknown */
-void names_set(struct names *names, uint32_t pid, const char *name, size_t length);
+/* The name of a thing of a process; of the process; NULL: unknown. */
+const char *names_of(const struct names *names, uint32_t pid, uint64_t thing);
+static inline const char *names_find(const struct names *names, uint32_t pid)
+{
+    return names_of(names, pid, 0);
+}
+/* NAME is LENGTH bytes, or ends earlier with a NUL. */
+void names_set(struct names *names, uint32_t pid, uint64_t thing, const char *name, size_t length);
 void names_copy(struct names *to, const struct names *from);
 void names_learn_from(struct names *names, const struct event *event);
 /* Returns the name that SOURCE's event contains (of a path, the last component), not NUL-terminated, and its

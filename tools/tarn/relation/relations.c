@@ -424,6 +424,7 @@ bool relations_final(struct relations *relations, enum relation_source source, u
     const struct trace *trace = relations->analysis->trace;
 
     const struct executable *executable = row->item; /* the one before */
+    const struct known_name *name;
 
     *row = (struct relation_row){.relations = relations, .number = number};
     *is_one = true;
@@ -454,10 +455,12 @@ bool relations_final(struct relations *relations, enum relation_source source, u
         *is_one = number < MODEL_LOCK_CLASSES && fill_lock_class(&model->lock_classes[number], row);
         return number < MODEL_LOCK_CLASSES;
     case SOURCE_IRQ:
-        if (number >= model->irq_count)
+        if (number >= model->names.table.count)
             return false;
-        row->number = model->irqs[number].number;
-        row->name = model->irqs[number].name;
+        name = map_value(&model->names.table, number);
+        row->number = name->thing;
+        row->name = name->name;
+        *is_one = name->pid == NAMES_OF_IRQS;
         return true;
     case SOURCE_EVENT_TYPE:
         row->item = number < trace->schema.event_count ? trace->schema.events[number] : NULL;

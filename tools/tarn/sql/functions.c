@@ -304,7 +304,7 @@ static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     if (self->what == 'p')
         result_text(context, analysis_process_name(relations->analysis, (uint32_t)number));
     else if (self->what == 'i')
-        result_text(context, model_irq_name(model, (uint32_t)number));
+        result_text(context, names_of(&model->names, NAMES_OF_IRQS, (uint64_t)number));
     else if (number < 0 || number >= model->thread_count || model->threads[number] == NULL)
         return;
     else if (self->what == 'T')

@@ -52,7 +52,7 @@ void sql_lock_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     const struct analysis *analysis = analysis_of(context);
     uint32_t pid = (uint32_t)sqlite3_value_int64(argv[0]);
     uint64_t address = (uint64_t)sqlite3_value_int64(argv[1]);
-    const char *name = analysis != NULL ? lock_names_find(&analysis->model->lock_names, pid, address) : NULL;
+    const char *name = analysis != NULL ? names_of(&analysis->model->names, pid, address) : NULL;
     const struct symbol *symbol =
         analysis != NULL && name == NULL ? find_symbol(analysis, pid, address) : NULL;
     char text[SYMBOL_NAME_BYTES];

@@ -126,7 +126,7 @@ static const char *symbol_at(struct key_names *names, uint32_t pid, uint64_t at,
 static const char *lock_name_of(struct key_names *names, uint64_t lock, uint32_t pid,
                                 char text[KEY_NAME_BYTES])
 {
-    const char *name = names->has_trace ? lock_names_find(&names->model.lock_names, pid, lock) : NULL;
+    const char *name = names->has_trace ? names_of(&names->model.names, pid, lock) : NULL;
 
     return name != NULL ? name : symbol_at(names, pid, lock, lock, text);
 }

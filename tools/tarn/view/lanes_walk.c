@@ -177,7 +177,7 @@ static uint32_t find_holder(const struct walker *walker, uint32_t tid, uint64_t 
 
 static void name_lock(struct lane_wait *wait, const struct model *model)
 {
-    const char *name = lock_names_find(&model->lock_names, wait->pid, wait->lock);
+    const char *name = names_of(&model->names, wait->pid, wait->lock);
 
     if (name != NULL)
         snprintf(wait->name, sizeof(wait->name), "%s", name);

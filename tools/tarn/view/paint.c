@@ -99,12 +99,10 @@ const char *paint_title(struct paint *paint, const struct lane *lane)
 static const char *detail_name(const struct view *view, uint32_t kind, uint32_t detail)
 {
     const struct field *field = model_detail_field(&view->trace.schema, kind);
-    const struct model *model = view->index.model;
+    const char *name =
+        kind == ACTIVITY_IRQ ? names_of(&view->index.model->names, NAMES_OF_IRQS, detail) : NULL;
 
-    for (uint32_t i = 0; kind == ACTIVITY_IRQ && i < model->irq_count; i++)
-        if (model->irqs[i].number == detail)
-            return model->irqs[i].name;
-    return field_label(field, detail);
+    return name != NULL ? name : field_label(field, detail);
 }
 
 /* "system call read". BRIEF is its end that suffices in a narrow box: a number alone would not. */
