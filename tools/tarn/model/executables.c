@@ -5,50 +5,40 @@
 
 void executables_open(struct executables *executables)
 {
-    memset(executables, 0, sizeof(*executables));
+    executables->saved = 0;
     map_open(&executables->newest_of, sizeof(struct executable *));
+    map_open(&executables->all, sizeof(struct executable));
+    executables->all.limit = EXECUTABLES_MAX;
 }
 
 void executables_close(struct executables *executables)
 {
     map_close(&executables->newest_of);
-    arena_free(&executables->arena);
-    memset(executables, 0, sizeof(*executables));
+    map_close(&executables->all);
 }
 
-static bool is_same(const struct executable *left, const struct executable *right, const char *path,
-                    size_t length)
-{
-    return left->base == right->base && left->size == right->size &&
-           memcmp(left->build_id, right->build_id, sizeof(left->build_id)) == 0 &&
-           strlen(left->path) == length && memcmp(left->path, path, length) == 0;
-}
-
+/* A statedump repeats known facts. */
 void executables_add(struct executables *executables, const struct executable *executable, const char *path,
                      size_t length)
 {
     const struct executable *first = executables_of(executables, executable->pid);
+    uint64_t hash = hash_number(HASH_SEED, executable->size);
     struct executable *added;
-    unsigned known = 0;
+    bool is_new;
 
     length = length < EXECUTABLE_PATH_BYTES ? length : EXECUTABLE_PATH_BYTES - 1;
-    for (const struct executable *old = first; old != NULL; old = old->next, known++)
-        if (is_same(old, executable, path, length))
-            return; /* a statedump repeats known facts */
-    if (executables->count == EXECUTABLES_MAX || known == EXECUTABLES_OF_ONE_MAX)
+    hash = hash_bytes(hash, (const char *)executable->build_id, sizeof(executable->build_id));
+    if (first != NULL && first->number == EXECUTABLES_OF_ONE_MAX)
         return;
-    executables->count++;
-    added = arena_alloc(&executables->arena, sizeof(*added));
+    added = map_add(&executables->all, executable->pid, executable->base, hash_bytes(hash, path, length),
+                    &is_new);
+    if (added == NULL || !is_new)
+        return;
     *added = *executable;
-    added->path = arena_string(&executables->arena, path, length);
+    added->path = arena_string(&executables->all.arena, path, length);
     added->next = first;
-    added->later = NULL;
+    added->number = first != NULL ? first->number + 1 : 1;
     *(const struct executable **)map_at(&executables->newest_of, executable->pid, 0, 0) = added;
-    if (executables->newest != NULL)
-        executables->newest->later = added;
-    else
-        executables->oldest = added;
-    executables->newest = added;
 }
 
 const struct executable *executables_of(const struct executables *executables, uint32_t pid)

@@ -21,16 +21,14 @@ struct executable {
     uint64_t base, size;  /* bytes */
     uint8_t build_id[16]; /* its first bytes; zeros: unknown */
     char *path;
-    const struct executable *next;  /* of the same process, newest first */
-    const struct executable *later; /* of all processes, in the order of arrival */
+    const struct executable *next; /* of the same process, newest first */
+    uint32_t number;               /* among those of the process, from 1 on */
 };
 
 struct executables {
     struct map newest_of; /* of const struct executable *, by pid */
-    uint32_t count;
-    /* of all processes; `saved`: the newest that model_save_snapshot has saved */
-    struct executable *oldest, *newest, *saved;
-    struct arena arena;
+    struct map all;       /* of struct executable, in the order of arrival */
+    size_t saved;         /* how many of `all` model_save_snapshot has saved */
 };
 
 void executables_open(struct executables *executables);
@@ -43,11 +41,5 @@ const struct executable *executables_find(const struct executables *executables,
                                           uint64_t address);
 /* Returns the newest executable of a process, first of a list linked by `next`; NULL: none. */
 const struct executable *executables_of(const struct executables *executables, uint32_t pid);
-
-/* Returns the oldest that is newer than `saved`, first of a list linked by `later`. */
-static inline const struct executable *executables_unsaved(const struct executables *executables)
-{
-    return executables->saved != NULL ? executables->saved->later : executables->oldest;
-}
 
 #endif

@@ -98,11 +98,9 @@ void model_save_snapshot(struct model *model, struct buffer *out)
             save(out, &saved, name->name);
         name->is_changed = false;
     }
-    for (const struct executable *executable = executables_unsaved(&model->executables); executable != NULL;
-         executable = executable->later)
+    for (; model->executables.saved < model->executables.all.count; model->executables.saved++)
         if (out != NULL)
-            save_executable(executable, out);
-    model->executables.saved = model->executables.newest;
+            save_executable(map_value(&model->executables.all, model->executables.saved), out);
     if (model->has_news && out != NULL)
         save_news(model, out);
     model->has_news = false;

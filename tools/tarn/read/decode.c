@@ -255,34 +255,27 @@ static void running_name(struct running *running, const struct field *field, con
     memcpy(running->comm, name, length);
 }
 
-void running_set(struct running *running, const struct schema *schema, struct teller teller)
+/* TELLER: an event that names the running thread: a context for itself and later events, a switch for later
+ * events. */
+static void set_running(struct cursor *cursor, const uint8_t *teller)
 {
+    const struct schema *schema = &cursor->trace->schema;
     const struct known_events *known = &schema->known;
-    bool is_switch = teller.type->role == EVENT_SWITCH;
+    struct running *running = &cursor->running;
 
-    running->pid = (uint32_t)field_integer(is_switch ? known->next_pid : known->context_pid, teller.bytes);
-    running->tid = (uint32_t)field_integer(is_switch ? known->next_tid : known->context_tid, teller.bytes);
-    running_name(running, is_switch ? known->next_comm : known->context_name, teller.bytes);
+    if (teller == cursor->running_of)
+        return;
+    bool is_switch = schema_event(schema, event_head(schema, teller).id)->role == EVENT_SWITCH;
+
+    running->pid = (uint32_t)field_integer(is_switch ? known->next_pid : known->context_pid, teller);
+    running->tid = (uint32_t)field_integer(is_switch ? known->next_tid : known->context_tid, teller);
+    running_name(running, is_switch ? known->next_comm : known->context_name, teller);
     running->is_booting = running->comm_length == 0 && running->pid == 0 && !is_switch;
     if (running->comm_length == 0 && running->pid == 0) {
         memcpy(running->comm, "kernel", 6);
         running->comm_length = 6;
     }
     running->is_known = true;
-}
-
-static const struct event_type *type_at(const struct cursor *cursor, const uint8_t *bytes)
-{
-    const struct schema *schema = &cursor->trace->schema;
-
-    return schema_event(schema, event_head(schema, bytes).id);
-}
-
-static void set_running(struct cursor *cursor, const uint8_t *teller)
-{
-    if (teller == cursor->running_of)
-        return;
-    running_set(&cursor->running, &cursor->trace->schema, (struct teller){type_at(cursor, teller), teller});
     cursor->running_of = teller;
 }
 

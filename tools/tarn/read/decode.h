@@ -47,13 +47,6 @@ struct running {
     bool is_booting; /* the CPU has not switched yet: its thread has no name */
 };
 
-/* An event that names the running thread: a context for
- * itself and later events, a switch for later events. */
-struct teller {
-    const struct event_type *type;
-    const uint8_t *bytes;
-};
-
 #define CURSOR_TELLERS 4u
 
 struct cursor {
@@ -136,7 +129,6 @@ struct position cursor_position(const struct cursor *cursor); /* before CURSOR's
  * again. A position inside an event means the next event. */
 bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const struct stream *stream,
                     struct position position, struct reporter *reporter);
-void running_set(struct running *running, const struct schema *schema, struct teller teller);
 const struct running *cursor_find_running(struct cursor *cursor);
 
 /* Returns the last event of this packet that named the

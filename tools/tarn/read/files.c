@@ -273,11 +273,6 @@ static enum mark read_mark(const char *directory, char text[TRACE_MARK_BYTES + 1
     return is_left ? MARK_LEFT : MARK_HELD;
 }
 
-static enum mark find_mark(const char *directory)
-{
-    return read_mark(directory, NULL);
-}
-
 struct trace_link trace_find_link(const char *directory)
 {
     struct trace_link link = {.state = TRACE_LINK_NONE};
@@ -291,7 +286,7 @@ struct trace_link trace_find_link(const char *directory)
 
 bool trace_is_unfinished(const struct trace *trace)
 {
-    return find_mark(trace->directory) == MARK_LEFT;
+    return read_mark(trace->directory, NULL) == MARK_LEFT;
 }
 
 /* Reads the pull's notes about each CPU from file NAME. */
@@ -353,7 +348,7 @@ void trace_cut_partial(struct trace *trace)
 
 static bool open_files(struct trace *trace, struct fail *fail)
 {
-    const enum mark mark = find_mark(trace->directory); /* before the sizes are read */
+    const enum mark mark = read_mark(trace->directory, NULL); /* before the sizes are read */
     const bool is_written = mark == MARK_HELD;
     unsigned strangers = 0;
 

@@ -17,7 +17,6 @@ struct delays {
      * the CPU slept or was just waking up. Called once for each run of BY, in order of time. */
     void (*delayed)(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
                     uint32_t cpu, uint64_t from, uint64_t to);
-    void *owner;
     const struct model *model;
     struct run_ring *rings; /* by rank */
     struct slots places;    /* struct place, by thread number */

@@ -103,25 +103,18 @@ static const char *name_of(const struct pairing *pairing, uint64_t group, char t
     return text;
 }
 
-/* DUR and END: of an interval that was seen completely. A group that is not KNOWN has neither name nor value.
- */
+/* END: of an interval that was seen completely, which took TICKS; 0: another. A group that is not KNOWN has
+ * neither name nor value. */
 static void give(struct pairing *pairing, const char *kind, const struct open_interval *open, bool is_known,
-                 struct value dur, struct value end)
+                 uint64_t ticks, uint64_t end)
 {
     char text[ANALYSIS_NAME_BYTES];
 
-    MAKING_GIVE(&pairing->making, 0, open->begin, VALUE_OF(VALUE_WHEN, open->begin), dur, end,
+    MAKING_GIVE(&pairing->making, 0, open->begin, VALUE_OF(VALUE_WHEN, open->begin),
+                VALUE_IF(end != 0, VALUE_TICKS(ticks, 0)), VALUE_IF(end != 0, VALUE_OF(VALUE_WHEN, end)),
                 value_of_thread(open->thread), value_text(kind),
                 VALUE_IF(is_known, value_text(name_of(pairing, open->group, text))),
                 VALUE_IF(is_known && pairing->interval.group != NULL, VALUE_OF(VALUE_SIGNED, open->group)));
-}
-
-static void give_part(struct pairing *pairing, const char *kind, const struct open_interval *open,
-                      bool is_known)
-{
-    const struct value none = NOTHING;
-
-    give(pairing, kind, open, is_known, none, none);
 }
 
 static void give_not_begun(struct pairing *pairing, const struct cursor *cursor)
@@ -131,7 +124,7 @@ static void give_not_begun(struct pairing *pairing, const struct cursor *cursor)
 
     if (interval->group_of_end != NULL)
         open.group = pair_value(interval->group_of_end, &cursor->event);
-    give_part(pairing, "not begun", &open, interval->group == NULL || interval->group_of_end != NULL);
+    give(pairing, "not begun", &open, interval->group == NULL || interval->group_of_end != NULL, 0, 0);
 }
 
 static void begin_interval(struct pairing *pairing, const struct cursor *cursor,
@@ -152,11 +145,11 @@ static void begin_interval(struct pairing *pairing, const struct cursor *cursor,
     key = pair_key(&interval->pair, &cursor->event, true, whom_of(pairing, cursor, thread));
     open = map_add(&pairing->open, key.first, key.others, key.whom, &is_new);
     if (open == NULL) {
-        give_part(pairing, "no space left", &new, true);
+        give(pairing, "no space left", &new, true, 0, 0);
         return;
     }
     if (!is_new)
-        give_part(pairing, "begun anew", open, true);
+        give(pairing, "begun anew", open, true, 0, 0);
     *open = new;
 }
 
@@ -177,7 +170,7 @@ static void end_interval(struct pairing *pairing, const struct cursor *cursor,
     ticks = cursor->ticks > open->begin ? cursor->ticks - open->begin : 0;
     if (open->thread == thread)
         ticks -= ticks < thread->uncounted - open->uncounted ? ticks : thread->uncounted - open->uncounted;
-    give(pairing, "whole", open, true, VALUE_TICKS(ticks, 0), VALUE_OF(VALUE_WHEN, cursor->ticks));
+    give(pairing, "whole", open, true, ticks, cursor->ticks);
     map_remove(&pairing->open, key.first, key.others, key.whom);
 }
 
@@ -208,7 +201,7 @@ static void finish_pairing(struct making *making)
     struct pairing *pairing = (struct pairing *)making;
 
     for (size_t i = 0; i < pairing->open.count; i++)
-        give_part(pairing, "not ended", map_value(&pairing->open, i), true);
+        give(pairing, "not ended", map_value(&pairing->open, i), true, 0, 0);
 }
 
 /* clang-format off */

@@ -224,7 +224,7 @@ static void tell_waker(struct follower *path, const struct model_thread *thread,
 static void on_delay(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
                      uint32_t cpu, uint64_t from, uint64_t to)
 {
-    struct follower *path = delays->owner;
+    struct follower *path = OUTER(delays, struct follower, delays);
     struct piece *piece = is_followed(path, thread) ? add_piece(path, thread, from, to) : NULL;
 
     if (piece == NULL)
@@ -535,7 +535,6 @@ static const struct path_call *walk_again(struct follower *path)
         map_at(&path->servers,
                functions_pid(functions, FUNCTION_BY_ENDPOINT | functions->servers.entries[i]->key[0]), 0, 0);
     path->making.analysis->model = &path->model;
-    path->delays.owner = path;
     path->delays.delayed = on_delay;
     delays_open(&path->delays, path->making.analysis);
     path->observer = (struct model_observer){

@@ -403,7 +403,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
 static void on_delayed(struct delays *delays, const struct model_thread *thread,
                        const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
 {
-    lock_states_delay(&((struct locks *)delays->owner)->states, thread, by, from, to);
+    lock_states_delay(&OUTER(delays, struct locks, delays)->states, thread, by, from, to);
 }
 
 /* ---- the maker ---- */
@@ -435,7 +435,6 @@ static void open_locks(struct making *making)
     lock_states_open(&locks->states, analysis);
     delays_open(&locks->delays, analysis);
     locks->delays.delayed = on_delayed;
-    locks->delays.owner = locks;
     analysis_map(analysis, &locks->owners, sizeof(struct lock_changes));
     analysis_map(analysis, &locks->chains, sizeof(struct lock_chain));
     analysis_map(analysis, &locks->takings, sizeof(struct lock_taking));

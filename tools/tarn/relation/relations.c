@@ -42,8 +42,8 @@ static void follow_ipi(struct relations *relations, const struct cursor *cursor)
 
     if (cursor->event.type == relations->ipi_send) {
         const struct pending_ipi ipi = {cursor->ticks, cursor->stream->rank, true};
-        uint64_t to = field_integer(relations->ipi_cpu, bytes),
-                 kind = field_integer(relations->ipi_kind, bytes);
+        uint64_t kind = field_integer(relations->ipi_send_fields[0], bytes),
+                 to = field_integer(relations->ipi_send_fields[1], bytes);
         struct pending_ipi *pending = map_at(&relations->ipis, to, kind, 0);
 
         if (pending->is_sent)
@@ -51,7 +51,7 @@ static void follow_ipi(struct relations *relations, const struct cursor *cursor)
         else
             *pending = ipi;
     } else if (cursor->event.type == relations->ipi_entry) {
-        uint64_t kind = field_integer(relations->ipi_entry_kind, bytes);
+        uint64_t kind = field_integer(relations->ipi_entry_fields[0], bytes);
         struct pending_ipi *pending = map_find(&relations->ipis, cursor->stream->cpu, kind, 0);
 
         if (pending == NULL || !pending->is_sent)
@@ -60,29 +60,6 @@ static void follow_ipi(struct relations *relations, const struct cursor *cursor)
                  cursor->ticks > pending->sent ? cursor->ticks - pending->sent : 0, false);
         pending->is_sent = false;
     }
-}
-
-/* Events that lack a field are ignored. */
-static void know_ipis(struct relations *relations)
-{
-    const struct analysis *analysis = relations->analysis;
-    const struct schema *schema = &analysis->trace->schema;
-
-    relations->ipi_cpu = analysis_field(analysis, "irq_ipi_send", "target_cpu");
-    relations->ipi_kind = analysis_field(analysis, "irq_ipi_send", "kind");
-    relations->ipi_entry_kind = analysis_field(analysis, "irq_ipi_entry", "kind");
-    if (relations->ipi_cpu != NULL && relations->ipi_kind != NULL)
-        relations->ipi_send = schema_find_event(schema, "irq_ipi_send");
-    if (relations->ipi_entry_kind != NULL)
-        relations->ipi_entry = schema_find_event(schema, "irq_ipi_entry");
-}
-
-static void know_statedump(struct relations *relations)
-{
-    const struct event_type *begin =
-        schema_find_event(&relations->analysis->trace->schema, "lttng_statedump_start");
-
-    relations->statedump_class = begin != NULL ? TRACE_ID_CLASS(begin->id) : UINT32_MAX;
 }
 
 static void on_event(struct model_observer *self, const struct cursor *cursor,
@@ -185,7 +162,9 @@ static void on_switch(struct model_observer *self, uint32_t cpu, const struct mo
 
 void relations_open(struct relations *relations, struct analysis *analysis)
 {
+    static const char *const ipi_fields[] = {"kind", "target_cpu"};
     const struct schema *schema = &analysis->trace->schema;
+    const struct event_type *dump = schema_find_event(schema, "lttng_statedump_start");
 
     *relations = (struct relations){.analysis = analysis};
     relations->of_type =
@@ -196,8 +175,11 @@ void relations_open(struct relations *relations, struct analysis *analysis)
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         relations->details[kind] = model_detail_field(schema, kind);
     analysis_map(analysis, &relations->ipis, sizeof(struct pending_ipi));
-    know_ipis(relations);
-    know_statedump(relations);
+    relations->ipi_send =
+        analysis_fields(analysis, "irq_ipi_send", ipi_fields, 2, relations->ipi_send_fields);
+    relations->ipi_entry =
+        analysis_fields(analysis, "irq_ipi_entry", ipi_fields, 1, relations->ipi_entry_fields);
+    relations->statedump_class = dump != NULL ? TRACE_ID_CLASS(dump->id) : UINT32_MAX;
 }
 
 static bool has_parameters(const struct making *making, const struct relation_sink *sink)
@@ -423,7 +405,7 @@ bool relations_final(struct relations *relations, enum relation_source source, u
     const struct model *model = relations->analysis->model;
     const struct trace *trace = relations->analysis->trace;
 
-    const struct executable *executable = row->item; /* the one before */
+    const struct executable *executable;
     const struct known_name *name;
 
     *row = (struct relation_row){.relations = relations, .number = number};
@@ -443,11 +425,10 @@ bool relations_final(struct relations *relations, enum relation_source source, u
             number < trace->stream_count && model->cpus[number].thread != NULL &&
             (relations->analysis->filter->streams == NULL || relations->analysis->filter->streams[number]);
         return number < trace->stream_count;
-    case SOURCE_EXECUTABLE: /* from the oldest on */
-        executable = number == 0 ? model->executables.oldest : executable->later;
-        if (executable == NULL)
+    case SOURCE_EXECUTABLE:
+        if (number >= model->executables.all.count)
             return false;
-        row->item = executable;
+        row->item = executable = map_value(&model->executables.all, number);
         row->number = executable->pid;
         row->more = executable->path;
         return true;

@@ -25,7 +25,7 @@ struct relations {
     struct functions functions;                    /* names of calls */
     const struct field *details[ACTIVITIES];       /* whose labels name activities */
     const struct event_type *ipi_send, *ipi_entry; /* NULL: the trace lacks them */
-    const struct field *ipi_cpu, *ipi_kind, *ipi_entry_kind;
+    const struct field *ipi_send_fields[2], *ipi_entry_fields[1];
     uint32_t statedump_class; /* UINT32_MAX: the trace lacks it */
     struct map ipis;          /* of struct pending_ipi by target and kind: sent and not yet taken */
     struct making *makings;   /* those that are wanted */
@@ -46,7 +46,7 @@ bool relations_observe(struct relations *relations); /* false: `fail` says which
 /* Gives the rows that have not ended, with a valid model. */
 void relations_finish(struct relations *relations);
 /* Fills row number NUMBER of a relation of a later source, from the finished model; false: there are no more.
- * ROW is the one before. *IS_ONE: it exists, and the filter selects it. */
+ * *IS_ONE: it exists, and the filter selects it. */
 bool relations_final(struct relations *relations, enum relation_source source, uint64_t number,
                      struct relation_row *row, bool *is_one);
 

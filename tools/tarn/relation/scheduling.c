@@ -176,7 +176,7 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 static void on_delay(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
                      uint32_t cpu, uint64_t from, uint64_t to)
 {
-    struct scheduling *scheduling = delays->owner;
+    struct scheduling *scheduling = OUTER(delays, struct scheduling, delays);
     struct record *record;
 
     if (!wants_on(scheduling, thread, cpu))
@@ -205,7 +205,6 @@ static void open_scheduling(struct making *making)
     scheduling->yield = (uint32_t)field_label_value(numbers, "thread_yield", UINT32_MAX);
     delays_open(&scheduling->delays, analysis);
     scheduling->delays.delayed = on_delay;
-    scheduling->delays.owner = scheduling;
     making->observer.segment = on_segment;
     making->observer.switched = on_switch;
     making->observer.wakeup = on_wakeup;

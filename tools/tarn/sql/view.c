@@ -332,13 +332,12 @@ static bool parse_directive(struct sql_kind *kind, const char *text, struct fail
         ok = parse_text(kind, at, fail);
     } else if (strcmp(word, "columns") == 0) {
         ok = parse_columns(kind, at, fail);
-    } else if (strcmp(word, "for") == 0) {
-        ok = new_statement(kind, (struct statement){.tables = cut(&at, "")}, fail);
-    } else if (strcmp(word, "headings") == 0) {
-        ok = new_statement(kind, (struct statement){.kind = OF_HEADINGS}, fail);
-    } else if (strcmp(word, "note") == 0 || strcmp(word, "answer") == 0) {
+    } else if (list_names("for, headings, note, answer", word)) {
         ok = new_statement(kind,
-                           (struct statement){.kind = *word == 'n' ? OF_NOTE : OF_ANSWER,
+                           (struct statement){.kind = *word == 'f'   ? BEFORE_WALK
+                                                      : *word == 'h' ? OF_HEADINGS
+                                                      : *word == 'n' ? OF_NOTE
+                                                                     : OF_ANSWER,
                                               .tables = *at != '\0' ? cut(&at, "") : NULL},
                            fail);
     } else if (strcmp(word, "print") == 0) {
