@@ -337,20 +337,14 @@ def load_offset(readelf, kernel, loaded_at):
     raise guest.GuestError(f"{kernel} has no data")
 
 
-EVENT = re.compile(r"^\[ *[\d.]+\] cpu (\d+) .*? (\w+): ")
+ADJACENT = """SELECT DISTINCT before, name FROM (SELECT name, cpu_id, lag(name) OVER () AS before, lag(cpu_id) OVER () AS cpu FROM event)
+              WHERE cpu <> cpu_id"""
 
 
 def adjacent(trace):
     """Returns pairs of consecutive events on two CPUs."""
-    listed = subprocess.run([TARN, "list", trace], capture_output=True, text=True, errors="replace").stdout
-    found, last = set(), None
-    for line in listed.splitlines():
-        if match := EVENT.match(line):
-            here = match[1], match[2]
-            if last and last[0] != here[0]:
-                found.add((last[1], here[1]))
-            last = here
-    return found
+    listed = subprocess.run([TARN, "sql", "--csv", trace, ADJACENT], capture_output=True, text=True).stdout
+    return {tuple(line.split(",")) for line in listed.splitlines()[1:]}
 
 
 class Explorer:
