@@ -10,39 +10,6 @@
 
 /* ---- words ---- */
 
-static bool is_name(char letter)
-{
-    return isalnum((unsigned char)letter) || letter == '_';
-}
-
-/* Returns whether LIST has the word of LENGTH bytes at WORD. */
-static bool has_word(const char *list, const char *word, size_t length)
-{
-    while (list != NULL && *list != '\0') {
-        size_t size = 0;
-
-        while (is_name(list[size]))
-            size++;
-        if (size == length && memcmp(list, word, length) == 0)
-            return true;
-        list += size > 0 ? size : 1;
-    }
-    return false;
-}
-
-/* Returns whether the word is an argument of the command or of one of its options. */
-static bool is_argument(const struct command *command, const char *word, size_t length)
-{
-    if (!isupper((unsigned char)*word) || (length == 1 && *word != 'N'))
-        return false; /* one trace is called A, which is also an article */
-    for (unsigned g = 0; g < COMMAND_GROUPS; g++)
-        for (const struct command_option *option = command->groups[g].options;
-             option != NULL && option->name != NULL; option++)
-            if (has_word(option->argument, word, length))
-                return true;
-    return has_word(command->forms, word, length);
-}
-
 static void put_escaped(FILE *to, const char *text, size_t length)
 {
     static const char special[] = "\\-'^~,";
@@ -58,40 +25,27 @@ static void put_escaped(FILE *to, const char *text, size_t length)
     }
 }
 
-static void put_in_font(FILE *to, const char *font, const char *text, size_t length)
-{
-    fputs(font, to);
-    put_escaped(to, text, length);
-    fputs("\\fR", to);
-}
-
-/* Prints a word without spaces in roff. */
+/* Prints a word without spaces in roff: `literals`, options and names of pages are bold. */
 static void put_manual_word(struct page *page, const char *word, size_t length)
 {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+
     for (size_t i = 0, n; i < length; i += n) {
         const char *at = word + i;
+        const bool is_option = strncmp(at, "--", 2) == 0;
 
-        n = 1;
+        n = strspn(at, letters);
+        n = n == 0 ? 1 : i + n < length ? n : length - i;
         if (*at == '`') {
             page->is_literal = !page->is_literal;
             fputs(page->is_literal ? "\\fB" : "\\fR", page->to);
-            continue;
+        } else if (!page->is_literal && ((is_option && n > 2) || strncmp(at + n, "(1)", 3) == 0)) {
+            fputs("\\fB", page->to);
+            put_escaped(page->to, at, n);
+            fputs("\\fR", page->to);
+        } else {
+            put_escaped(page->to, at, n);
         }
-        while (is_name(*at) && i + n < length &&
-               (is_name(at[n]) || (islower((unsigned char)*at) && at[n] == '-')))
-            n++;
-        if (!page->is_literal && *at == '-' && i + 1 < length && at[1] == '-')
-            n = 2 + strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-");
-        if (page->is_literal)
-            put_escaped(page->to, at, n);
-        else if (n > 2 && *at == '-')
-            put_in_font(page->to, "\\fB", at, n);
-        else if (i + n < length && strncmp(at + n, "(1)", 3) == 0)
-            put_in_font(page->to, "\\fB", at, n);
-        else if (is_argument(page->command, at, n))
-            put_in_font(page->to, "\\fI", at, n);
-        else
-            put_escaped(page->to, at, n);
     }
 }
 

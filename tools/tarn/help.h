@@ -6,7 +6,7 @@
  * paragraphs, lists, and literal lines, indented by 4. A list whose items begin with "`WORD`: " explains
  * these words. --help ends before the first heading. The manual has all; sections ("#") follow the options,
  * subsections ("##") at the start precede them. In the manual, options, `literals` and names of other pages
- * become bold, and names of arguments italic.
+ * become bold.
  */
 #ifndef TARN_HELP_H
 #define TARN_HELP_H

@@ -37,8 +37,8 @@ static uint64_t find_first(const struct trace_writer *writer)
     uint64_t first = UINT64_MAX;
 
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        if (writer->cpu[cpu].second < first)
-            first = writer->cpu[cpu].second;
+        if (stream_begin(&writer->cpu[cpu], 1) < first)
+            first = stream_begin(&writer->cpu[cpu], 1);
     return first;
 }
 

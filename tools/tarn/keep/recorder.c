@@ -306,8 +306,8 @@ bool recorder_summarize(const struct recorder *recorder)
         return true;
     now = find_now(recorder);
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        if (writer->cpu[cpu].packets > 0 && writer->cpu[cpu].first < first)
-            first = writer->cpu[cpu].first;
+        if (stream_begin(&writer->cpu[cpu], 0) < first)
+            first = stream_begin(&writer->cpu[cpu], 0);
     if (recorder->cut.count > 0 && recorder->cut.time > first)
         first = recorder->cut.time; /* a CPU that was idle since long before keeps a packet */
     if (recorder->amount.seconds > 0 || recorder->amount.bytes > 0)

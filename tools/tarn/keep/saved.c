@@ -148,7 +148,6 @@ static bool copy_stream(const struct saved *saved, const struct part *part, uint
     const struct trace_writer *writer = saved->writer;
     const uint64_t from = stream_find(writer, cpu, part->from),
                    count = stream_find(writer, cpu, part->to) - from + 1;
-    uint64_t base;
     char name[16];
     bool ok;
     int fd;
@@ -157,7 +156,7 @@ static bool copy_stream(const struct saved *saved, const struct part *part, uint
     fd = openat(to_directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
-    ok = stream_discarded(writer, cpu, from, &base) && stream_copy(writer, cpu, from, count, fd, 0, base);
+    ok = stream_copy(writer, cpu, from, count, fd, 0, writer->cpu[cpu].places[from].discarded);
     return (close(fd) == 0) & ok;
 }
 

@@ -16,24 +16,7 @@
 /* The offset of the packet at PLACE, or of the end of the file. */
 static uint64_t stream_offset(const struct stream_writer *stream, uint64_t place)
 {
-    return place < stream->packets ? stream->places[place] : stream->bytes;
-}
-
-static bool read_word(const struct trace_writer *writer, int fd, off_t offset, uint64_t *value)
-{
-    errno = EIO;
-    if (pread(fd, value, sizeof(*value), offset) != (ssize_t)sizeof(*value))
-        return false;
-    *value = writer_64(writer, *value);
-    return true;
-}
-
-bool stream_discarded(const struct trace_writer *writer, uint32_t cpu, uint64_t place, uint64_t *count)
-{
-    const struct stream_writer *stream = &writer->cpu[cpu];
-    uint64_t offset = stream_offset(stream, place) + offsetof(struct trace_packet, events_discarded);
-
-    return read_word(writer, stream->fd, (off_t)offset, count);
+    return place < stream->packets ? stream->places[place].offset : stream->bytes;
 }
 
 uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t time)
@@ -43,10 +26,9 @@ uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t t
 
     /* Invariant: packet `low` begins at or before `time`, or is the first; packet `high` does not. */
     while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2, begin;
-        uint64_t offset = stream_offset(stream, middle) + offsetof(struct trace_packet, timestamp_begin);
+        uint64_t middle = low + (high - low) / 2;
 
-        if (read_word(writer, stream->fd, (off_t)offset, &begin) && begin <= time)
+        if (stream->places[middle].begin <= time)
             low = middle;
         else
             high = middle;
@@ -82,17 +64,11 @@ static bool copy_bytes(int from_fd, off_t from, int to_fd, off_t to, uint64_t si
     return true;
 }
 
-/* The packet begins at an offset of the file. A count that is smaller, which is damage of the guest's,
- * becomes 0: readers still find that it decreased. */
-static bool rebase(const struct trace_writer *writer, int fd, uint64_t packet, uint64_t base)
+/* A count that is smaller, which is damage of the guest's, becomes 0: readers still find that it decreased.
+ */
+static uint64_t rebase(uint64_t count, uint64_t base)
 {
-    off_t offset = (off_t)(packet + offsetof(struct trace_packet, events_discarded));
-    uint64_t count;
-
-    if (!read_word(writer, fd, offset, &count))
-        return false;
-    count = writer_64(writer, count > base ? count - base : 0);
-    return pwrite(fd, &count, sizeof(count), offset) == (ssize_t)sizeof(count);
+    return count > base ? count - base : 0;
 }
 
 bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from, uint64_t count, int fd,
@@ -103,9 +79,15 @@ bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from,
 
     if (!copy_bytes(stream->fd, (off_t)begin, fd, (off_t)to, stream_offset(stream, from + count) - begin))
         return false;
-    for (uint64_t i = 0; i < count && base != 0; i++)
-        if (!rebase(writer, fd, to + stream_offset(stream, from + i) - begin, base))
+    for (uint64_t i = from; i < from + count && base != 0; i++) {
+        const uint64_t discarded = writer_64(writer, rebase(stream->places[i].discarded, base));
+        const uint64_t packet = to + stream->places[i].offset - begin;
+
+        if (pwrite(fd, &discarded, sizeof(discarded),
+                   (off_t)(packet + offsetof(struct trace_packet, events_discarded))) !=
+            (ssize_t)sizeof(discarded))
             return false;
+    }
     return true;
 }
 
@@ -161,7 +143,8 @@ static bool open_new(struct head_cut *cut, const struct trace_writer *writer)
 
     name_new(cut->cpu, name);
     cut->fd = openat(writer->directory_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return cut->fd >= 0 && stream_discarded(writer, cut->cpu, cut->from, &cut->base);
+    cut->base = writer->cpu[cut->cpu].places[cut->from].discarded;
+    return cut->fd >= 0;
 }
 
 /* The copy has all packets: it takes the stream's place. */
@@ -169,26 +152,22 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
 {
     struct stream_writer *stream = &writer->cpu[cut->cpu];
     char old[24], new[24];
-    const uint64_t from = stream_offset(stream, cut->from),
-                   begin = offsetof(struct trace_packet, timestamp_begin);
-    uint64_t first, second = UINT64_MAX;
+    const uint64_t from = stream_offset(stream, cut->from);
 
     name_new(cut->cpu, new);
     snprintf(old, sizeof(old), "cpu%u", cut->cpu);
-    if (!read_word(writer, cut->fd, (off_t)begin, &first) ||
-        (cut->copied > 1 &&
-         !read_word(writer, cut->fd, (off_t)(begin + stream_offset(stream, cut->from + 1) - from),
-                    &second)) ||
-        renameat(writer->directory_fd, new, writer->directory_fd, old) != 0)
+    if (renameat(writer->directory_fd, new, writer->directory_fd, old) != 0)
         return false;
     close(stream->fd);
     stream->fd = cut->fd;
     cut->fd = -1;
-    stream->first = first;
-    stream->second = second;
     stream->packets -= cut->from;
-    for (uint64_t i = 0; i < stream->packets; i++)
-        stream->places[i] = stream->places[cut->from + i] - from;
+    for (uint64_t i = 0; i < stream->packets; i++) {
+        const struct packet_place *place = &stream->places[cut->from + i];
+
+        stream->places[i] =
+            (struct packet_place){place->offset - from, place->begin, rebase(place->discarded, cut->base)};
+    }
     stream->bytes -= from;
     stream->removed += cut->from;
     stream->removed_bytes += from;

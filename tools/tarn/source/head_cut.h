@@ -42,7 +42,5 @@ uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time);
  * their `events_discarded`. On false, errno is set. */
 bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from, uint64_t count, int fd,
                  uint64_t to, uint64_t base);
-/* Reads the `events_discarded` of the packet at PLACE. On false, errno is set. */
-bool stream_discarded(const struct trace_writer *writer, uint32_t cpu, uint64_t place, uint64_t *count);
 
 #endif

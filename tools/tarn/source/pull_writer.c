@@ -79,7 +79,7 @@ bool open_trace_writer(struct trace_writer *writer, const char *directory, bool 
 {
     *writer = (struct trace_writer){.hello = *hello, .directory_fd = -1, .unfinished_fd = -1};
     for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++)
-        writer->cpu[cpu] = (struct stream_writer){.fd = -1, .second = UINT64_MAX};
+        writer->cpu[cpu] = (struct stream_writer){.fd = -1};
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return fail_set(fail, "cannot make %s: %s", directory, strerror(errno));
     writer->directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -430,11 +430,10 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     if (stream->started)
         writer->missing += number - stream->next;
     stream->started = true;
-    if (stream->packets <= 1)
-        *(stream->packets == 0 ? &stream->first : &stream->second) = header->timestamp_begin;
     stream->places =
         array_grow(stream->places, stream->packets, &stream->place_capacity, sizeof(stream->places[0]));
-    stream->places[stream->packets++] = stream->bytes;
+    stream->places[stream->packets++] = (struct packet_place){stream->bytes, header->timestamp_begin,
+                                                              count_for_readers(writer, stream, header)};
     stream->bytes += header->packet_size / 8;
     stream->next = number + 1;
     stream->begin = header->timestamp_begin;

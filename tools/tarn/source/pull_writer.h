@@ -12,20 +12,23 @@
 #include <tools/tarn/read/schema.h>
 #include <tools/tarn/source/source.h>
 
+/* A packet as it is in the file. */
+struct packet_place {
+    uint64_t offset, begin, discarded;
+};
+
 struct stream_writer {
     int fd; /* -1: no file yet */
     bool started;
     uint64_t bytes;   /* of the file: packets have different sizes */
     uint64_t packets; /* number in the file */
-    uint64_t *places; /* of each of them: its offset in the file */
+    struct packet_place *places;
     size_t place_capacity;
     /* how many were before them in the file, and their bytes (head_cut.h) */
     uint64_t removed, removed_bytes;
-    uint64_t first;  /* start time of the first packet in the file */
-    uint64_t second; /* of the second; UINT64_MAX: there is none */
-    uint64_t next;   /* number of the packet expected next */
-    uint64_t begin;  /* start time of the last packet */
-    uint64_t end;    /* end time of the last packet */
+    uint64_t next;  /* number of the packet expected next */
+    uint64_t begin; /* start time of the last packet */
+    uint64_t end;   /* end time of the last packet */
     uint64_t discarded_first, discarded_last;
     uint64_t discarded_base; /* count - `events_discarded` in the file, which begins with 0 */
     uint64_t events;         /* logged up to the end of the last packet's written part: as `events_before` */
@@ -54,6 +57,12 @@ struct trace_writer {
     uint64_t cut_off;                /* events lost by cutting; those before a gap count with the gap */
     bool cut_off_is_least;           /* a minimum: nothing tells how many some packets had */
 };
+
+/* Returns the start time of packet NUMBER in the file; UINT64_MAX: there is none. */
+static inline uint64_t stream_begin(const struct stream_writer *stream, uint64_t number)
+{
+    return number < stream->packets ? stream->places[number].begin : UINT64_MAX;
+}
 
 /* To the byte order of the guest's packets, or from it. */
 static inline uint64_t writer_64(const struct trace_writer *writer, uint64_t value)
