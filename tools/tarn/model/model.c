@@ -57,6 +57,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->stays_period = 1;
     names_open(&model->names, &trace->schema);
     executables_open(&model->executables);
+    map_open(&model->ended, sizeof(const struct model_thread *));
     map_open(&model->processes, sizeof(struct model_process));
     model->processes.limit = MODEL_PROCESSES_MAX;
     model->cpus = alloc_zero(trace->stream_count + 1, sizeof(model->cpus[0]));
@@ -168,6 +169,7 @@ void model_close(struct model *model)
     names_close(&model->names);
     executables_close(&model->executables);
     map_close(&model->processes);
+    map_close(&model->ended);
     free(model->cpus);
     free(model->actions);
     free(model->limits);

@@ -294,6 +294,7 @@ struct model {
     bool has_news;
     struct model_limit *limits;   /* by event index; saved in checkpoints */
     struct map processes;         /* of struct model_process, by pid */
+    struct map ended;             /* of const struct model_thread *, by tid */
     struct model_action *actions; /* by event index */
     uint32_t number_receive;      /* of the system call ipc_receive, or UINT32_MAX */
     struct arena arena;
@@ -348,6 +349,8 @@ static inline bool model_has_waited(const struct model *model, const struct mode
 const char *model_thread_name(const struct model *model, const struct model_thread *thread);
 /* Returns a living thread; NULL: none. */
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid);
+/* The same, or else the last one that ended. */
+const struct model_thread *model_find_last(const struct model *model, uint32_t tid);
 void model_set_sampling_counter(struct model *model, const char *name, size_t length);
 /* NULL: unknown. */
 const struct model_process *model_process(const struct model *model, uint32_t pid);

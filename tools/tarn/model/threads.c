@@ -164,6 +164,7 @@ void thread_end(struct model *model, struct model_thread *thread)
     thread->has_ended = true;
     thread->end = thread->segment;
     tell_thread(model, thread, true);
+    *(const struct model_thread **)map_at(&model->ended, thread->tid, 0, 0) = thread;
     thread->segment = UINT64_MAX; /* no more segments */
     thread_forget(model, thread);
 }
@@ -235,6 +236,14 @@ void model_begin_stays(struct model *model, uint64_t at)
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid)
 {
     return thread_find(model, tid, 0);
+}
+
+const struct model_thread *model_find_last(const struct model *model, uint32_t tid)
+{
+    const struct model_thread *thread = thread_find(model, tid, 0);
+    const struct model_thread *const *ended = thread == NULL ? map_find(&model->ended, tid, 0, 0) : NULL;
+
+    return ended != NULL && (*ended)->tid == tid ? *ended : thread;
 }
 
 const char *model_thread_name(const struct model *model, const struct model_thread *thread)

@@ -27,7 +27,6 @@ struct counting {
     struct making making;                          /* first */
     const struct event_type *types[KINDS], *bound; /* NULL: the trace does not have it */
     const struct field *fields[KINDS][FIELDS], *bound_fields[BOUND_FIELDS];
-    struct slots previous; /* by rank of CPU: struct model_thread *, the thread that it ran before */
     struct slot {
         char name[NAME_BYTES]; /* "": unknown */
         uint64_t bits;
@@ -56,24 +55,13 @@ static void on_bound(struct counting *counting, const struct event *event)
     counting->slot_count = slots > counting->slot_count ? slots : counting->slot_count;
 }
 
-/* A run is logged right after the switch that ended it. */
-static void on_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
-                      enum model_state new_state, const struct model_thread *next, uint64_t ticks)
-{
-    *(const struct model_thread **)slots_at(&MAKING_OF(self, struct counting)->previous, cpu) = prev;
-}
-
 /* The thread that an event is about; NULL: unknown. It may have ended with the run that is logged. */
-static const struct model_thread *thread_of(struct counting *counting, unsigned kind,
-                                            const struct cursor *cursor)
+static const struct model_thread *thread_of(const struct counting *counting, unsigned kind,
+                                            const struct event *event)
 {
-    uint32_t tid = (uint32_t)field_integer(counting->fields[kind][TID], cursor->event.bytes);
-    const struct model_thread *prev =
-        *(const struct model_thread **)slots_at(&counting->previous, cursor->rank);
+    uint32_t tid = (uint32_t)field_integer(counting->fields[kind][TID], event->bytes);
 
-    if (tid == 0)
-        return NULL;
-    return prev != NULL && prev->tid == tid ? prev : model_find_thread(counting->making.analysis->model, tid);
+    return tid != 0 ? model_find_last(counting->making.analysis->model, tid) : NULL;
 }
 
 static bool is_wanted(struct analysis *analysis, const struct cursor *cursor,
@@ -112,7 +100,7 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
         on_bound(counting, &cursor->event);
     for (unsigned kind = 0; kind < KINDS; kind++)
         if (type == counting->types[kind]) {
-            const struct model_thread *thread = thread_of(counting, kind, cursor);
+            const struct model_thread *thread = thread_of(counting, kind, &cursor->event);
 
             if (is_wanted(counting->making.analysis, cursor, thread))
                 give_counts(counting, kind, cursor, thread);
@@ -124,7 +112,6 @@ static void open_counting(struct making *making)
     struct counting *counting = (struct counting *)making;
     const struct analysis *analysis = making->analysis;
 
-    analysis_slots(making->analysis, &counting->previous, sizeof(struct model_thread *));
     counting->bound =
         analysis_fields(analysis, "counter_bound", bound_fields, BOUND_FIELDS, counting->bound_fields);
     if (counting->bound == NULL || counting->bound_fields[NAME]->kind != FIELD_STRING)
@@ -133,7 +120,6 @@ static void open_counting(struct making *making)
         counting->types[kind] =
             analysis_fields(analysis, kinds[kind].event, kinds[kind].fields, FIELDS, counting->fields[kind]);
     making->observer.event = on_event;
-    making->observer.switched = on_switch;
 }
 
 static void finish_counting(struct making *making)

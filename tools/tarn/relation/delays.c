@@ -20,15 +20,10 @@ struct place {
     uint64_t since; /* ticks: earlier ready time is attributed already */
 };
 
-static void know_event(struct delays *delays, unsigned which, const struct analysis *analysis,
-                       const char *event, const char *cpu)
+static void know_event(struct queue_event *known, const struct analysis *analysis, const char *event,
+                       const char *cpu)
 {
-    const struct field *tid = analysis_field(analysis, event, "tid"),
-                       *at = analysis_field(analysis, event, cpu);
-
-    if (tid != NULL && at != NULL)
-        delays->events[which] =
-            (struct queue_event){schema_find_event(&analysis->trace->schema, event), tid, at};
+    known->type = analysis_fields(analysis, event, (const char *const[]){"tid", cpu}, 2, known->fields);
 }
 
 void delays_open(struct delays *delays, struct analysis *analysis)
@@ -36,9 +31,9 @@ void delays_open(struct delays *delays, struct analysis *analysis)
     delays->model = analysis->model;
     delays->rings = arena_alloc(&analysis->arena, analysis->trace->stream_count * sizeof(delays->rings[0]));
     analysis_slots(analysis, &delays->places, sizeof(struct place));
-    know_event(delays, 0, analysis, "sched_enqueue", "cpu");
-    know_event(delays, 1, analysis, "sched_wakeup", "target_cpu");
-    know_event(delays, 2, analysis, "sched_migrate_task", "dest_cpu");
+    know_event(&delays->events[0], analysis, "sched_enqueue", "cpu");
+    know_event(&delays->events[1], analysis, "sched_wakeup", "target_cpu");
+    know_event(&delays->events[2], analysis, "sched_migrate_task", "dest_cpu");
 }
 
 /* Adds a segment; consecutive ones of a thread become one run. */
@@ -109,8 +104,8 @@ void delays_take(struct delays *delays, const struct cursor *cursor, unsigned wh
 {
     const struct queue_event *event = &delays->events[which];
     const struct model_thread *thread =
-        model_find_thread(delays->model, (uint32_t)field_integer(event->tid, cursor->event.bytes));
-    unsigned rank = trace_find_cpu(cursor->trace, field_integer(event->cpu, cursor->event.bytes));
+        model_find_thread(delays->model, (uint32_t)field_integer(event->fields[0], cursor->event.bytes));
+    unsigned rank = trace_find_cpu(cursor->trace, field_integer(event->fields[1], cursor->event.bytes));
     struct place *place;
 
     if (thread == NULL || thread->is_idle || thread->state == MODEL_RUNNING ||

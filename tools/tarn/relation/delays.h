@@ -23,7 +23,7 @@ struct delays {
     /* the events that name a thread's queue, and their fields */
     struct queue_event {
         const struct event_type *type;
-        const struct field *tid, *cpu;
+        const struct field *fields[2]; /* the thread, the CPU */
     } events[3];
 };
 

@@ -63,8 +63,6 @@ struct locks {
     struct map chains;   /* struct lock_chain by class, the thread's pid, hash */
     struct map takings;  /* struct lock_taking by thread number, address, pid and class */
     struct map sleepers; /* struct lock_sleeper by thread number */
-    /* struct model_thread by tid: a thread that released a lock may end before the next acquisition */
-    struct map ended;
     uint64_t wait_count; /* including the current one */
 };
 
@@ -121,21 +119,8 @@ static struct lock_changes *owners_of(struct locks *locks, const struct lock_eve
 static const struct model_thread *holder_of(const struct locks *locks, const struct lock_event *event)
 {
     uint32_t tid = (uint32_t)number_in(locks, event, HOLDER, NOT_KNOWN);
-    const struct model_thread *thread, *const *ended;
 
-    if (tid == NOT_KNOWN || tid == 0)
-        return NULL;
-    thread = model_find_thread(locks->making.analysis->model, tid);
-    ended = thread == NULL ? map_find(&locks->ended, tid, 0, 0) : NULL;
-    return ended != NULL ? *ended : thread;
-}
-
-static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
-                      uint64_t ticks)
-{
-    if (has_ended)
-        *(const struct model_thread **)map_at(&MAKING_OF(self, struct locks)->ended, thread->tid, 0, 0) =
-            thread;
+    return tid != NOT_KNOWN && tid != 0 ? model_find_last(locks->making.analysis->model, tid) : NULL;
 }
 
 /* ---- call chains ---- */
@@ -439,10 +424,8 @@ static void open_locks(struct making *making)
     analysis_map(analysis, &locks->chains, sizeof(struct lock_chain));
     analysis_map(analysis, &locks->takings, sizeof(struct lock_taking));
     analysis_map(analysis, &locks->sleepers, sizeof(struct lock_sleeper));
-    analysis_map(analysis, &locks->ended, sizeof(const struct model_thread *));
     making->observer.event = on_event;
     making->observer.segment = on_segment;
-    making->observer.thread = on_thread;
 }
 
 static void finish_locks(struct making *making)
