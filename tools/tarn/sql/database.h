@@ -3,7 +3,7 @@
  * database.h - an SQLite database whose tables are the relations of a trace; nothing is imported.
  *
  * Besides the relations there are the functions and table-valued functions of functions.c, and two kinds of
- * tables that count while the trace is read once, however many there are (fold.h):
+ * tables that count while the trace is read once, however many there are (fold.c):
  *
  *   CREATE VIRTUAL TABLE NAME USING fold(RELATION, TERM, ...)
  *

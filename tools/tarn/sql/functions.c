@@ -14,7 +14,7 @@
  * thread_pid(UTID)
  *   ipc_server(WHOM), ipc_pid(WHOM), ipc_function(WHOM, LABEL)
  *
- * X is a number, or the distribution that a fold counted (fold.h): a blob that names a holder. A number's
+ * X is a number, or the distribution that a fold counted (fold.c): a blob that names a holder. A number's
  * distribution is exact to 1/64. Table-valued functions are histogram(X) and interval_intersect(QUERY,
  * QUERY): the times that two lists of intervals have in common. Each query returns ts, dur, and optionally a
  * key; intervals with different keys do not meet, and those of one list and key must not overlap.

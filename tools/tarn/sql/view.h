@@ -3,7 +3,7 @@
  * view.h - analyses that are written in SQL: analysis/NAME.sql, and a user's own in ~/.config/tarn.
  *
  * relation/README.md says how to write one. What precedes the first table runs before the walk and makes
- * folds (sql/fold.h), which count during the walk. Afterwards each SELECT fills its table. So an analysis in
+ * folds (sql/fold.c), which count during the walk. Afterwards each SELECT fills its table. So an analysis in
  * SQL is an analysis like others: it works in a walk that others share, on a growing trace, for a part of
  * one.
  */
