@@ -118,4 +118,4 @@ FOREIGN = {
 }
 
 # How many files the ways in docs/ways.md pass, in its order.
-WAYS = [34, 12]
+WAYS = [33, 12]
