@@ -7,8 +7,14 @@
  * to its last is the drain's. What a server does for a call of a draining thread is the drain's, too.
  *
  * After lost events it is unknown whether a thread still drains, until its next mark.
+ *
+ * What logging cost (`trace bench` in the guest) is subtracted from the time of threads. The clock is read
+ * early in the logging path (trace/ring/restart.h), so most of an event's cost comes after its time. So it
+ * delays the thread that runs after the event, and the clients that wait for that thread.
  */
 #include <tools/tarn/model/activities.h>
+
+#define CLIENTS_MAX 16u /* a bound, should damaged events make calls go round */
 
 /* Events of the classes sched and timer are about one thread, which need not be the one that runs. */
 static uint16_t find_subject(const struct schema *schema, const struct event_type *type)
@@ -159,4 +165,42 @@ bool count_segment(struct model *model, struct model_thread *thread, uint64_t fr
     thread->segment_deducted = rest < to - from ? rest : to - from; /* the next segment lacks the rest */
     thread->deducted += thread->segment_deducted;
     return true;
+}
+
+/* ---- costs ---- */
+
+void model_subtract_costs(struct model *model)
+{
+    model->subtracts_costs = true;
+    model->plain_from = UINT64_MAX;
+    model->wants_segments = true; /* for count_segment */
+    model->wants_events = true;   /* for subtract_cost */
+}
+
+/* Returns the whole ticks. */
+static uint64_t delay_thread(struct model_thread *thread, uint32_t cost)
+{
+    uint64_t all = (uint64_t)thread->cost_rest + cost;
+
+    thread->cost_rest = (uint32_t)(all % 1000);
+    thread->uncounted += all / 1000;
+    return all / 1000;
+}
+
+/* The drain's time does not count anyway. */
+void subtract_cost(struct model *model, struct model_thread *thread, const struct event_type *type)
+{
+    uint32_t cost = type->cost_ticks[1];
+
+    if (!is_in_range(model) || thread == NULL || model_leaves_out(model, thread))
+        return;
+    model->subtracted.without += cost == 0;
+    model->subtracted.events += cost != 0;
+    if (cost == 0 || thread == model->nobody || model_is_asleep(thread))
+        return;
+    model->subtracted.ticks += delay_thread(thread, cost);
+    for (unsigned i = 0; i < CLIENTS_MAX && thread->serving != NULL; i++) {
+        thread = thread->serving->client;
+        delay_thread(thread, cost);
+    }
 }

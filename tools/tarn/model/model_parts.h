@@ -151,13 +151,10 @@ static inline bool is_interrupted(const struct model_thread *thread)
     return top == ACTIVITY_IRQ || top == ACTIVITY_IPI;
 }
 
-/* ---- costs.c ---- */
+/* ---- drain.c ---- */
 
 /* The thread that runs after an event of that type. */
 void subtract_cost(struct model *model, struct model_thread *thread, const struct event_type *type);
-
-/* ---- drain.c ---- */
-
 /* Decides which part of a segment, cut to the range, does not count. Returns false if nothing does. */
 bool count_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
 /* It is not known any more whether the thread drains. */
@@ -213,8 +210,6 @@ static inline struct model_thread *running_thread(const struct model *model, con
 {
     return cpu->thread != model->nobody ? cpu->thread : NULL;
 }
-
-/* ---- processes.c ---- */
 
 struct model_process *process_know(struct model *model, uint32_t pid); /* for changes; NULL: too many */
 /* Adds MORE to the number of living threads of PID; does nothing for an unknown process. */
