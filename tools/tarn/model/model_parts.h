@@ -61,6 +61,10 @@ void threads_reserve(struct model *model, uint32_t count);            /* for num
 void thread_forget(struct model *model, struct model_thread *thread); /* removes it from the tables */
 void thread_end(struct model *model, struct model_thread *thread);
 
+struct model_process *process_know(struct model *model, uint32_t pid); /* for changes; NULL: too many */
+/* Adds MORE to the number of living threads of PID; does nothing for an unknown process. */
+void process_count_living(struct model *model, uint32_t pid, int more);
+
 void tell_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
 /* Slow path of end_stay: reports to observers. */
 void tell_stay(struct model *model, struct model_thread *thread);
@@ -210,10 +214,6 @@ static inline struct model_thread *running_thread(const struct model *model, con
 {
     return cpu->thread != model->nobody ? cpu->thread : NULL;
 }
-
-struct model_process *process_know(struct model *model, uint32_t pid); /* for changes; NULL: too many */
-/* Adds MORE to the number of living threads of PID; does nothing for an unknown process. */
-void process_count_living(struct model *model, uint32_t pid, int more);
 
 /* ---- events ---- */
 
