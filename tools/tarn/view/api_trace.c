@@ -82,7 +82,7 @@ static void add_texts(const struct blob_array *texts, struct json *json)
 
 static void add_losses(const struct view *view, struct json *json)
 {
-    json_add(json, "lost:{reports:%lu texts:[", view->index.losses.reports + view->judged_count);
+    json_add(json, "lost:{reports:%lu texts:[", view->index.report_count + view->judged_count);
     add_texts(&view->judged, json);
     add_texts(&view->index.reports, json);
     json_add(json, "]}");

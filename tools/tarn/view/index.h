@@ -19,6 +19,7 @@
 #ifndef TARN_INDEX_H
 #define TARN_INDEX_H
 
+#include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/order.h>
 #include <tools/tarn/view/node.h>
 
@@ -44,11 +45,7 @@ struct blob_array {
     struct buffer ends; /* uint64_t each: the end of item i */
 };
 
-struct index_losses {
-    uint64_t events, packets, cut, damaged;
-    uint64_t reports; /* of all of these */
-    bool before;      /* some were lost before the trace begins */
-};
+#define INDEX_LOSSES_BYTES offsetof(struct losses, lacks) /* of the losses, in a checkpoint */
 
 /* Facts about threads of the whole trace, which have the model's numbers. */
 struct index_thread {
@@ -79,8 +76,9 @@ struct index {
     bool has_beginning;  /* it is final, even if the trace grows */
     uint64_t events;
     uint64_t begin, end; /* ticks; all events are before end */
-    struct index_losses losses;
-    bool is_partial; /* under construction: the streams contain more */
+    struct losses losses;
+    uint64_t report_count; /* of all of these */
+    bool is_partial;       /* under construction: the streams contain more */
 };
 
 /* How many times larger than with few CPUs blocks are. */

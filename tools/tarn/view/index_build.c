@@ -2,7 +2,6 @@
 /* index_build.c - makes the index in one walk over the trace; see index.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/read/losses.h>
 #include <tools/tarn/view/index_walk.h>
 
 #define LONGEST_NS (1ll << 53) /* the largest integers that are exact in JSON */
@@ -13,7 +12,6 @@ struct builder {
     const struct trace *trace;
     struct index_yield *yield;
     struct merge merge;
-    struct losses losses;
     struct report_keeper keeper;
     struct position *positions;
     struct tally block;     /* of the open block */
@@ -56,7 +54,8 @@ static void save_checkpoint(struct builder *builder)
     merge_save(&builder->merge, builder->positions);
     buffer_add(&array->bytes, builder->positions,
                builder->trace->stream_count * sizeof(builder->positions[0]));
-    buffer_add(&array->bytes, &builder->index->losses, sizeof(builder->index->losses));
+    buffer_add(&array->bytes, &builder->index->losses, INDEX_LOSSES_BYTES);
+    buffer_add(&array->bytes, &builder->index->report_count, sizeof(builder->index->report_count));
     model_save(builder->index->model, &array->bytes);
     blob_array_end(array);
     model_save_snapshot(builder->index->model, &builder->index->snapshots.bytes);
@@ -66,24 +65,13 @@ static void save_checkpoint(struct builder *builder)
 static void restore_checkpoint(struct builder *builder, size_t strides)
 {
     struct buffer_reader reader = blob_array_get(&builder->index->checkpoints, strides - 1);
+    struct losses losses;
 
     buffer_get(&reader, builder->positions, builder->trace->stream_count * sizeof(builder->positions[0]));
-    buffer_get(&reader, &builder->index->losses, sizeof(builder->index->losses));
+    buffer_get(&reader, &losses, INDEX_LOSSES_BYTES);
+    losses_add(&builder->index->losses, &losses);
+    buffer_get(&reader, &builder->index->report_count, sizeof(builder->index->report_count));
     model_restore(builder->index->model, reader.at, reader.left);
-}
-
-static void note_losses(struct builder *builder)
-{
-    struct index_losses *sum = &builder->index->losses;
-    struct losses *new = &builder->losses;
-
-    sum->events += new->lost_events;
-    sum->packets += new->lost_packets;
-    sum->cut += new->cut_packets;
-    sum->damaged += new->damaged;
-    sum->before |= new->lost_unknown;
-    losses_open(new, builder->trace);
-    new->quiet = true;
 }
 
 static void note_thread(struct builder *builder, const struct model_thread *thread)
@@ -147,7 +135,6 @@ static void close_block(struct builder *builder, uint64_t end)
     index->end = end;
     tally_extend(tally, end);
     add_node(builder, 0, tally);
-    note_losses(builder);
 }
 
 /* Begins a new block with the current event, at TICKS, if time has advanced. False: stop. */
@@ -223,9 +210,7 @@ static void begin_walk(struct builder *builder, size_t strides)
     cut_index(index, strides);
     index->end = begin;
     index->events = builder->number;
-    if (strides == 0)
-        memset(&index->losses, 0, sizeof(index->losses));
-    blob_array_cut(&index->reports, index->losses.reports);
+    blob_array_cut(&index->reports, index->report_count);
     builder->latest = strides > 0 ? begin - 1 : 0;
     open_block(builder, begin);
 }
@@ -238,7 +223,7 @@ static void build(struct builder *builder, size_t strides)
     tally_observe(&builder->observer, &builder->block);
     model_observe(index->model, &builder->observer.observer);
     builder->keeper =
-        report_keeper(builder->trace, &index->reports, &index->losses.reports, &builder->losses.reporter);
+        report_keeper(builder->trace, &index->reports, &index->report_count, &index->losses.reporter);
     merge_open_at(&builder->merge, builder->trace, builder->positions, &builder->keeper.reporter);
     index->is_partial = true;
     index->is_partial = !take_events(builder);
@@ -289,8 +274,9 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
     tally_open(&builder.block, trace);
     tally_open(&builder.sum, trace);
-    losses_open(&builder.losses, trace);
-    builder.losses.quiet = true;
+    losses_open(&index->losses, trace);
+    index->losses.quiet = true;
+    index->report_count = 0;
     index_open_model(index, trace, strides);
     build(&builder, strides);
     tally_close(&builder.block);

@@ -9,13 +9,12 @@ static void open_at(struct walk *walk, const struct trace *trace, const struct i
                     struct buffer_reader *reader)
 {
     struct position *positions = alloc_zero(trace->stream_count + 1, sizeof(*positions));
-    struct index_losses losses;
 
     *reader = (struct buffer_reader){0};
     if (stride > 0) {
         *reader = blob_array_get(&index->checkpoints, stride - 1);
         buffer_get(reader, positions, trace->stream_count * sizeof(*positions));
-        buffer_get(reader, &losses, sizeof(losses));
+        buffer_skip(reader, reader->failed ? 0 : INDEX_LOSSES_BYTES + sizeof(index->report_count));
     }
     walk->next = stride > 0 && !reader->failed ? index_first(index, stride * INDEX_STRIDE) : 0;
     merge_open_at(&walk->merge, trace, positions, NULL);

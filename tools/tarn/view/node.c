@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <tools/tarn/view/node.h>
 
-#define NEAR 16u /* how far back the list of threads that ran is searched */
-
 void tally_open(struct tally *tally, const struct trace *trace)
 {
     memset(tally, 0, sizeof(*tally));
@@ -69,14 +67,24 @@ const uint64_t *tally_ticks(const struct tally *tally, uint32_t number)
 /* Returns the thread's index in the list of threads that ran, perhaps GUESS. */
 static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
 {
+    uint32_t low = 0, high = cpu->count;
+
     if (guess < cpu->count && cpu->ran[guess].thread == thread)
         return guess;
-    for (uint32_t i = cpu->count; i-- > 0 && cpu->count - i <= NEAR;)
-        if (cpu->ran[i].thread == thread)
-            return i;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+
+        if (cpu->ran[middle].thread < thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < cpu->count && cpu->ran[low].thread == thread)
+        return low;
     cpu->ran = array_grow(cpu->ran, cpu->count, &cpu->size, sizeof(cpu->ran[0]));
-    cpu->ran[cpu->count] = (struct tally_ran){.thread = thread};
-    return cpu->count++;
+    memmove(&cpu->ran[low + 1], &cpu->ran[low], (cpu->count++ - low) * sizeof(cpu->ran[0]));
+    cpu->ran[low] = (struct tally_ran){.thread = thread};
+    return low;
 }
 
 /* Returns the record of a thread that has been in its state since FROM. For a running one, the previous node
@@ -221,32 +229,8 @@ void tally_observe(struct tally_observer *self, struct tally *tally)
 
 /* ---- writing --------------------------------------------------------------------------------------- */
 
-static int compare_ran(const void *left, const void *right)
+static void encode_cpu(const struct tally_cpu *cpu, struct buffer *out)
 {
-    uint32_t a = ((const struct tally_ran *)left)->thread, b = ((const struct tally_ran *)right)->thread;
-
-    return a < b ? -1 : a > b;
-}
-
-static void merge_ran(struct tally_cpu *cpu)
-{
-    uint32_t kept = 0;
-
-    if (cpu->count <= NEAR) /* find_ran has merged them already */
-        return;
-    qsort(cpu->ran, cpu->count, sizeof(cpu->ran[0]), compare_ran);
-    for (uint32_t i = 0; i < cpu->count; i++) {
-        if (kept > 0 && cpu->ran[kept - 1].thread == cpu->ran[i].thread)
-            cpu->ran[kept - 1].ticks += cpu->ran[i].ticks;
-        else
-            cpu->ran[kept++] = cpu->ran[i];
-    }
-    cpu->count = kept;
-}
-
-static void encode_cpu(struct tally_cpu *cpu, struct buffer *out)
-{
-    merge_ran(cpu);
     for (int kind = 0; kind < CPU_KINDS; kind++)
         buffer_add_varint(out, cpu->ticks[kind]);
     buffer_add_varint(out, cpu->count);
@@ -268,7 +252,7 @@ static void encode_thread(uint32_t number, const struct tally_thread *sum, struc
         buffer_add_varint(out, sum->ticks[__builtin_ctz(mask)]);
 }
 
-void tally_encode(struct tally *tally, struct buffer *out)
+void tally_encode(const struct tally *tally, struct buffer *out)
 {
     unsigned types = 0, previous = 0;
 

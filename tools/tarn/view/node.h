@@ -53,7 +53,7 @@ struct tally_ran {
 
 struct tally_cpu {
     uint64_t ticks[CPU_KINDS];
-    struct tally_ran *ran; /* a long list may contain a thread twice */
+    struct tally_ran *ran; /* by number */
     uint32_t count;
     size_t size; /* of the array */
 };
@@ -97,7 +97,7 @@ struct tally_observer {
 };
 void tally_observe(struct tally_observer *self, struct tally *tally);
 
-void tally_encode(struct tally *tally, struct buffer *out); /* as a node */
+void tally_encode(const struct tally *tally, struct buffer *out); /* as a node */
 /* Adds a node, from BEGIN to END; BEGIN is where the node before ended. */
 void tally_add(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
 /* Extends threads without further events to END, in their last state. */

@@ -48,15 +48,10 @@ uint64_t view_span(const struct view *view, uint64_t ticks)
 
 void view_losses(const struct view *view, struct losses *losses)
 {
-    const struct index_losses *sum = &view->index.losses;
-
     losses_open(losses, &view->trace);
-    losses->lost_events = sum->events;
-    losses->lost_packets = sum->packets;
-    losses->cut_packets = sum->cut;
-    losses->lost_unknown = sum->before;
+    losses_add(losses, &view->index.losses);
     losses->is_unfinished = trace_is_unfinished(&view->trace);
-    losses->damaged = sum->damaged + view->damaged;
+    losses->damaged += view->damaged;
     model_lacks(&view->trace.schema, false, losses->lacks, sizeof(losses->lacks));
 }
 
