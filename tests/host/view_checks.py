@@ -66,23 +66,33 @@ def check_names(view, duration):
     e2e.check(f"waits for\t{kind} " in wait["tip"], "a wait for a lock shows the name of its class", wait)
 
 
-def check_lock_names(page, view, duration):
-    """A lock has the name that its program gave it, even if a walk begins after that event. A wait for it shows the holder."""
-    trace, names, expected = view.ask("trace"), {}, {}
-    numbers, begin = {thread["tid"]: thread["n"] for thread in trace["threads"] if not thread["idle"]}, int(trace["begin_clock_ns"])
+def parts_of(view, duration, options, count, step=1):
+    """Lanes of parts of the trace, which are so many: (begin, end, lanes)."""
+    for part in range(0, count, step):
+        begin, end = duration * part // count, duration * (part + 1) // count
+        yield begin, end, view.ask(f"lanes?from={begin}&to={end}&width=4000&{options}")
+
+
+def check_waits(page, view, duration):
+    """Each wait is as its event says: with the name of the lock, even if a walk begins after that was given, and with its holder, even
+    if that ended before the waiter logged the wait."""
+    trace, names, expected, found, dropped = view.ask("trace"), {}, [], [], 0
+    tids, begin = {thread["n"]: thread["tid"] for thread in trace["threads"]}, int(trace["begin_clock_ns"])
+    holders = {tid: tid for tid in tids.values()}
     for row in listed("lock_contended,lock_name"):
         fields = row["fields"]
         key = fields["pid"], hex(fields["lock"])
         if row["event"] == "lock_name":
             names[key] = fields["name"]
-        elif names.get(key) and row["tid"] in numbers:
-            expected[row["tid"], key] = names[key], row["ns"] - begin
-    wrong = []
-    for (tid, (pid, lock)), (name, t) in expected.items():
-        found = view.ask(f"lanes?from={t}&to={t + 1}&width=100&threads={numbers[tid]}")["waits"]
-        if [(wait["pid"], wait["lock"], wait.get("name")) for wait in found] != [(pid, lock, name)]:
-            wrong.append((tid, name, found))
-    e2e.check(expected and not wrong, f"each of {len(expected)} locks that have names is called so", wrong)
+        elif "tid" in row:
+            expected.append((row["ns"] - begin, row["tid"], *key, names.get(key) or None, holders.get(fields["holder_tid"], 0)))
+    for _, _, reply in parts_of(view, duration, "threads=0-1023", 50):
+        dropped += reply["waits_dropped"] + (not reply["exact"])
+        found += [(wait["end"], tids[wait["thread"]], wait["pid"], wait["lock"], wait.get("name"), tids.get(wait["holder"], 0))
+                  for wait in reply["waits"]]
+    wrong = set(expected).symmetric_difference(found)
+    e2e.check(not dropped and len(found) == len(expected) > 10 and not wrong and any(wait[4] for wait in found),
+              f"each of {len(found)} waits has its lock, the lock's name and holder", (dropped, len(expected), len(found), list(wrong)[:5]))
     wait = longest_wait(view, duration, lambda wait: "name" in wait and "held by" in wait["tip"])
     show(page, wait["begin"] * 2 - wait["end"], wait["end"] * 2 - wait["begin"])
     change(page, f"pins: new Set(['t{wait['thread']}', 't{wait['holder']}'])")
@@ -111,25 +121,6 @@ def check_path(page, view):
     page.click_on(".range-tools button")
     page.wait(f"document.querySelector('{calls}') && {settled}")
     change(page, "cursor: null, lane: null")
-
-
-def parts_of(view, duration, options, count, step=1):
-    """Lanes of parts of the trace, which are so many: (begin, end, lanes)."""
-    for part in range(0, count, step):
-        begin, end = duration * part // count, duration * (part + 1) // count
-        yield begin, end, view.ask(f"lanes?from={begin}&to={end}&width=4000&{options}")
-
-
-def check_holders(view, duration):
-    """Each wait shows the holder of the lock, even if it ended before the waiter logged the wait."""
-    holders = sorted(int(row["fields"]["holder_tid"]) for row in listed("lock_contended")
-                     if str(row["fields"]["holder_tid"]) not in (NOT_KNOWN, "0"))
-    tids, dropped, found = {thread["n"]: thread["tid"] for thread in view.ask("trace")["threads"]}, 0, []
-    for _, _, reply in parts_of(view, duration, "threads=0-1023", 50):
-        dropped += reply["waits_dropped"] + (not reply["exact"])
-        found += [tids[wait["holder"]] for wait in reply["waits"] if wait["holder"] >= 0]
-    e2e.check(not dropped and len(found) > 10 and sorted(found) == holders[:len(holders)],
-              "every holder of a lock that an event names is found", (len(found), len(holders), dropped))
 
 
 def check_sleep(view, duration):
