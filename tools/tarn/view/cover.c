@@ -74,14 +74,12 @@ static void take_events(struct cutter *cutter, uint64_t end)
 static void walk_parts(struct cover *cover)
 {
     struct cutter cutter = {.cover = cover, .begin = cover->walk_begin};
-    struct tally_observer observer;
 
     if (cover->walk_begin == cover->walk_end)
         return;
     walk_open_range(&cutter.model, &cutter.merge, cover->trace, cover->index, cover->walk_begin,
                     cover->walk_end, WALK_KNOWS_NOTHING, NULL);
-    tally_observe(&observer, &cover->part);
-    model_observe(&cutter.model, &observer.observer);
+    tally_observe(&cover->part, &cutter.model);
     model_begin_range(&cutter.model);
     tally_begin(&cover->part, cutter.begin);
     if (cover->grain > 0)

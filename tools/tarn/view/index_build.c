@@ -7,7 +7,6 @@
 #define LONGEST_NS (1ll << 53) /* the largest integers that are exact in JSON */
 
 struct builder {
-    struct tally_observer observer;
     struct index *index;
     const struct trace *trace;
     struct index_yield *yield;
@@ -220,8 +219,7 @@ static void build(struct builder *builder, size_t strides)
     struct index *index = builder->index;
 
     begin_walk(builder, strides);
-    tally_observe(&builder->observer, &builder->block);
-    model_observe(index->model, &builder->observer.observer);
+    tally_observe(&builder->block, index->model);
     builder->keeper =
         report_keeper(builder->trace, &index->reports, &index->report_count, &index->losses.reporter);
     merge_open_at(&builder->merge, builder->trace, builder->positions, &builder->keeper.reporter);

@@ -12,8 +12,8 @@
 /* A thread's rows. */
 struct rows {
     struct boxes states;
-    struct boxes *frames[MODEL_DEPTH_MAX]; /* NULL: not that deep yet */
-    uint64_t arrow;                        /* time of the last arrow that ends here */
+    struct boxes frames[MODEL_DEPTH_MAX]; /* as deep as the lane */
+    uint64_t arrow;                       /* time of the last arrow that ends here */
 };
 
 struct walker {
@@ -90,17 +90,14 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     uint32_t depth = thread->depth;
     struct lane_box box = {
         .begin = frame->begin, .end = end, .what = depth, .kind = frame->kind, .detail = frame->detail};
+    struct lane *lane;
 
     if (rows == NULL || depth >= MODEL_DEPTH_MAX)
         return;
-    if (rows->frames[depth] == NULL) {
-        struct lane *lane = &walker->lanes->threads[walker->places[thread->number]];
-
-        rows->frames[depth] = alloc_zero(1, sizeof(struct boxes));
-        boxes_open(rows->frames[depth], &lane->calls[depth], walker->pixel);
-        lane->depth = depth >= lane->depth ? depth + 1 : lane->depth;
-    }
-    boxes_add(rows->frames[depth], &box);
+    lane = &walker->lanes->threads[rows - walker->rows];
+    for (; lane->depth <= depth; lane->depth++)
+        boxes_open(&rows->frames[lane->depth], &lane->calls[lane->depth], walker->pixel);
+    boxes_add(&rows->frames[depth], &box);
 }
 
 /* ---- arrows ---------------------------------------------------------------------------------------- */
@@ -267,11 +264,8 @@ static void close_rows(struct walker *walker)
         boxes_close(&walker->cpus[lanes->cpus[i].number]);
     for (uint32_t i = 0; i < lanes->thread_count; i++) {
         boxes_close(&walker->rows[i].states);
-        for (unsigned depth = 0; depth < MODEL_DEPTH_MAX; depth++)
-            if (walker->rows[i].frames[depth] != NULL) {
-                boxes_close(walker->rows[i].frames[depth]);
-                free(walker->rows[i].frames[depth]);
-            }
+        for (unsigned depth = 0; depth < lanes->threads[i].depth; depth++)
+            boxes_close(&walker->rows[i].frames[depth]);
     }
     free(walker->cpus);
     free(walker->rows);

@@ -188,7 +188,7 @@ void tally_open_segments(struct tally *tally, const struct model *model, const s
 static void on_state_interval(struct model_observer *observer, const struct model_thread *thread,
                               uint64_t from, uint64_t to)
 {
-    struct tally *tally = ((struct tally_observer *)observer)->tally;
+    struct tally *tally = (struct tally *)observer;
     struct tally_thread *sum = touch(tally, thread, from);
 
     from = from > tally->begin ? from : tally->begin;
@@ -200,7 +200,7 @@ static void on_state_interval(struct model_observer *observer, const struct mode
 
 static void on_move(struct model_observer *observer, const struct model_thread *thread)
 {
-    struct tally *tally = ((struct tally_observer *)observer)->tally;
+    struct tally *tally = (struct tally *)observer;
 
     add_run(tally, thread, touch(tally, thread, thread->since), thread->run_ticks);
 }
@@ -209,22 +209,21 @@ static void on_move(struct model_observer *observer, const struct model_thread *
 static void on_thread(struct model_observer *observer, const struct model_thread *thread, bool has_ended,
                       uint64_t ticks)
 {
-    const struct tally_observer *self = (struct tally_observer *)observer;
     struct tally_thread *sum;
     bool is_new;
 
     if (thread->tid == MODEL_NOBODY)
         return;
-    sum = tally_touch(self->tally, thread->number, &is_new);
+    sum = tally_touch((struct tally *)observer, thread->number, &is_new);
     if (is_new)
         sum->first = NODE_ABSENT;
 }
 
-void tally_observe(struct tally_observer *self, struct tally *tally)
+void tally_observe(struct tally *tally, struct model *model)
 {
-    *self = (struct tally_observer){
-        .observer = {.state_interval = on_state_interval, .moves = on_move, .thread = on_thread},
-        .tally = tally};
+    tally->observer =
+        (struct model_observer){.state_interval = on_state_interval, .moves = on_move, .thread = on_thread};
+    model_observe(model, &tally->observer);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */

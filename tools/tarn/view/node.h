@@ -59,6 +59,7 @@ struct tally_cpu {
 };
 
 struct tally {
+    struct model_observer observer;
     uint64_t begin;               /* ticks */
     struct tally_thread *threads; /* by number; valid if they have the tally's stamp */
     uint32_t thread_size, stamp;
@@ -90,12 +91,7 @@ const uint64_t *tally_ticks(const struct tally *tally, uint32_t number);
 /* Adds the segments open at END, up to which MERGE was taken: all touched threads are counted up to END. */
 void tally_open_segments(struct tally *tally, const struct model *model, const struct merge *merge,
                          uint64_t end);
-/* Fills a tally from a walk. */
-struct tally_observer {
-    struct model_observer observer;
-    struct tally *tally;
-};
-void tally_observe(struct tally_observer *self, struct tally *tally);
+void tally_observe(struct tally *tally, struct model *model); /* fills it from a walk */
 
 void tally_encode(const struct tally *tally, struct buffer *out); /* as a node */
 /* Adds a node, from BEGIN to END; BEGIN is where the node before ended. */

@@ -101,16 +101,11 @@ static bool is_foreign(const struct server *server, struct MHD_Connection *conne
 
 static const char *type_of(const char *name)
 {
-    static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
-                                           {".css", "text/css; charset=utf-8"},
-                                           {".js", "text/javascript; charset=utf-8"},
-                                           {".svg", API_SVG}};
     const char *dot = strrchr(name, '.');
 
-    for (size_t i = 0; dot != NULL && i < sizeof(types) / sizeof(types[0]); i++)
-        if (strcmp(dot, types[i][0]) == 0)
-            return types[i][1];
-    return "application/octet-stream";
+    if (dot != NULL && strcmp(dot, ".js") == 0)
+        return "text/javascript; charset=utf-8";
+    return dot != NULL && strcmp(dot, ".css") == 0 ? "text/css; charset=utf-8" : "text/html; charset=utf-8";
 }
 
 /* Names are compared, never opened, so no path leads to other files. */
