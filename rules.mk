@@ -182,7 +182,7 @@ $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/kernel.ld kernel/debug/gen/symbol
 # access. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
 # observes the kernel or reports its end.
 EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosis/% kernel/failure/% $(addprefix kernel/,lib/format.c lib/string.c \
-                 cpu/lock.c cpu/lock_watch.c syscall/machine.c) trace/event/% trace/print/% trace/cost/%
+                 cpu/lock.c cpu/lock_watch.c cpu/log.c syscall/machine.c) trace/event/% trace/print/% trace/cost/%
 EXPLORE_BLOCKS := -fsanitize-coverage=trace-pc# a call at the start of each basic block, for tools/coverage.py
 EXPLORE_UNCOVERED := arch/% $(GEN)/% kernel/explore/% kernel/lib/string.c trace/event/% trace/print/% trace/cost/%
 EXPLORE_ACCESSES := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan

@@ -21,14 +21,6 @@ $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN_FILES) $(EVENT_ENUMS)
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 
 # The logging path: in the kernel, and in a library that every program links.
-# sites: trace points are switched in place; tested: they read the mask (trace/ring/ring.h)
-TRACE_SWITCH ?= sites
-ifeq ($(TRACE_SWITCH),tested)
-KERNEL_CFLAGS += -DTRACE_TESTED
-USER_CFLAGS += -DTRACE_TESTED
-else ifneq ($(TRACE_SWITCH),sites)
-$(error TRACE_SWITCH is "$(TRACE_SWITCH)"; there are sites and tested)
-endif
 TRACE_COMMON := $(addprefix trace/,ring/tail.c ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/commands.c print/settings.c print/study.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) trace/ring/restart.c trace/ring/resize.c trace/format/metadata.c

@@ -4,3 +4,4 @@
 
 struct cpu cpus[CPUS_MAX];
 uint32_t cpu_count = 1;
+void (*cpu_spins)(void);

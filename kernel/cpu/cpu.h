@@ -67,6 +67,15 @@ _Static_assert(offsetof(struct cpu, lock_watch) == LOCK_WATCH_OFFSET, "this_lock
 extern struct cpu cpus[CPUS_MAX];
 extern uint32_t cpu_count; /* CPUs that are online or will be */
 
+/* Called in each turn of a loop that waits for another CPU with interrupts off: the watchdog's. */
+extern void (*cpu_spins)(void);
+#define CPU_SPINS_TURNS 256u
+static inline void cpu_spin(uint64_t turns)
+{
+    if (turns % CPU_SPINS_TURNS == 0 && cpu_spins)
+        cpu_spins();
+}
+
 /* For interrupts that come in the kernel: whether a switch was logged that is not done. They log nothing
  * then: a packet that began would have a context that names the old thread. */
 static inline bool cpu_is_switching(const struct cpu *cpu)

@@ -4,15 +4,11 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/trace/control.h>
 #include <tarn/abi.h>
-#include <tarn/error.h>
 #include <trace/lock.h>
-#include <trace/state.h>
 
 #define CHAIN_MAX 8
 
@@ -31,83 +27,18 @@ static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
 };
 _Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_sample holds all");
 
-/* The section that LOCK_CLASS fills; from the linker script. */
-extern struct lock_class lock_class_first[], lock_class_last[];
-
-static bool is_of_user(const struct lock_class *class)
-{
-    return class >= user_classes && class < user_classes + TARN_LOCK_CLASSES_USER;
-}
-
-static void set_sampling(struct lock_class *class, uint32_t every)
-{
-    if (every > LOCK_SAMPLE_MAX)
-        every = LOCK_SAMPLE_MAX;
-    class->sample_every = every;
-    trace_tables_in_use |= every != 0;
-    if (is_of_user(class))
-        __atomic_store_n(&trace_info_page.lock_sample[class - user_classes], every, __ATOMIC_RELAXED);
-}
-
 bool lock_is_watched;
-
-/* The smallest N of the kernel's sampled classes. */
-static uint32_t find_period(void)
-{
-    uint32_t least = UINT32_MAX;
-    for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
-        if (!is_of_user(class) && class->sample_every && class->sample_every < least)
-            least = class->sample_every;
-    return least == UINT32_MAX ? 0 : least;
-}
-
-static void restart_watch(void *unused)
-{
-    restart_lock_watch(&this_cpu()->lock_watch, find_period());
-}
-
-static void watch(bool watched)
-{
-    lock_is_watched = watched;
-    trace_sites_agree();
-}
 
 void lock_init(void)
 {
     uint32_t number = TARN_LOCK_CLASSES_USER;
     assert(lock_class_last - lock_class_first <= LOCK_CLASSES_MAX);
     for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
-        class->number = is_of_user(class) ? (uint32_t)(class - user_classes) : number++;
+        class->number = class >= user_classes && class < user_classes + TARN_LOCK_CLASSES_USER
+                            ? (uint32_t)(class - user_classes)
+                            : number++;
     for (uint32_t i = 0; i < CPUS_MAX; i++)
-        restart_lock_watch(&cpus[i].lock_watch, find_period());
-}
-
-void lock_class_log(const struct lock_class *class)
-{
-    trace_state_lock_class(class->number, class->sample_every,
-                           class->is_event ? TRACE_STATE_EVENT : TRACE_STATE_LOCK, class->name);
-}
-
-int lock_sample(uint64_t number, uint32_t every)
-{
-    bool found = false;
-    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
-        if (number != LOCK_CLASS_ALL && class->number != number)
-            continue;
-        found = true;
-        set_sampling(class, every);
-        if (TRACE_ON_STATE())
-            lock_class_log(class);
-    }
-    /* Sites switch one by one. Notes are made only while all of them are on, so that each release is looked
-     * at. */
-    const bool watched = find_period() != 0;
-    if (watched)
-        watch(true);
-    trace_on_every_cpu(restart_watch); /* each reads all classes, after the last change of one */
-    if (!watched)
-        watch(false);
-    return found ? 0 : -E_NOT_FOUND;
+        restart_lock_watch(&cpus[i].lock_watch, 0);
 }
 
 uint64_t lock_class_list(uint64_t index, struct system_lock_class *to, uint64_t capacity)
@@ -123,12 +54,6 @@ uint64_t lock_class_list(uint64_t index, struct system_lock_class *to, uint64_t 
         format_text(to[count].name, sizeof to[count].name, "%s", class->name);
     }
     return count;
-}
-
-void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context)
-{
-    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
-        visit(class, context);
 }
 
 void spin_init(struct spinlock *lock, struct lock_class *class)
@@ -177,7 +102,7 @@ void spin_lock_contended(struct spinlock *lock)
     do {
         while (atomic_load_explicit(&lock->held, memory_order_relaxed) != 0) {
             smp_poll();
-            watchdog_spin(++spins);
+            cpu_spin(++spins);
             arch_relax();
         }
     } while (!spin_take_free(lock));

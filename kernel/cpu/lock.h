@@ -32,7 +32,8 @@ struct lock_class {
 #define LOCK_CLASSES_MAX 64u
 extern bool lock_is_watched; /* any class of the kernel's is sampled; sites follow (trace/sites.c) */
 
-/* Defines a class, in the section from lock_class_first to lock_class_last. */
+extern struct lock_class lock_class_first[], lock_class_last[]; /* the section that LOCK_CLASS fills */
+/* Defines a class. */
 #define LOCK_CLASS(variable, text) \
     struct lock_class variable __attribute__((section(".lock_classes"), used, aligned(8))) = {.name = text}
 
@@ -47,15 +48,9 @@ struct spinlock {
     }
 
 void lock_init(void); /* numbers the classes; before two CPUs take locks */
-/* Sets `sample_every` of a class, or of all (LOCK_CLASS_ALL), those of programs included. -E_NOT_FOUND.
- * trace_lock held. */
-#define LOCK_CLASS_ALL (~0ull)
-int lock_sample(uint64_t number, uint32_t every);
-void lock_class_log(const struct lock_class *class); /* logs state_lock_class */
 struct system_lock_class;
 /* Lists the classes from `index` on; returns how many. */
 uint64_t lock_class_list(uint64_t index, struct system_lock_class *to, uint64_t capacity);
-void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context);
 
 void spin_init(struct spinlock *lock, struct lock_class *class);
 static inline void spin_lock(struct spinlock *lock);

@@ -9,7 +9,6 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <trace/irq.h>
 
@@ -67,7 +66,7 @@ static void call(struct calls *these, enum ipi_kind kind, uint64_t targets, void
     /* Acquire: pairs with the targets' release. Two CPUs may call each other, so handle requests here. */
     for (uint64_t turns = 1; atomic_load_explicit(&call->waiting, memory_order_acquire); turns++) {
         smp_poll();
-        watchdog_spin(turns);
+        cpu_spin(turns);
         handle_calls(these);
         arch_relax();
     }

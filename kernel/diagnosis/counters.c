@@ -5,8 +5,8 @@
  * All bindings are in one word, `bound`, a byte for each slot. Each CPU copies it in an smp call, so it never
  * reads half of a change. If two changes race, every CPU follows the word stored last.
  *
- * `generation` grows when counting ends. A CPU whose copy differs has not read its counters since: it starts
- * anew at its next switch, and drops its counts.
+ * `counters_generation` grows when counting ends (sites.c). A CPU whose copy differs has not read its
+ * counters since: it starts anew at its next switch, and drops its counts.
  */
 #include <arch/counter.h>
 #include <kernel/cpu/cpu.h>
@@ -24,8 +24,6 @@ _Static_assert(COUNTER_SLOTS == TRACE_COUNTER_SLOTS, "one number for programs an
 _Static_assert(COUNTER_SLOTS <= ARCH_COUNTED_MAX, "and for the machine");
 
 static _Atomic uint64_t bound;
-static _Atomic uint64_t generation = 1;
-static bool was_on;
 
 /* ---- Available counters ---- */
 
@@ -72,11 +70,6 @@ uint64_t counters_list(uint64_t index, struct system_counter *to, uint64_t capac
     return count;
 }
 
-bool counters_are_bound(void)
-{
-    return atomic_load_explicit(&bound, memory_order_relaxed) != 0;
-}
-
 /* ---- Counting ---- */
 
 static uint64_t mask_of(uint32_t bits)
@@ -94,12 +87,12 @@ static void begin(struct counters *counters)
 {
     for (uint32_t slot = 0; slot < counters->slots; slot++)
         counters->since[slot] = read_slot(counters, slot);
-    counters->generation = atomic_load_explicit(&generation, memory_order_relaxed);
+    counters->generation = atomic_load_explicit(&counters_generation, memory_order_relaxed);
 }
 
 static bool has_begun(const struct counters *counters)
 {
-    return counters->generation == atomic_load_explicit(&generation, memory_order_relaxed);
+    return counters->generation == atomic_load_explicit(&counters_generation, memory_order_relaxed);
 }
 
 /* Reads the counters, and the counts since `counters->since`, which the caller updates or not. */
@@ -181,15 +174,6 @@ __attribute__((cold)) void counters_leave(struct thread *self, uint32_t number)
                           sums[3] - entry[3]);
 }
 
-/* `generation` grows after the class is off. A CPU that counts once more before it sees that does no harm. */
-void counters_follow_mask(void)
-{
-    const bool on = TRACE_ON_COUNTER();
-    if (was_on && !on)
-        atomic_fetch_add(&generation, 1);
-    was_on = on;
-}
-
 /* ---- Binding ---- */
 
 /* Starts the counters in `packed` on this CPU. */
@@ -233,7 +217,7 @@ static void log_bound(uint64_t packed)
 
 void counters_statedump(void)
 {
-    if (counters_are_bound())
+    if (counters_are_bound)
         log_bound(atomic_load(&bound));
 }
 
@@ -259,10 +243,11 @@ int64_t counters_bind(uint64_t packed)
     if (error)
         return error;
     spin_lock(&trace_lock); /* also logs what holds now before another change */
-    if (!packed && counters_are_bound())
+    if (!packed && counters_are_bound)
         log_bound(0);
     atomic_store(&bound, packed);
-    atomic_fetch_add(&generation, 1); /* calls in progress began with other counters */
+    counters_are_bound = packed != 0;
+    atomic_fetch_add(&counters_generation, 1); /* calls in progress began with other counters */
     trace_on_every_cpu(start_here);
     trace_sites_agree();
     if (packed)

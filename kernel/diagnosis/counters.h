@@ -43,7 +43,9 @@ void counters_init_cpu(struct cpu *cpu);
 /* `packed`: for each slot a byte, slot 0 in the lowest: 1 + number of the counter; 0 ends the list.
  * -E_BAD_ARGUMENT, -E_NOT_FOUND. Hold no locks. */
 int64_t counters_bind(uint64_t packed);
-bool counters_are_bound(void);
+/* trace/sites.c: counters are bound; grows when they stop. */
+extern bool counters_are_bound;
+extern _Atomic uint64_t counters_generation;
 void counters_statedump(void);
 
 /* `prev` has run on this CPU up to now, and has not been released yet. Only behind TRACE_ON_COUNTER(). */
@@ -54,8 +56,6 @@ void counters_enter(struct thread *self);
 void counters_leave(struct thread *self, uint32_t number);
 /* The current thread's counts. Returns the number of slots; 0: nothing is counted. */
 uint32_t counters_own(uint64_t sums[COUNTER_SLOTS]);
-/* The class may have been switched off. */
-void counters_follow_mask(void);
 
 /* system_read */
 uint64_t counters_list(uint64_t index, struct system_counter *to, uint64_t capacity);

@@ -24,7 +24,6 @@
 #define CHAIN_MAX 120u /* as much as an event holds */
 
 uint64_t profile_period;
-bool profile_watches;
 
 /* ---- Timing ---- */
 

@@ -8,8 +8,8 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/cpu/span.h>
 #include <kernel/diagnosis/routine_rows.h>
-#include <kernel/diagnosis/span.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
@@ -18,7 +18,6 @@
 #include <trace/ring/routine_copy.h>
 
 bool routines_on;
-enum routines_level routines_level;
 uint64_t routines_since, routines_epoch;
 
 /* ---- A thread's table ---- */

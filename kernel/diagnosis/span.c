@@ -7,8 +7,8 @@
  * thread->traced.
  */
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/span.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/sched/thread.h>

@@ -68,18 +68,6 @@ static uint64_t read_seconds(const char *name, uint64_t seconds)
     return seconds < TIMER_NEVER / clock_hz / PATIENCES ? seconds * clock_hz : 0;
 }
 
-void watchdog_init(void)
-{
-    static const char *const actions[] = {"report", "debugger", "panic"};
-    uint64_t run = read_seconds("watchdog.run=", 0);
-    run_ends = run ? arch_clock() + run : 0;
-    limit = read_seconds("watchdog=", SECONDS_DEFAULT);
-    patience = limit * PATIENCES;
-    if (patience < timer_ticks_ms(PATIENCE_MIN_MS))
-        patience = timer_ticks_ms(PATIENCE_MIN_MS);
-    action = boot_choice("watchdog.action=", actions, sizeof actions / sizeof actions[0]);
-}
-
 /* ---- Silence ---- */
 
 static uint64_t elapsed(uint64_t since, uint64_t now)
@@ -391,7 +379,7 @@ void watchdog_beat(uint64_t now)
     hang_if_asked(cpu);
 }
 
-void watchdog_check(void)
+static void check_while_spinning(void)
 {
     struct watch *mine = &watches[this_cpu()->index];
     uint64_t now = arch_clock();
@@ -399,4 +387,17 @@ void watchdog_check(void)
         elapsed(atomic_load_explicit(&mine->checked_at, memory_order_relaxed), now) >
             clock_hz / CHECKS_A_SECOND)
         watch_others(mine, now);
+}
+
+void watchdog_init(void)
+{
+    static const char *const actions[] = {"report", "debugger", "panic"};
+    uint64_t run = read_seconds("watchdog.run=", 0);
+    run_ends = run ? arch_clock() + run : 0;
+    limit = read_seconds("watchdog=", SECONDS_DEFAULT);
+    patience = limit * PATIENCES;
+    if (patience < timer_ticks_ms(PATIENCE_MIN_MS))
+        patience = timer_ticks_ms(PATIENCE_MIN_MS);
+    action = boot_choice("watchdog.action=", actions, sizeof actions / sizeof actions[0]);
+    cpu_spins = check_while_spinning;
 }

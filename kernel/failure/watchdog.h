@@ -27,14 +27,6 @@
 void watchdog_init(void); /* reads boot options; before there is a second CPU */
 /* From the timer interrupt, a few times a second on every CPU. May enter the debugger or panic. */
 void watchdog_beat(uint64_t now);
-/* Called in each turn of a loop that waits for another CPU with interrupts off. */
-#define WATCHDOG_TURNS 256u
-void watchdog_check(void);
-static inline void watchdog_spin(uint64_t turns)
-{
-    if (turns % WATCHDOG_TURNS == 0)
-        watchdog_check();
-}
 
 /* For tests and demonstrations: `cpus` hang with interrupts off, from their next timer interrupt on; 0:
  * this CPU, at once. MACHINE_HANG_NOTICED: until the watchdog has handled all of them, or a debugger

@@ -10,7 +10,7 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/span.h>
+#include <kernel/cpu/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>

@@ -8,7 +8,7 @@
 #include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/span.h>
+#include <kernel/cpu/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/irq.h>

@@ -9,7 +9,7 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/span.h>
+#include <kernel/cpu/span.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/scarce.h>

@@ -5,7 +5,7 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/span.h>
+#include <kernel/cpu/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>

@@ -8,8 +8,8 @@
  * preserve any.
  */
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/span.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>

@@ -253,7 +253,7 @@ void thread_finish(struct thread *thread)
         space_finish(space);
     space_put(space);
     thread_put(thread);
-    if (__builtin_expect(trace_tables_in_use, 0))
+    if (__builtin_expect(__atomic_load_n(&trace_tables_in_use, __ATOMIC_RELAXED), 0))
         trace_tables_reclaim(false);
 }
 

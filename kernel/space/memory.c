@@ -327,7 +327,7 @@ void memory_put(struct memory *memory)
     if (atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) != 1)
         return;
     if (memory->sites)
-        trace_sites_forget(memory->sites);
+        memory->forget_sites(memory->sites);
     /* Wait for a lookup that raced with the last close and still holds the lock (cap.h). */
     spin_lock(&memory->lock);
     uint32_t frames = (uint32_t)memory->frames;

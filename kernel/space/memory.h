@@ -36,6 +36,8 @@ struct memory {
     paddr_t table;               /* root of the radix tree, 512 entries per table; 0: none (memory.c) */
     /* Trace points in it, or NULL: it keeps its frames then. Also under sites_lock (kernel/trace/sites.c). */
     struct program_sites *sites;
+    /* Called at the end, with the frames still there and no lock held. */
+    void (*forget_sites)(struct program_sites *sites);
     bool sites_agree; /* they match mask and switches, until the object ends */
 };
 

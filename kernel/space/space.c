@@ -89,6 +89,7 @@ static void reset_space(struct space *space)
     space->routine_tables[0] = space->routine_tables[1] = NULL;
     space->heir = NULL;
     space->has_routines = false;
+    space->trace_classes = 0;
     space->fault_handler = NULL;
     space->watcher = NULL;
     space->executable_path[0] = 0;
@@ -174,7 +175,6 @@ void space_release_memory(struct space *space)
     spin_unlock(&space->lock);
     for (struct mapping *mapping; (mapping = mapping_take_any(&mappings));)
         drop_mapping(mapping);
-    trace_leave_classes(space);
     trace_process_free(space->pid, frames);
 }
 
@@ -201,15 +201,8 @@ static void destroy_space(struct space *space)
         space_release_memory(space);
     unlink_space(space);
     spin_lock(&space->lock); /* a lookup that raced with the last close releases the lock first */
-    struct endpoint *handler = space->fault_handler;
-    struct notification *watcher = space->watcher;
-    space->fault_handler = NULL;
-    space->watcher = NULL;
+    assert(!space->fault_handler && !space->watcher); /* space_finish() has dropped them */
     spin_unlock(&space->lock);
-    if (handler)
-        endpoint_put(handler);
-    if (watcher)
-        notification_put(watcher);
     slab_free(&space_slab, space);
 }
 

@@ -56,7 +56,7 @@ struct space {
     uint64_t named_epoch;
     struct thread *threads; /* see thread.h (the list's lock is the space's) */
     uint32_t thread_count;
-    uint16_t trace_classes; /* application classes that it registered, a bit each: trace_lock */
+    uint16_t trace_classes; /* application classes that it registered, a bit each */
     bool dying;             /* accepts no more mappings, threads or capabilities */
     bool released;          /* its memory is freed */
     bool returned;          /* it is dead, and everything is freed */

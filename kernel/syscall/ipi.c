@@ -2,8 +2,8 @@
 /* ipi.c - the inter-processor interrupt: calls of other CPUs (smp_call.h), stops, wake-ups. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/cpu/span.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/span.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/trace/drain.h>

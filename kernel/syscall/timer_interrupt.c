@@ -3,9 +3,9 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/quiescent.h>
+#include <kernel/cpu/span.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/span.h>
 #include <kernel/explore/explore.h>
 #include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
@@ -25,7 +25,7 @@
 static void beat(uint64_t now)
 {
     timer_set_heartbeat(trace_heartbeat(now));
-    if (trace_tables_in_use)
+    if (__atomic_load_n(&trace_tables_in_use, __ATOMIC_RELAXED))
         trace_tables_reclaim(true);
     counters_beat();
     console_poll();

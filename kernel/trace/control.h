@@ -12,7 +12,7 @@
  * - trace_boot_options_late, when this CPU has its thread, before the others run;
  * - then trace_heartbeat from each CPU's timer.
  *
- * Programs use the trace_* system calls (control.c, registry.c).
+ * Programs use the trace_* system calls (syscall/trace_control.c, registry.c).
  *
  * One lock, `trace_lock`, covers geometry, mode, masks and the registry. Its holder takes it with no other
  * lock held, may allocate frames and log events, and takes no other lock but that of sites.c. Logging itself
@@ -58,9 +58,6 @@ void trace_stop(void); /* nothing is logged from now on */
 /* sites.c: makes the sites of trace points agree with mask and switches. After every change of these, with no
  * lock held but trace_lock. */
 void trace_sites_agree(void);
-/* sites.c: a memory object ends that has a table of sites, with its frames still there. No lock held. */
-struct program_sites;
-void trace_sites_forget(struct program_sites *sites);
 /* sites.c, for the debugger, while the other CPUs are stopped: sets mask and switches. False: one of them is
  * switching sites. */
 bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT]);
@@ -68,8 +65,7 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
  * counters if many are used. No lock may be held. */
 extern bool trace_tables_in_use; /* counters are or were switched on */
 void trace_tables_reclaim(bool is_heartbeat);
-void trace_statedump(void);        /* logs what exists; no locks held */
-void trace_limits_statedump(void); /* control.c: of which events not all are logged */
+void trace_statedump(void); /* logs what exists; no locks held */
 /* Records the end for a later reader: enum trace_store_end, and the reason in one line. Takes no lock. */
 void trace_store_end(uint32_t end, const char *reason);
 
@@ -78,10 +74,7 @@ void trace_store_end(uint32_t end, const char *reason);
 extern struct trace_info trace_info_page;
 extern struct spinlock trace_lock;
 
-/* control.c: as sys_trace_control, without the check. No lock held. */
-int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b);
-
-/* boot.c: for trace_command_run on the kernel's own settings. */
+/* diagnosis/settings.c: for trace_command_run on the kernel's own settings. */
 struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b),
                                             void (*put)(struct trace_settings *settings, const char *text));
 
@@ -125,9 +118,6 @@ int64_t trace_bench(uint64_t id);
 int64_t trace_add_costs(void);
 void trace_bench_write(struct trace_text *text); /* the results as a part of the metadata; trace_lock held */
 
-/* registry.c: releases the classes of a space that ends. */
-struct space;
-void trace_leave_classes(struct space *space);
 /* registry.c: frees classes without holders. trace_lock held, while the rings start over. */
 void trace_forget_classes(void);
 

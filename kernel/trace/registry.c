@@ -54,7 +54,6 @@ struct piece {
 
 struct app_class {
     bool is_used;
-    uint32_t holders; /* spaces */
     uint8_t uuid[16];
     struct piece piece[TRACE_METADATA_PARTS]; /* its own */
 };
@@ -170,18 +169,8 @@ static int64_t add_schema(const struct trace_descriptor *descriptor, const uint8
         return -E_TOO_LARGE;
     class->is_used = true;
     memcpy(class->uuid, uuid, 16);
-    class->holders += !(space->trace_classes >> index & 1);
-    space->trace_classes |= (uint16_t)(1u << index);
+    __atomic_fetch_or(&space->trace_classes, (uint16_t)(1u << index), __ATOMIC_RELAXED);
     return TRACE_CLASS_APP_FIRST + index;
-}
-
-void trace_leave_classes(struct space *space)
-{
-    spin_lock(&trace_lock);
-    for (uint32_t i = 0; i < APPS_MAX; i++)
-        registry.classes[i].holders -= space->trace_classes >> i & 1;
-    space->trace_classes = 0;
-    spin_unlock(&trace_lock);
 }
 
 /* Shortens the part first, so that readers of memory do not count the moving bytes as part of it. */
@@ -239,13 +228,21 @@ static void forget_old_costs(void)
     }
 }
 
+static void note_held(struct space *space, void *held)
+{
+    if (!__atomic_load_n(&space->released, __ATOMIC_RELAXED))
+        *(uint16_t *)held |= __atomic_load_n(&space->trace_classes, __ATOMIC_RELAXED);
+}
+
 void trace_forget_classes(void)
 {
+    uint16_t held = 0; /* nobody else registers meanwhile */
     assert(spin_held(&trace_lock));
     forget_old_costs();
-    for (struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
-        if (class->is_used && class->holders == 0)
-            remove_class(class);
+    space_for_each(note_held, &held);
+    for (uint32_t i = 0; i < APPS_MAX; i++)
+        if (registry.classes[i].is_used && !(held >> i & 1))
+            remove_class(&registry.classes[i]);
 }
 
 /* NULL: that class is not registered. */

@@ -28,6 +28,7 @@
 #include <arch/trace_site.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
+#include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
@@ -40,6 +41,11 @@
 #include <trace/counter.h>
 #include <trace/events.h>
 #include <trace/ring/ring.h>
+
+/* The listeners besides events: set by their owners, which call trace_sites_agree() then. */
+enum routines_level routines_level;
+bool profile_watches, counters_are_bound;
+_Atomic uint64_t counters_generation = 1;
 
 static LOCK_CLASS(sites_class, "trace sites");
 static struct spinlock sites_lock = SPINLOCK(&sites_class);
@@ -101,17 +107,6 @@ static bool has_changed(uint32_t id)
     return changed_classes >> TRACE_ID_CLASS(id) & 1 && is_on(&before, id) != is_on(&now, id);
 }
 
-static void compare_classes(void)
-{
-    changed_classes =
-        before.routines != now.routines || before.locks != now.locks || before.spans != now.spans
-            ? ~0ull
-            : before.mask ^ now.mask;
-    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
-        if (before.minors[i] != now.minors[i] || before.limited[i] != now.limited[i])
-            changed_classes |= 1ull << i;
-}
-
 static void switch_kernel_site(const struct trace_site *entry, bool on)
 {
     const char *site = (const char *)&entry->site + entry->site,
@@ -141,19 +136,24 @@ static bool begin_change(void)
     const struct trace_info *info = &trace_info_page;
     before = now;
     now.mask = __atomic_load_n(&info->mask, __ATOMIC_RELAXED);
-    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
-        now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
-    now.routines = routines_level;
+    now.routines = __atomic_load_n(&routines_level, __ATOMIC_RELAXED);
     now.locks = lock_is_watched;
-    if (!counters_are_bound())
+    if (!counters_are_bound)
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
-    now.spans =
-        routines_on || profile_watches || now.mask >> TRACE_CLASS_COUNTER & 1 || explore_needs_spans();
+    now.spans = now.routines != ROUTINES_OFF || profile_watches || now.mask >> TRACE_CLASS_COUNTER & 1 ||
+                explore_needs_spans();
     memset(now.limited, 0, sizeof now.limited);
     for (unsigned i = 0; i < TRACE_LIMITED_COUNT; i++)
         if (__atomic_load_n(&info->event_limit[i], __ATOMIC_RELAXED) > 1)
             now.limited[TRACE_ID_CLASS(trace_limited[i].id)] |= 1ull << TRACE_ID_MINOR(trace_limited[i].id);
-    compare_classes();
+    const bool differ =
+        before.routines != now.routines || before.locks != now.locks || before.spans != now.spans;
+    changed_classes = differ ? ~0ull : before.mask ^ now.mask;
+    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++) {
+        now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
+        if (before.minors[i] != now.minors[i] || before.limited[i] != now.limited[i])
+            changed_classes |= 1ull << i;
+    }
     return changed_classes != 0;
 }
 
@@ -162,6 +162,13 @@ static void sync_own(void *unused)
     (void)unused;
     arch_sync_instructions();
     explore_synced();
+}
+
+/* After the class is off: a CPU that counts once more before it sees that does no harm. */
+static void forget_counts(void)
+{
+    if (before.mask & ~now.mask & 1ull << TRACE_CLASS_COUNTER)
+        atomic_fetch_add(&counters_generation, 1);
 }
 
 void trace_sites_agree(void)
@@ -176,7 +183,7 @@ void trace_sites_agree(void)
         }
         explore_patch_ends();
     }
-    counters_follow_mask();
+    forget_counts();
     spin_unlock(&sites_lock);
 }
 
@@ -190,7 +197,7 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
     if (begin_change())
         switch_changed();
     sync_own(NULL);
-    counters_follow_mask();
+    forget_counts();
     spin_unlock(&sites_lock);
     return true;
 }
@@ -356,17 +363,28 @@ static int add_sites(struct program_sites *sites, struct registration *reg, uint
     return error;
 }
 
+static void free_sites(struct program_sites *sites)
+{
+    frame_free_order(virt_to_phys(sites), sites->order);
+}
+
+static void forget_sites(struct program_sites *sites)
+{
+    spin_lock(&sites_lock);
+    *sites->link = sites->next;
+    if (sites->next)
+        sites->next->link = sites->link;
+    spin_unlock(&sites_lock);
+    free_sites(sites);
+}
+
 /* An object with sites keeps its frames (memory.c). */
 static void set_sites(struct memory *memory, struct program_sites *sites)
 {
     spin_lock(&memory->lock);
     memory->sites = sites;
+    memory->forget_sites = forget_sites;
     spin_unlock(&memory->lock);
-}
-
-static void free_sites(struct program_sites *sites)
-{
-    frame_free_order(virt_to_phys(sites), sites->order);
 }
 
 static void link_sites(struct program_sites *sites)
@@ -437,14 +455,4 @@ int64_t sys_trace_sites(struct space *space, uint64_t text, uint64_t table, uint
     spin_unlock(&sites_lock);
     memory_put(reg.text.memory);
     return error;
-}
-
-void trace_sites_forget(struct program_sites *sites)
-{
-    spin_lock(&sites_lock);
-    *sites->link = sites->next;
-    if (sites->next)
-        sites->next->link = sites->link;
-    spin_unlock(&sites_lock);
-    free_sites(sites);
 }

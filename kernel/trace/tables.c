@@ -73,12 +73,6 @@ static void note_space(struct space *space, void *unused)
         set_bit(processes, space->pid);
 }
 
-static void note_lock_class(struct lock_class *class, void *unused)
-{
-    (void)unused;
-    lock_classes[class->number] = class; /* constant, and below LOCK_CLASSES_MAX: lock_init() */
-}
-
 static void note_all(void)
 {
     memset(processes, 0, sizeof processes);
@@ -87,7 +81,8 @@ static void note_all(void)
     set_bit(processes, 0);               /* the kernel */
     thread_for_each(note_thread, NULL);
     space_for_each(note_space, NULL);
-    lock_class_for_each(note_lock_class, NULL);
+    for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        lock_classes[class->number] = class; /* constant, and below LOCK_CLASSES_MAX: lock_init() */
 }
 
 /* Whether the kernel has a lock of that class at an address: memory keeps its locks until it is reused for

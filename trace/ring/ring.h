@@ -108,7 +108,7 @@ void trace_ring_go_on(char *ring);
 void trace_ring_heartbeat(void);
 
 #define TRACE_SITE_OF_CLASS        TRACE_MINORS_SWITCHED /* in place of a minor: any event of the class */
-/* Also in place of a minor: a span of the kernel (kernel/diagnosis/span.h; an event of the class, or another
+/* Also in place of a minor: a span of the kernel (kernel/cpu/span.h; an event of the class, or another
  * listener); counted routines (trace/format/routine.h; level 1 or 2), an event of the class or level 2, level
  * 2 alone. */
 #define TRACE_SITE_SPAN            (TRACE_SITE_OF_CLASS + 1)
@@ -119,8 +119,8 @@ void trace_ring_heartbeat(void);
 #define TRACE_SITE_LIMITED         128u /* added to a minor: behind the event's site, whether it is limited */
 
 /* Whether a class, or an event, is enabled: constants, so that a disabled trace point is one instruction, its
- * site (<arch/trace.h>). With TRACE_TESTED, which `make TRACE_SWITCH=tested` defines, the mask and the
- * event's switch are read instead. */
+ * site (<arch/trace.h>). With TRACE_TESTED, for hosts and other kernels, the mask and the event's switch are
+ * read instead. */
 static inline __attribute__((always_inline)) bool trace_class_on(unsigned class_number)
 {
 #ifdef TRACE_TESTED

@@ -37,7 +37,7 @@ void arch_return_to_user(void) __attribute__((noreturn));
 /*
  * System calls are dispatched as syscall_table[number](arguments). The result goes to the caller's frame
  * unless it is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While the span of
- * system calls is on (kernel/diagnosis/span.h), the entry's site (SYSCALL_SITE) jumps to code that calls
+ * system calls is on (kernel/cpu/span.h), the entry's site (SYSCALL_SITE) jumps to code that calls
  * syscall_call_traced(number) instead, with number and arguments in the frame: it calls the handler, and
  * logs or counts that.
  *

@@ -11,15 +11,14 @@
 #ifndef KERNEL_SPAN_H
 #define KERNEL_SPAN_H
 
-#include <kernel/diagnosis/routines.h>
 #include <trace/counter.h>
+#include <trace/format/routine.h>
 
 /* Whether anything listens. */
 #ifdef TRACE_TESTED
 static inline bool SPAN_ON(unsigned class_number)
 {
-    return routines_on || profile_watches || arch_trace_enabled(TRACE_CLASS_COUNTER) ||
-           arch_trace_enabled(class_number);
+    return arch_trace_enabled(class_number);
 }
 #else
 static inline __attribute__((always_inline)) bool SPAN_ON(unsigned class_number)

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/control.c - system calls that control the trace: trace_control, trace_consume, trace_image.
+ * trace_control.c - system calls that control the trace: trace_control, trace_consume, trace_image; the
+ * statedump; the boot options.
  *
  * Masks, mode and switches are single words that may change at any time; the sites of trace points follow
  * (sites.c). rings.c changes the rings.
  */
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
+#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/drain.h>
+#include <tarn/abi.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <tarn/trace_control.h>
@@ -175,7 +180,7 @@ static void dump_limit(uint32_t id, bool is_threshold, uint32_t limit)
     log_limit(id, is_threshold, limit, limit);
 }
 
-void trace_limits_statedump(void)
+static void dump_limits(void)
 {
     for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
         const uint32_t limit = __atomic_load_n(&trace_info_page.event_limit[i], __ATOMIC_RELAXED);
@@ -192,15 +197,71 @@ void trace_limits_statedump(void)
     spin_unlock(&trace_lock);
 }
 
-static int64_t sample_locks(uint64_t lock_class, uint64_t every)
+/* ---- sampled locks ---- */
+
+/* The smallest N of the kernel's sampled classes. */
+static uint32_t find_period(void)
 {
+    uint32_t least = UINT32_MAX;
+    for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        if (class->number >= TARN_LOCK_CLASSES_USER && class->sample_every && class->sample_every < least)
+            least = class->sample_every;
+    return least == UINT32_MAX ? 0 : least;
+}
+
+static void restart_watch(void *unused)
+{
+    restart_lock_watch(&this_cpu()->lock_watch, find_period());
+}
+
+static void watch(bool watched)
+{
+    lock_is_watched = watched;
+    trace_sites_agree();
+}
+
+static void log_lock_class(const struct lock_class *class)
+{
+    trace_state_lock_class(class->number, class->sample_every,
+                           class->is_event ? TRACE_STATE_EVENT : TRACE_STATE_LOCK, class->name);
+}
+
+static void set_sampling(struct lock_class *class, uint32_t every)
+{
+    class->sample_every = every > LOCK_SAMPLE_MAX ? LOCK_SAMPLE_MAX : every;
+    if (every)
+        __atomic_store_n(&trace_tables_in_use, true, __ATOMIC_RELAXED);
+    if (class->number < TARN_LOCK_CLASSES_USER)
+        __atomic_store_n(&trace_info_page.lock_sample[class->number], class->sample_every, __ATOMIC_RELAXED);
+    if (TRACE_ON_STATE())
+        log_lock_class(class);
+}
+
+/* Of one class, or all, those of programs included. */
+static int64_t sample_locks(uint64_t number, uint64_t every)
+{
+    int64_t error = -E_NOT_FOUND;
     if (every > UINT32_MAX)
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);
-    const int result = lock_sample(lock_class, (uint32_t)every);
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        if (number == ~0ull || class->number == number) {
+            set_sampling(class, (uint32_t)every);
+            error = 0;
+        }
+    /* Sites switch one by one. Notes are made only while all of them are on, so that each release is looked
+     * at. */
+    const bool watched = find_period() != 0;
+    if (watched)
+        watch(true);
+    trace_on_every_cpu(restart_watch); /* each reads all classes, after the last change of one */
+    if (!watched)
+        watch(false);
     spin_unlock(&trace_lock);
-    return result;
+    return error;
 }
+
+/* ---- rings ---- */
 
 static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
 {
@@ -266,7 +327,7 @@ static int64_t flush(uint64_t which)
     return closed;
 }
 
-int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b)
+static int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b)
 {
     switch (operation) {
     case TRACE_OP_SET_MASK:
@@ -363,4 +424,166 @@ int64_t sys_trace_image(const char *user_path, uint64_t base, uint64_t size, con
     spin_unlock(&space->lock);
     trace_process_exec(space->pid, base, path);
     return 0;
+}
+
+/* ---- statedump: existing processes, threads, lock classes, ..., so that a trace explains its numbers ----
+ */
+
+/* Lists are walked under their own locks. Objects that begin or end meanwhile log their own events; a reader
+ * that uses both gets the correct state. */
+
+/* The kernel's own executable, as process 0, with its file name as the path. */
+static void dump_kernel(void)
+{
+    extern const char kernel_start[], kernel_end[]; /* kernel.ld */
+    extern const uint8_t build_id_note[], build_id_note_end[];
+    const uint64_t head = 3 * sizeof(uint32_t) + sizeof("GNU"); /* of an ELF note */
+    uint64_t build_id[2] = {0};
+    if ((uint64_t)build_id_note_end - (uint64_t)build_id_note >= head + sizeof(build_id))
+        trace_build_id(build_id_note + head, build_id);
+    trace_state_image(0, (uint64_t)kernel_start, (uint64_t)kernel_end - (uint64_t)kernel_start, build_id[0],
+                      build_id[1], "tarn.elf");
+}
+
+static void dump_space(struct space *space)
+{
+    spin_lock(&space->lock);
+    trace_state_process(space->pid, space->parent_pid, space->thread_count, space->name);
+    if (space->executable_path[0])
+        trace_state_image(space->pid, space->executable_base, space->executable_size, space->build_id[0],
+                          space->build_id[1], space->executable_path);
+    spin_unlock(&space->lock);
+}
+
+/* LTTng's numbers for states of threads. */
+static uint32_t status_of(enum thread_state state)
+{
+    enum { WAITS_FOR_CPU = 2, WAITS = 5, DEAD = 7 };
+    if (state == THREAD_RUNNING || state == THREAD_READY)
+        return WAITS_FOR_CPU;
+    return state == THREAD_DEAD ? DEAD : WAITS;
+}
+
+static void dump_thread(struct thread *thread, void *context)
+{
+    static const char no_name[TRACE_NAME_BYTES];
+    struct cpu *cpu = atomic_load_explicit(&thread->cpu, memory_order_relaxed);
+    const struct space *space = thread->space;
+    enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
+    trace_state_thread(thread->tid, space ? space->pid : 0, space ? space->parent_pid : 0, status_of(state),
+                       thread->block ? thread->block->name : no_name, traced_state(state),
+                       (uint16_t)thread->priority, cpu ? (uint16_t)cpu->index : 0);
+}
+
+static void dump_irq(uint32_t number, const char *name, void *context)
+{
+    trace_state_irq(number, name);
+}
+
+void trace_statedump(void)
+{
+    static uint64_t count;
+    if (!TRACE_ON_STATE())
+        return;
+    uint64_t number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED); /* relaxed: only a number */
+    __atomic_store_n(&trace_info_page.statedumps, (uint32_t)number, __ATOMIC_RELAXED);
+    trace_state_begin(number);
+    dump_kernel();
+    for (struct space *space = space_next(NULL), *next; space; space = next) {
+        dump_space(space);
+        next = space_next(space);
+        space_put(space);
+    }
+    thread_for_each(dump_thread, NULL);
+    for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        log_lock_class(class);
+    irq_for_each(dump_irq, NULL);
+    profile_statedump();
+    dump_limits();
+    counters_statedump();
+    trace_state_end(number);
+}
+
+/* ---- boot options ---- */
+
+/*
+ * trace.NAME=A/B is the command NAME A B (trace/print/commands.h). trace.mask, trace.switch, trace.mode and
+ * trace.low-water hold from the start of generic code (all is traced before it), others before a second CPU
+ * starts. Programs' schemas are not known then.
+ */
+
+/* Before anything else runs: plain stores. */
+static int64_t set_early(uint32_t operation, uint64_t a, uint64_t b)
+{
+    switch (operation) {
+    case TRACE_OP_SET_MASK:
+        trace_info_page.mask = a;
+        return 0;
+    case TRACE_OP_SET_MODE:
+        trace_info_page.mode = (uint32_t)a;
+        return 0;
+    case TRACE_OP_SET_LOW_WATER:
+        trace_info_page.low_water = (uint32_t)a;
+        return 0;
+    case TRACE_OP_SET_SWITCHES:
+        trace_trace_switches((uint32_t)a, 0, trace_info_page.switches[a], b); /* for readers */
+        trace_info_page.switches[a] = b;
+        return 0;
+    default:
+        return -E_UNSUPPORTED;
+    }
+}
+
+/* Settings that need clock, rings and this CPU's thread */
+static int64_t set_late(uint32_t operation, uint64_t a, uint64_t b)
+{
+    int64_t status;
+    while ((status = trace_control(operation, a, b)) > 0 && operation == TRACE_OP_SET_GEOMETRY)
+        ;
+    return status;
+}
+
+static void ignore_text(struct trace_settings *settings, const char *text)
+{
+}
+
+static void execute(struct trace_settings *settings, char *option, char *value)
+{
+    char text[256], *words[TRACE_COMMAND_WORDS_MAX] = {option, value};
+    uint32_t count = 2;
+    format_text(text, sizeof text, "%s", value);
+    for (char *at = value; *at && count < TRACE_COMMAND_WORDS_MAX; at++)
+        if (*at == '/') {
+            *at = 0;
+            words[count++] = at + 1;
+        }
+    if (trace_command_run(settings, count, words))
+        log_line("boot option trace.%s=%s: %s", option, text, settings->error);
+}
+
+/* Uses the early options, which must hold before the first events, or the late ones. */
+static void use_options(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b), bool is_early)
+{
+    char option[32], value[256];
+    struct trace_settings settings = trace_kernel_settings(control, ignore_text);
+    for (uint32_t i = 0; i < trace_command_count; i++) {
+        const struct trace_command *command = &trace_commands[i];
+        format_text(option, sizeof option, "trace.%s=", command->name);
+        if (command->is_setting && command->is_early == is_early &&
+            boot_option(option, value, sizeof value)) {
+            option[strlen(option) - 1] = 0;
+            execute(&settings, option + strlen("trace."), value);
+        }
+    }
+}
+
+void trace_boot_options(void)
+{
+    use_options(set_early, true);
+    trace_sites_agree();
+}
+
+void trace_boot_options_late(void)
+{
+    use_options(set_late, false);
 }
