@@ -39,7 +39,6 @@ $(eval $(call host_tests,each,clock costs counters debugger figures one_abi one_
     routines tables trace_agrees watchdog))
 $(eval $(call host_tests,one,again analyses_agree demo_bugs explore export from_outside interrupted link_cut link_idle locks \
     losses profile repeats rebuild sampling sockets study top vandal view_live view_page))
-$(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
 $(eval $(call host_tests,each more : builds kernel and programs without trace points,sdet_cost))

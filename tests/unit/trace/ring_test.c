@@ -182,30 +182,6 @@ static void test_order_behind_gap(void)
     }
 }
 
-/* The opener of a packet is interrupted before it raises the limit, by an event behind a gap that opens the
- * next one, and one that is as late there as can be. The limit of these stays. */
-static void open_next(void)
-{
-    jump_clock(3ull << 32);
-    log_numbers(5, 6);
-    jump_clock((1ull << 31) - 5000);
-    log_numbers(6, 7);
-}
-
-static void test_limit_stays(void)
-{
-    setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
-    forget_numbers();
-    log_numbers(0, 4);
-    jump_clock(5ull << 32);
-    set_hook(TRACE_BEFORE_LIMIT, 1, open_next);
-    log_numbers(4, 5);
-    log_numbers(7, 9);
-    struct findings f = read_all(note_number, NULL, NULL);
-    check(hook_was_run() && !f.incomplete && !f.cut && !f.lost && !f.disorder && seen_once(0, 9),
-          "an opener that comes late does not lower the limit");
-}
-
 static jmp_buf death;
 
 static void die(void)
@@ -725,21 +701,6 @@ static void test_full(void)
           "full, and behind a gap: the packet ends before the loss");
 }
 
-/* The full ring's packet is closed, and not read yet, when there is space again. */
-static void test_full_opens(void)
-{
-    fill_ring(TRACE_MODE_STREAM, 100);
-    log_full(200);
-    read_packet(0, 0, note_full, NULL, NULL, &full.f);
-    full.packet[full.packets++] = *trace_packet_at(
-        &(struct trace_reader){.ring = ring_of_cpu(0), .info = &test_info, .geometry = test_info.geometry},
-        0);
-    test_info.consumed[0] = full.next = 1;
-    log_full(3);
-    check(control_of_cpu(0)->discarded == 1 && full_is_right() && full.packets == 3,
-          "full no more before its last packet is read: that is closed once");
-}
-
 static void drain_and_log(void)
 {
     drain_full();
@@ -1019,7 +980,6 @@ int main(void)
     test_tails();
     test_time_gaps();
     test_order_behind_gap();
-    test_limit_stays();
     test_deaths();
     test_late_writers();
     test_doubt_ends();
@@ -1033,7 +993,6 @@ int main(void)
     test_snapshot_while_closing();
     test_snapshot_after_pause();
     test_full();
-    test_full_opens();
     test_full_no_more();
     test_full_death();
     test_interrupted(TRACE_MODE_STREAM);
