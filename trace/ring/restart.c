@@ -268,14 +268,9 @@ void trace_ring_heartbeat(void)
     char *ring = arch_trace_ring();
     if (states[arch_trace_cpu(ring)].stopped || !enter(ring))
         return;
-    const uint64_t now = arch_trace_clock();
-    uint64_t index = trace_control_of(ring)->index;
-    if (!is_near(ring, now) || !has_space(index, HEARTBEAT_WORDS)) {
-        advance(ring, index, now);
-        index = trace_control_of(ring)->index;
-    }
-    if (has_space(index, HEARTBEAT_WORDS))
-        append_heartbeat(ring, index, now);
+    const uint64_t now = arch_trace_clock(), index = trace_control_of(ring)->index;
+    if ((is_near(ring, now) && has_space(index, HEARTBEAT_WORDS)) || advance(ring, index, now))
+        append_heartbeat(ring, trace_control_of(ring)->index, now);
     leave(ring);
 }
 

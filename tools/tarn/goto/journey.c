@@ -24,7 +24,6 @@ struct places {
     bool is_at_boot; /* the event is in the boot ring, which always exists */
     uint64_t index;  /* the index word of the event's CPU */
     uint64_t event;
-    uint64_t count; /* the words committed to its packet */
 };
 
 /* Whether a ring's index means that more than WORDS words are reserved. */
@@ -45,7 +44,6 @@ static void find_event(struct places *places, const struct guest_ring *ring, con
 
     places->index = guest_ring_place(ring, TRACE_CONTROL_AT(index));
     places->event = guest_ring_place(ring, packet + aim->offset);
-    places->count = guest_ring_place(ring, packet + offsetof(struct trace_packet, committed));
 }
 
 /* Returns the boot ring's distance in bytes from the info page in a kernel's executable; 0: it has no such
@@ -79,11 +77,9 @@ static bool find_event_at_boot(struct places *places, const struct guest *guest,
                      &ignored) ||
         !places_passed(guest_64(guest, index), aim_words(aim)))
         return false;
-    uint64_t ring = range->place + (control - range->physical) - TRACE_CONTROL_OFFSET,
-             packet = ring + packet_offset(aim, TRACE_BOOT_BUFFERS);
+    uint64_t ring = range->place + (control - range->physical) - TRACE_CONTROL_OFFSET;
     places->index = ring + TRACE_CONTROL_AT(index);
-    places->event = packet + aim->offset;
-    places->count = packet + offsetof(struct trace_packet, committed);
+    places->event = ring + packet_offset(aim, TRACE_BOOT_BUFFERS) + aim->offset;
     return true;
 }
 
@@ -175,16 +171,13 @@ static bool is_in_index(const struct journey *journey, const struct places *plac
 }
 
 /* Returns what to watch now: the trace store, until the rings exist, because before that their addresses may
- * contain anything; the event, until its header is stored; the index, until it is behind the event. That
- * store commits the event (restart.h), or has been made before (cas.h): then the next one to the count does.
- */
+ * contain anything; the event, until its header is stored; the index, until it is behind the event: that
+ * store commits the event (trace/ring/restart.h). */
 static uint64_t choose_watch(const struct journey *journey, const struct places *places)
 {
     if (!places->is_at_boot && word_at(journey, places->store) != TRACE_STORE_MAGIC)
         return places->store;
-    if (!is_stored(journey, places))
-        return places->event;
-    return is_in_index(journey, places) ? places->count : places->index;
+    return is_stored(journey, places) ? places->index : places->event;
 }
 
 /* Runs until the event is committed, and makes copies on the way. */
@@ -202,10 +195,9 @@ static enum journey_end run(struct journey *journey, const struct places *places
         uint64_t until = next < AIM_COPIES && times[next] < latest ? times[next] : latest;
         enum emulator_got got = emulator_go(emulator, watched, until, fail);
         if (got == EMULATOR_STORED) {
-            const uint64_t before = watched;
-            watched = choose_watch(journey, places);
-            if (before == places->count || (before == places->index && watched == places->count))
+            if (watched == places->index && is_in_index(journey, places))
                 return JOURNEY_THERE;
+            watched = choose_watch(journey, places);
             continue;
         }
         if (got != EMULATOR_TIME || emulator->clock >= latest)
