@@ -43,7 +43,7 @@ enum damage { INDEX_BEHIND = 1, INDEX_AHEAD, PACKET_HEADER, TIME_LIMIT, LOSS_COU
 static struct shadow {
     uint64_t index; /* without TRACE_INDEX_CLOSED */
     uint64_t time;
-    uint64_t discarded, torn;
+    uint64_t discarded;
     struct trace_era eras[TRACE_ERAS]; /* changed under trace_lock, while the ring's CPU logs nothing */
 } shadows[TRACE_CPUS_MAX];
 
@@ -219,7 +219,6 @@ uint64_t trace_heartbeat(uint64_t now)
     uint64_t most = words_possible(shadow, arch_clock());
     check_eras(cpu, shadow);
     check_counter(cpu, &control->discarded, &shadow->discarded, most);
-    check_counter(cpu, &control->torn, &shadow->torn, most);
     check_time(cpu, &control->time_limit, TIME_LIMIT);
     check_time(cpu, &control->discarded_at, LOSS_COUNTERS);
     check_index(cpu, shadow, arch_clock());

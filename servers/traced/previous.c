@@ -100,7 +100,6 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
     uint64_t first, last;
     bool any = false;
     *counts = (struct wire_cpu_status){.discarded = trace_salvage_discarded(reader),
-                                       .torn = trace_reader_torn(reader),
                                        .events = TRACE_EVENTS_UNKNOWN};
     if (counts->discarded && trace_reader_discarded_at(reader) > *time)
         *time = trace_reader_discarded_at(reader);

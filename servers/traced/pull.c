@@ -169,7 +169,6 @@ static bool send_status(struct pull *pull)
                                 .lost = ring->lost,
                                 .cut = ring->cut,
                                 .discarded = ring->discarded,
-                                .torn = trace_reader_torn(&reader),
                                 .events = ring->ends_open ? TRACE_EVENTS_UNKNOWN
                                                           : trace_reader_events_before(&reader, ring->head),
                             });

@@ -87,7 +87,6 @@ size_t put_statistics(uint8_t *to)
                                     .next = __atomic_load_n(&info->consumed[cpu], __ATOMIC_RELAXED),
                                     .head = trace_reader_head(&ring),
                                     .discarded = trace_reader_discarded(&ring),
-                                    .torn = trace_reader_torn(&ring),
                                     .events = trace_reader_events_before(&ring, trace_reader_head(&ring)),
                                 });
     }

@@ -104,6 +104,5 @@ int main(void)
     spoil_header();
     spoil(TRACE_CONTROL_AT(time_limit), ~0ull, 4, "time limit");
     spoil(TRACE_CONTROL_AT(discarded), 1ull << 62, 5, "discarded");
-    spoil(TRACE_CONTROL_AT(torn), ~0ull, 5, "torn");
     return finish_tests();
 }

@@ -93,8 +93,8 @@ struct wire_cpu_status {
     uint64_t lost; /* packets of this pull that are missing between and after those that were sent */
     uint64_t cut;  /* packets of this pull sent with their end cut off at a hole */
     uint64_t discarded; /* events that found no free buffer, since boot */
-    uint64_t torn;      /* words found uncommitted when their buffer was reused, since boot */
-    uint64_t events;    /* logged before packet `head`, since boot; or TRACE_EVENTS_UNKNOWN */
+    uint64_t torn; /* words found uncommitted when their buffer was reused; a guest over the link has none */
+    uint64_t events; /* logged before packet `head`, since boot; or TRACE_EVENTS_UNKNOWN */
 };
 #define WIRE_CPU_STATUS_BYTES 56u
 

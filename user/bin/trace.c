@@ -108,7 +108,7 @@ int run_shared(int argc, char **argv)
 
 static int show_status(int argc, char **argv)
 {
-    uint64_t discarded = 0, torn = 0;
+    uint64_t discarded = 0;
     struct trace_settings settings;
     trace_settings_open(&settings);
     settings.put = put_text;
@@ -119,19 +119,16 @@ static int show_status(int argc, char **argv)
     printf("buffers          %" PRIu64 " of %" PRIu64 " KiB on each of %u CPUs\n", info->buffer_count,
            trace_buffer_bytes(info) >> 10, (unsigned)info->cpu_count);
     printf("clock            %" PRIu64 " kHz\n\n", info->clock_hz / 1000);
-    printf("cpu        index     packet       events   consumed  discarded torn words\n");
+    printf("cpu        index     packet       events   consumed  discarded\n");
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         struct trace_reader ring = ring_of(cpu);
-        printf("%3u %12" PRIu64 " %10" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n",
-               (unsigned)cpu,
+        printf("%3u %12" PRIu64 " %10" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n", (unsigned)cpu,
                trace_index_words(__atomic_load_n(&trace_control_of(ring.ring)->index, __ATOMIC_RELAXED)),
                trace_reader_head(&ring), trace_reader_events(&ring), info->consumed[cpu],
-               trace_reader_discarded(&ring), trace_reader_torn(&ring));
+               trace_reader_discarded(&ring));
         discarded += trace_reader_discarded(&ring);
-        torn += trace_reader_torn(&ring);
     }
-    printf("\nlosses           %" PRIu64 " events discarded, %" PRIu64 " words reserved but not committed\n",
-           discarded, torn);
+    printf("\nlosses           %" PRIu64 " events discarded\n", discarded);
     return 0;
 }
 
