@@ -163,7 +163,7 @@ static struct routine_table *begin_table(struct routine_table *table, enum trace
 static struct routine_table *take_kept(void)
 {
     struct routine_table *table = kept[--kept_count];
-    table->head.life = table->head.ran = table->head.refused = table->head.next = 0;
+    table->head.life = table->head.refused = table->head.next = 0;
     return table;
 }
 
@@ -193,7 +193,7 @@ struct routine_table *routines_new(enum trace_routines_of of, struct space *spac
 
 void routines_clear(struct routine_table *table)
 {
-    table->head.life = table->head.ran = table->head.refused = 0;
+    table->head.life = table->head.refused = 0;
     table->head.threads = 0;
     reset_rows(table);
     begin_table(table, table->head.of);
@@ -311,7 +311,6 @@ void routines_add(struct routine_table *to, struct routine_table *from)
     }
     to->head.life += from->head.life;
     to->head.refused += from->head.refused;
-    to->head.ran += from->head.ran;
     to->head.threads += from->head.threads;
 }
 

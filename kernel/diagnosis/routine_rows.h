@@ -31,7 +31,6 @@ struct routine_table {
     struct thread *thread;               /* TRACE_ROUTINES_THREAD, until it ends */
     struct space *space;                 /* owner; NULL: idle threads, orphans */
     uint32_t frames;                     /* page frames, counted in space->routine_frames, too */
-    uint64_t ran_before;                 /* a living thread's run_ticks when it was born */
     uint64_t served_since, served_label; /* the message that the thread serves; 0: none */
     struct list all;                     /* under routines_lock; in order of serial */
     uint32_t index_mask;                 /* entries of the index, minus one */

@@ -33,9 +33,6 @@ static void begin_life(struct routine_table *table, struct thread *thread)
     table->head.tid = thread->tid;
     table->head.threads = 1;
     table->head.born = runs ? cpu->switched_at : routines_since;
-    table->ran_before = thread->run_ticks;
-    if (thread == cpu->current)
-        table->ran_before += table->head.born - cpu->switched_at;
     table->head.name = virt_to_phys(thread->block->name);
     table->head.open = virt_to_phys(&thread->routines);
     table->served_since = 0;

@@ -53,15 +53,12 @@ static void end_life(struct thread *thread, struct routine_table *table)
     struct open_routines *routines = &thread->routines;
     const uint64_t ends = arch_clock();
     uint64_t now = routines_counted_until(ends);
-    const bool is_off = now < ends;
     routines_begin_change(table); /* until it is handed on */
-    if (!is_off && routines->depth &&
+    if (now == ends && routines->depth &&
         trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
         now = routines->at[--routines->depth].since;
     table->head.life = now - table->head.born;
     routines_end_open(table, routines, now);
-    table->head.ran = is_off ? table->head.life - routines_time_in(table, TRACE_ROUTINES_OUT)
-                             : thread->run_ticks - table->ran_before;
     table->thread = NULL;
     table->head.open = 0;
 }

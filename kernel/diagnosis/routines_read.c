@@ -36,7 +36,6 @@ struct copy {
     uint32_t capacity; /* of rows */
     uint32_t counted;  /* rows of the kernel that are in memory, first in the copy */
     bool is_cut;       /* there are more rows */
-    bool is_off;       /* counting is off, and the thread may have run since */
 };
 
 /* ---- Copying ---- */
@@ -68,15 +67,6 @@ static bool is_unchanged(struct routine_table *table, const struct copy *copy)
     return true;
 }
 
-/* The thread's time on CPUs, including its current run. */
-static uint64_t ran_until(const struct thread *thread, uint64_t now)
-{
-    const struct cpu *cpu = atomic_load(&thread->cpu);
-    const uint64_t since = load(&cpu->switched_at), ran = load(&thread->run_ticks);
-    return __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) == thread && now > since ? ran + now - since
-                                                                                     : ran;
-}
-
 /* False: it changed meanwhile. */
 static bool try_copy(struct copy *copy, struct routine_table *table)
 {
@@ -96,15 +86,11 @@ static bool try_copy(struct copy *copy, struct routine_table *table)
         copy_row(&copy->to.rows[i], routine_row(table, i));
     copy->to.now = arch_clock();
     copy->to.head->life = load(&table->head.life);
-    copy->to.head->ran = load(&table->head.ran);
     if (thread) {
         const uint64_t *words = (const uint64_t *)&thread->routines;
         for (unsigned i = 0; i < sizeof open / 8; i++)
             ((uint64_t *)&open)[i] = load(&words[i]);
-        const uint64_t reads = copy->to.now;
-        copy->to.now = routines_counted_until(reads);
-        copy->is_off = copy->to.now < reads;
-        copy->to.head->ran = ran_until(thread, copy->to.now) - table->ran_before;
+        copy->to.now = routines_counted_until(copy->to.now);
         copy->to.head->life = copy->to.now - table->head.born;
         is_open_whole = __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
         trace_routines_add_living(&copy->to, table->head.born, &open, load(&table->rows.program->context),
@@ -139,9 +125,6 @@ static void copy_table(struct copy *copy, struct routine_table *table)
         continue;
     if (copy->is_cut)
         return;
-    if (copy->is_off)
-        copy->to.head->ran =
-            copy->to.head->life - trace_routines_time(copy->to.rows, copy->to.head->rows, TRACE_ROUTINES_OUT);
     trace_routines_add_rest(&copy->to);
     trace_routines_drop_empty(&copy->to);
     describe(copy->to.head, table, copy->to.now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/tables.c - recycles rows of tables of counters whose process, thread or lock has ended
+ * kernel/trace/tables.c - recycles rows of tables of counters whose process or lock has ended
  * (trace/ring/table_move.h). Interface: control.h.
  *
  * Each CPU recycles rows of its own tables only: the kernel is not updating any of them, and owners of rows
@@ -10,8 +10,8 @@
  * If too few can go, it tries again when half of the rest is used, and, while no row is left, a few times a
  * second.
  *
- * tables_lock is taken by trying, and covers the static data here. The list locks of threads and spaces are
- * inside of it.
+ * tables_lock is taken by trying, and covers the static data here. The list lock of spaces is inside
+ * of it.
  */
 #include "trace/events.h" /* generated */
 #include <kernel/cpu/cpu.h>
@@ -27,11 +27,11 @@
 static LOCK_CLASS(tables_class, "trace tables");
 static struct spinlock tables_lock = SPINLOCK(&tables_class);
 /* Living objects, under tables_lock: numbers in use, the newest process, and lock classes by number. */
-static uint64_t processes[ID_BITS / 64], threads[ID_BITS / 64];
+static uint64_t processes[ID_BITS / 64];
 static uint32_t newest_process;
 static const struct lock_class *lock_classes[LOCK_CLASSES_MAX];
 
-/* Of rows of processes and threads that have ended; under tables_lock. Their numbers grow, so those up to the
+/* Of rows of processes that have ended; under tables_lock. Their numbers grow, so those up to the
  * mean ended first. Locks have none, and go at once. */
 static struct {
     uint64_t sum;        /* of the numbers */
@@ -48,20 +48,14 @@ bool trace_tables_in_use;
 
 /* ---- living objects --------------------------------------------------------------------------------- */
 
-static void set_bit(uint64_t *bits, uint32_t id)
+static void note_process(uint32_t pid)
 {
-    bits[id % ID_BITS / 64] |= 1ull << id % 64;
+    processes[pid % ID_BITS / 64] |= 1ull << pid % 64;
 }
 
-static bool is_free(const uint64_t *bits, uint64_t id, uint32_t newest)
+static bool has_ended_process(uint64_t pid)
 {
-    return id <= newest && !(bits[id % ID_BITS / 64] >> id % 64 & 1);
-}
-
-static void note_thread(struct thread *thread, void *unused)
-{
-    (void)unused;
-    set_bit(threads, thread->tid);
+    return pid <= newest_process && !(processes[pid % ID_BITS / 64] >> pid % 64 & 1);
 }
 
 /* A space that was released has no threads, and gets none. */
@@ -70,16 +64,14 @@ static void note_space(struct space *space, void *unused)
     (void)unused;
     /* acquire: its threads' last updates; pairs with space_release_memory() */
     if (!__atomic_load_n(&space->released, __ATOMIC_ACQUIRE))
-        set_bit(processes, space->pid);
+        note_process(space->pid);
 }
 
 static void note_all(void)
 {
     memset(processes, 0, sizeof processes);
-    memset(threads, 0, sizeof threads);
     newest_process = space_newest_pid(); /* before the list is read */
-    set_bit(processes, 0);               /* the kernel */
-    thread_for_each(note_thread, NULL);
+    note_process(0);                     /* the kernel */
     space_for_each(note_space, NULL);
     for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
         lock_classes[class->number] = class; /* constant, and below LOCK_CLASSES_MAX: lock_init() */
@@ -98,15 +90,14 @@ static bool has_lock(uint64_t address, uint64_t number)
            lock_classes[number];
 }
 
-/* Whether a row's owner has ended, and the number of that process or thread; 0: a lock. */
+/* Whether a row's owner has ended, and the number of that process; 0: a lock. */
 static bool has_ended(const struct trace_table_info *table, const uint64_t *keys, uint32_t *number)
 {
     bool is_of_kernel = true, has = false;
     *number = 0;
     for (unsigned k = 0; k < table->key_count; k++) {
         const enum trace_key_owner owner = table->columns[k].owner;
-        if ((owner == TRACE_OWNER_PROCESS && is_free(processes, keys[k], newest_process)) ||
-            (owner == TRACE_OWNER_THREAD && is_free(threads, keys[k], UINT32_MAX))) {
+        if (owner == TRACE_OWNER_PROCESS && has_ended_process(keys[k])) {
             has = true;
             *number = (uint32_t)keys[k];
         }
@@ -117,10 +108,9 @@ static bool has_ended(const struct trace_table_info *table, const uint64_t *keys
     return has;
 }
 
-static bool note_ended(const struct trace_table_info *table, const uint64_t *keys, void *unused)
+static bool note_ended(const struct trace_table_info *table, const uint64_t *keys)
 {
     uint32_t number;
-    (void)unused;
     if (has_ended(table, keys, &number) && number) {
         ended.sum += number;
         ended.rows++;
@@ -128,10 +118,9 @@ static bool note_ended(const struct trace_table_info *table, const uint64_t *key
     return false;
 }
 
-static bool is_to_go(const struct trace_table_info *table, const uint64_t *keys, void *unused)
+static bool is_to_go(const struct trace_table_info *table, const uint64_t *keys)
 {
     uint32_t number;
-    (void)unused;
     return has_ended(table, keys, &number) && number <= ended.last;
 }
 

@@ -330,19 +330,15 @@ static uint64_t time_out(void)
     return trace_routines_time(table.rows, table.head->rows, TRACE_ROUTINES_OUT);
 }
 
-/* What the scheduler counts, and what the switches count, were measured apart. While they are counted, a
- * thread that runs on another CPU may be switched away from while it is read. */
 static void test_thread_sums(void)
 {
     unsigned tables = 0, right = 0;
     table.serial = 0;
     while (next(SLOT_TRACE)) {
         tables++;
-        right += table.head->life - time_out() == table.head->ran && adds_up();
+        right += adds_up();
     }
-    check(tables > 4 && right == tables,
-          "times add up to each thread's life, and on CPUs to what the scheduler counts: %u of %u", right,
-          tables);
+    check(tables > 4 && right == tables, "times add up to each thread's life: %u of %u", right, tables);
 }
 
 /* A thread is joined shortly before it ends. */
@@ -370,7 +366,7 @@ static void test_end_while_off(void)
     pthread_t thread;
     wait_for_others();
     const bool had_any = read_own(TRACE_ROUTINES_ENDED);
-    const uint64_t life = had_any ? table.head->life : 0, ran = had_any ? table.head->ran : 0,
+    const uint64_t life = had_any ? table.head->life : 0, out = had_any ? time_out() : 0,
                    threads = had_any ? table.head->threads : 0, since = arch_trace_clock();
     atomic_store(&stop, false);
     start_thread(&thread, run_on, NULL);
@@ -387,8 +383,7 @@ static void test_end_while_off(void)
     check(table.head->life - life <= counted && table.head->life - life > MS / 2 && adds_up(),
           "up to the moment at which they were switched off: %llu of %llu ticks",
           (unsigned long long)(table.head->life - life), (unsigned long long)counted);
-    check(table.head->life - time_out() == table.head->ran && table.head->ran - ran < counted,
-          "its time on CPUs, too");
+    check(time_out() - out < counted, "its time out of the CPUs, too");
     switch_routines(1);
 }
 

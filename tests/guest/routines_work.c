@@ -7,7 +7,7 @@
  * What it does a known number of times it says in lines `did KIND ARGUMENT TIMES`, for its own process. Then
  * it waits until nothing runs, reads all tables, and prints them:
  *
- *     table OF PID TID THREADS LIFE RAN UNTIL NAME
+ *     table OF PID TID THREADS LIFE UNTIL NAME
  *     row KEY ENDED INCLUSIVE EXCLUSIVE LEAST GREATEST BUCKET:TIMES...
  *
  * `stop`: switches the trace off in the middle of the work. Run by tests/host/routines_equal, with
@@ -321,9 +321,9 @@ static void print_routines(size_t bytes)
     for (size_t at = 0; at < bytes;) {
         const struct trace_routines *head = (const void *)(copies + at);
         const struct trace_routines_row *rows = (const void *)(head + 1);
-        printf("table %u %u %u %u %llu %llu %llu %.16s\n", (unsigned)head->of, (unsigned)head->pid,
+        printf("table %u %u %u %u %llu %llu %.16s\n", (unsigned)head->of, (unsigned)head->pid,
                (unsigned)head->tid, (unsigned)head->threads, (unsigned long long)head->life,
-               (unsigned long long)head->ran, (unsigned long long)head->until, head->name);
+               (unsigned long long)head->until, head->name);
         for (uint32_t i = 0; i < head->rows; i++)
             print_row(&rows[i]);
         at += sizeof *head + head->rows * sizeof *rows;

@@ -29,11 +29,21 @@ static inline const char *table_ring(uint32_t cpu)
     return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
 }
 
-/* Walks through the rows of all CPUs. */
-static inline struct trace_table_walk walk_table(const char *name)
+/* The rows of all CPUs, added up. */
+static inline struct trace_rows all_rows(const char *name)
 {
-    return (struct trace_table_walk){
-        .table = trace_table_named(name), .ring_of = table_ring, .cpu_count = arch_trace_info()->cpu_count};
+    struct trace_rows rows = {.table = trace_table_named(name)};
+    if (!trace_rows_read(&rows, table_ring, arch_trace_info()->cpu_count))
+        printf("Bail out! no memory for rows\n");
+    return rows;
+}
+
+static inline uint64_t table_head(const char *name, enum trace_table_head_word word)
+{
+    uint64_t sum = 0;
+    for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++)
+        sum += trace_table_head_word(trace_table_named(name), table_ring(cpu), word);
+    return sum;
 }
 
 #endif

@@ -203,11 +203,12 @@ static void print_tables(void)
 {
     static const char *const names[] = {"lock_classes", "locks", "lock_sites"};
     for (unsigned table = 0; table < 3; table++) {
-        struct trace_table_walk walk = walk_table(names[table]);
-        for (union row row; trace_table_next(&walk, row.words);)
-            print_row(table, &row);
-        printf("full %s %lu\n", names[table], trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE));
-        printf("moved %s %lu\n", names[table], trace_table_head_sum(&walk, TRACE_TABLE_MOVED));
+        struct trace_rows rows = all_rows(names[table]);
+        for (uint32_t i = 0; i < rows.count; i++)
+            print_row(table, (const union row *)(rows.words + (size_t)i * rows.table->row_words));
+        printf("full %s %lu\n", names[table], table_head(names[table], TRACE_TABLE_NO_SPACE));
+        printf("moved %s %lu\n", names[table], table_head(names[table], TRACE_TABLE_MOVED));
+        trace_rows_free(&rows);
     }
 }
 

@@ -73,8 +73,8 @@ class Profile:
     """One that was read. rows: contexts added up; in_context: by kind, argument and context."""
 
     def __init__(self, words):
-        self.of, self.pid, self.tid, self.threads, self.life, self.ran, self.until = map(int, words[:7])
-        self.name, self.rows, self.in_context = words[7] if len(words) > 7 else "", rows_by_routine(), rows_by_routine()
+        self.of, self.pid, self.tid, self.threads, self.life, self.until = map(int, words[:6])
+        self.name, self.rows, self.in_context = words[6] if len(words) > 6 else "", rows_by_routine(), rows_by_routine()
 
     def thread(self):
         return self.tid or self.name

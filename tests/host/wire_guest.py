@@ -123,7 +123,7 @@ class Guest(sanitized.Peer):
 
     def __init__(self, order, *moments):
         """MOMENTS: its tables of counters at each reading; the last one stays."""
-        self.order, self.moments, self.metadata = order, list(moments), None
+        self.order, self.moments, self.uuid = order, list(moments), UUID
         self.change = lambda operation, data: (0, data, 0)
         super().__init__(self.talk)
 
@@ -137,18 +137,16 @@ class Guest(sanitized.Peer):
         return struct.pack(">Q", 12345) + areas[cpu] if cpu < CPUS else b""
 
     def routines(self, after):
-        return b"" if after >= 2 else self.put("Q4I16s3QIIQ", after + 1, 0, 0, 0, 0, b"shell", 1000, 0, 0, 1, ROUTINES_ROW, 0) + bytes(ROUTINES_ROW)
+        return b"" if after >= 2 else self.put("QQ4I16s2QIIQ", after + 1, 1, 0, 0, 0, 0, b"shell", 1000, 0, 1, ROUTINES_ROW, 0) + bytes(ROUTINES_ROW)
 
     def data(self, operation, a, b):
         op = OPERATIONS
-        if operation in (op.METADATA, op.PREVIOUS_METADATA):
-            return self.metadata or sanitized.metadata("le", CPUS)
         if operation == op.TABLES:
             return self.tables(a)
         if operation == op.PREVIOUS_TABLES:
             return self.tables(a)[:8 + b]
         if operation == op.PREVIOUS:
-            return hello(self.order) + bytes(16 + 128)
+            return hello(self.order, uuid=self.uuid) + bytes(16 + 128)
         if operation == op.ROUTINES:
             return self.routines(a)
         if operation == op.ROUTINE_NAMES:
@@ -158,7 +156,7 @@ class Guest(sanitized.Peer):
         return b""
 
     def talk(self, connection):
-        connection.sendall(frame(HELLO, 0, hello(self.order)))
+        connection.sendall(frame(HELLO, 0, hello(self.order, uuid=self.uuid)))
         sequence = 1
         while True:
             head = sanitized.receive(connection, FRAME_BYTES)

@@ -30,9 +30,6 @@ struct trace_metadata_values {
 #define TRACE_COSTS_BEGIN \
     "/* costs of logging, thousandths: event, ticks least and median, instructions least and median\n"
 
-/* The beginning of the comment with the layout of the tables (FORMAT.md). The first one counts. */
-#define TRACE_TABLES_BEGIN "/* tables: "
-
 /* Writes the expanded text without a NUL, at most `capacity` bytes. Returns the full length; more than
  * `capacity` if it was cut. Unknown placeholders stay as they are. */
 uint64_t trace_metadata_expand(char *out, uint64_t capacity, const char *text, uint64_t size,

@@ -80,7 +80,6 @@ struct trace_routines {
     uint32_t threads; /* in this sum */
     char name[16];
     uint64_t life;  /* from the first to the last moment that is counted */
-    uint64_t ran;   /* time on CPUs, as the scheduler counts it */
     uint64_t until; /* the moment of the copy: ticks; a thread was born `life` before */
     uint32_t rows;
     uint32_t row_bytes;
@@ -224,12 +223,12 @@ struct trace_routines_head {
     uint64_t serial, epoch;
     uint32_t of; /* enum trace_routines_of */
     uint32_t pid, tid, threads;
-    uint64_t name;               /* address of 16 bytes; 0: none */
-    uint64_t born;               /* a living thread's: ticks */
-    uint64_t life, ran, refused; /* of ended threads */
-    uint64_t open;               /* address of a living thread's struct open_routines; else 0 */
-    uint64_t context;            /* address of the word with the thread's context; 0: context 0 */
-    uint32_t count;              /* of rows. Each is complete when it is counted. */
+    uint64_t name;          /* address of 16 bytes; 0: none */
+    uint64_t born;          /* a living thread's: ticks */
+    uint64_t life, refused; /* of ended threads */
+    uint64_t open;          /* address of a living thread's struct open_routines; else 0 */
+    uint64_t context;       /* address of the word with the thread's context; 0: context 0 */
+    uint32_t count;         /* of rows. Each is complete when it is counted. */
     uint32_t program_pages;
     uint64_t program_page[TRACE_PROGRAM_PAGES]; /* page frames with a living thread's struct trace_program */
     uint64_t page[TRACE_ROUTINES_PAGES];        /* page frames with the rows behind the first ones */

@@ -42,7 +42,6 @@ enum trace_table_head_word {
 enum trace_key_owner {
     TRACE_OWNER_NONE,    /* none: the row of the ended keeps this key */
     TRACE_OWNER_PROCESS, /* a process; 0: the kernel */
-    TRACE_OWNER_THREAD,  /* a thread */
     TRACE_OWNER_LOCK,    /* a lock's address; its class is the next key */
     TRACE_OWNER_PLACE,   /* an address in the process of another key */
 };

@@ -10,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FIELD_KINDS = ["UNSIGNED", "SIGNED", "HEX", "COMM", "STRING", "ARRAY"]
 UNSIGNED, SIGNED, HEX, COMM, STRING, ARRAY = range(len(FIELD_KINDS))
 COLUMN_KINDS = ["key", "count", "sum", "max", "min", "histogram"]
-OWNERS = ["", "process", "thread", "lock", "place"]
+OWNERS = ["", "process", "lock", "place"]
 LINE_WORDS = 8  # tables begin on cache lines
 
 

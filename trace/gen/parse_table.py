@@ -92,7 +92,7 @@ class TableReader(Text):
             self.refuse(f"table {table.name} has the columns of {table.adds_name}: remove its own", table.line)
         for column in table.keys():
             if column.owner and not table.is_hashed:
-                self.refuse(f"table {table.name} is direct, so its rows are not moved: remove 'process, thread, lock "
+                self.refuse(f"table {table.name} is direct, so its rows are not moved: remove 'process, lock "
                             f"or place' of key {column.name}", table.line)
         table.row_words += 1  # ended
         self.table = None

@@ -24,7 +24,7 @@ def bytes_of(schema):
 
 
 def tsdl(schema, has_text):
-    """A comment (FORMAT.md, "Tables"; TRACE_TABLES_BEGIN of metadata.h); HAS_TEXT: with what the tables are."""
+    """A comment (FORMAT.md, "Tables"); HAS_TEXT: with what the tables are."""
     if not schema.tables:
         return ""
     lines = ["/* tables: name number offset rows row_words form text, then its words: kind name unit word words"]

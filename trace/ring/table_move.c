@@ -156,8 +156,7 @@ static void end_moves(struct trace_table_mover *mover, const struct trace_table_
 static bool is_to_move(const struct trace_table_mover *mover, const struct trace_table_info *table,
                        const uint64_t *row)
 {
-    return load(&row[TRACE_ROW_TAG]) && is_sound(table, row) &&
-           mover->has_ended(table, &row[TRACE_ROW_KEYS], mover->context);
+    return load(&row[TRACE_ROW_TAG]) && is_sound(table, row) && mover->has_ended(table, &row[TRACE_ROW_KEYS]);
 }
 
 static bool move_row(const struct trace_table_mover *mover, const struct trace_table_info *table,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/table_move.h - frees rows of tables of counters whose process, thread or lock has ended.
+ * trace/ring/table_move.h - frees rows of tables of counters whose process or lock has ended.
  * FORMAT.md, "Tables", explains moves.
  *
  * Only the kernel moves rows, each CPU in its own tables, without interruption. Nothing updates a row that is
@@ -15,13 +15,12 @@
 #include <trace/format/table.h>
 
 /* Whether a row's owner has ended; `keys` has table->key_count words. */
-typedef bool trace_row_has_ended(const struct trace_table_info *table, const uint64_t *keys, void *context);
+typedef bool trace_row_has_ended(const struct trace_table_info *table, const uint64_t *keys);
 
 struct trace_table_mover {
     char *ring;
     const struct trace_table_info *into; /* the table that adds the one whose rows are moved; NULL: none */
     trace_row_has_ended *has_ended;
-    void *context;
     uint64_t moves; /* of this ring that have ended; not read from memory, which programs can write */
 };
 

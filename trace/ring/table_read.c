@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/table_read.c - copies rows of tables, and adds all CPUs' rows; see table_read.h.
- * Freestanding.
- *
- * A key's row lies within TRACE_TABLE_PROBES rows of the same place in every CPU's table. So the rows of one
- * key are found without an index, and the walk needs no memory of visited keys: it visits a key at its first
- * row in order of CPU and place.
+ * trace/ring/table_read.c - copies rows of tables; see table_read.h. Freestanding.
  */
 #include <trace/format/layout.h>
 #include <trace/ring/table_read.h>
 
 #define READ_TRIES 8
-#define SUM_TRIES  4   /* of a CPU's rows with a key */
 #define MOVES_MAX  64u /* while a row is read; counts that differ by more are damaged */
 
 static const uint64_t *head_of(const struct trace_table_info *table, const char *ring)
@@ -98,173 +92,51 @@ enum trace_row_state trace_table_read_row(const struct trace_table_info *table, 
     return trace_row_unfinished(table, copy) == 0 ? TRACE_ROW_WHOLE : TRACE_ROW_CHANGING;
 }
 
-/* The columns and `ended` of `row` lie `shift` words further behind. */
-static void add_shifted(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row,
-                        uint32_t shift)
+void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row)
 {
     for (uint32_t c = table->key_count; c < table->column_count; c++) {
         const struct trace_column_info *column = &table->columns[c];
         for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++)
             if (column->kind == TRACE_COLUMN_MAX)
-                sum[i] = row[i + shift] > sum[i] ? row[i + shift] : sum[i];
+                sum[i] = row[i] > sum[i] ? row[i] : sum[i];
             else if (column->kind != TRACE_COLUMN_MIN)
-                sum[i] += row[i + shift];
-            else if (!sum[table->row_words - 1] || row[i + shift] < sum[i])
-                sum[i] = row[i + shift];
+                sum[i] += row[i];
+            else if (!sum[table->row_words - 1] || row[i] < sum[i])
+                sum[i] = row[i];
     }
     sum[TRACE_ROW_BEGUN] += row[TRACE_ROW_BEGUN];
-    sum[table->row_words - 1] += row[table->row_words - 1 + shift];
-}
-
-void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row)
-{
-    add_shifted(table, sum, row, 0);
-}
-
-void trace_table_add_other(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row)
-{
-    add_shifted(table, sum, row, table->adds->row_words - table->row_words);
+    sum[table->row_words - 1] += row[table->row_words - 1];
 }
 
 /* ---- all rows --------------------------------------------------------------------------------------- */
 
-static bool same_keys(const struct trace_table_info *table, const uint64_t *a, const uint64_t *b)
+/* Makes a row of the table that is added a row of this one: with one of its keys only. */
+static void convert(const struct trace_table_info *table, uint64_t *row)
 {
-    for (unsigned i = 0; i < table->key_count; i++)
-        if (a[TRACE_ROW_KEYS + i] != b[TRACE_ROW_KEYS + i])
-            return false;
-    return true;
+    const uint32_t shift = table->adds->row_words - table->row_words;
+    row[TRACE_ROW_TAG] = 1;
+    row[TRACE_ROW_KEYS] = row[TRACE_ROW_KEYS + table->adds_key];
+    for (uint32_t i = TRACE_ROW_KEYS + 1; i < table->row_words; i++)
+        row[i] = row[i + shift];
 }
 
-static unsigned probe_count(const struct trace_table_info *table)
-{
-    return table->is_hashed ? TRACE_TABLE_PROBES : 1;
-}
-
-/* The place of the key's row, at that probe. */
-static uint32_t probe_at(const struct trace_table_info *table, const uint64_t *keys_row, unsigned probe)
-{
-    return (uint32_t)((table->is_hashed ? keys_row[TRACE_ROW_TAG] + probe : keys_row[TRACE_ROW_KEYS]) %
-                      table->rows);
-}
-
-/* Whether the row of `cpu` has the keys of `sum`; then it is in walk->copy. Most differ in the tag. */
-static bool read_same(struct trace_table_walk *walk, uint32_t cpu, uint32_t row, const uint64_t *sum)
-{
-    const char *ring = walk->ring_of(cpu);
-    if (__atomic_load_n(&row_at(walk->table, ring, row)[TRACE_ROW_TAG], __ATOMIC_RELAXED) !=
-        sum[TRACE_ROW_TAG])
-        return false;
-    const enum trace_row_state state = trace_table_read_row(walk->table, ring, row, walk->copy);
-    return (state == TRACE_ROW_WHOLE || state == TRACE_ROW_CHANGING) &&
-           same_keys(walk->table, walk->copy, sum);
-}
-
-/* Adds to `sum`, a copy of row `row` of CPU `cpu`, all other rows of its keys. False: an earlier row has
- * them, so the key was visited there. */
-static bool add_others(struct trace_table_walk *walk, uint32_t cpu, uint32_t row, uint64_t *sum)
+bool trace_table_next(struct trace_table_walk *walk, uint64_t *row)
 {
     const struct trace_table_info *table = walk->table;
-    bool is_first = true;
-    for (uint32_t other = 0; other < walk->cpu_count && is_first; other++)
-        for (unsigned i = 0; i < probe_count(table) && is_first; i++) {
-            const uint32_t at = probe_at(table, sum, i);
-            if ((other == cpu && at == row) || !read_same(walk, other, at, sum))
-                continue;
-            is_first = other > cpu || (other == cpu && at > row);
-            trace_table_add_row(table, sum, walk->copy);
-        }
-    return is_first;
-}
-
-/* ---- a table that adds another one ------------------------------------------------------------------ */
-
-/* Adds a row, which is in walk->copy in that state. */
-static bool add_if_sound(struct trace_table_walk *walk, enum trace_row_state state, bool is_other,
-                         uint64_t *sum)
-{
-    walk->damaged += state == TRACE_ROW_DAMAGED;
-    if (state != TRACE_ROW_WHOLE && state != TRACE_ROW_CHANGING)
-        return false;
-    (is_other ? trace_table_add_other : trace_table_add_row)(walk->table, sum, walk->copy);
-    return true;
-}
-
-/* Adds the rows of the other table with the key `index`, of one CPU. */
-static bool add_other_rows(struct trace_table_walk *walk, const char *ring, uint32_t index, uint64_t *sum)
-{
-    const struct trace_table_info *other = walk->table->adds;
-    bool is_found = false;
-    for (uint32_t i = 0; i < other->rows; i++) {
-        const uint64_t *row = row_at(other, ring, i);
-        const uint32_t key = TRACE_ROW_KEYS + walk->table->adds_key;
-        if (__atomic_load_n(&row[TRACE_ROW_TAG], __ATOMIC_RELAXED) &&
-            __atomic_load_n(&row[key], __ATOMIC_RELAXED) == index)
-            is_found |= add_if_sound(walk, trace_table_read_row(other, ring, i, walk->copy), true, sum);
-    }
-    return is_found;
-}
-
-/* Makes walk->part the sum of a CPU's rows of the key `index`. */
-static bool add_once(struct trace_table_walk *walk, const char *ring, uint32_t index)
-{
-    const struct trace_table_info *table = walk->table;
-    for (uint32_t i = 0; i < table->row_words; i++)
-        walk->part[i] = 0;
-    bool is_found =
-        add_if_sound(walk, trace_table_read_row(table, ring, index, walk->copy), false, walk->part);
-    is_found |= add_other_rows(walk, ring, index, walk->part);
-    return is_found;
-}
-
-/* Adds these sums to `sum`, each update once: tries again if rows were moved meanwhile. */
-static bool add_of_cpu(struct trace_table_walk *walk, const char *ring, uint32_t index, uint64_t *sum)
-{
-    const uint64_t damaged = walk->damaged;
-    bool is_found = false, is_settled = false;
-    for (int i = 0; i < SUM_TRIES && !is_settled; i++) {
-        const uint64_t moves = moves_ended(walk->table, ring);
-        walk->damaged = damaged;
-        is_found = add_once(walk, ring, index);
-        is_settled = moves == moves_begun(walk->table, ring);
-    }
-    if (is_found)
-        trace_table_add_row(walk->table, sum, walk->part);
-    return is_found;
-}
-
-/* Visits the keys in order: each is a row's index. */
-static bool next_with_other(struct trace_table_walk *walk, uint64_t *sum)
-{
-    const struct trace_table_info *table = walk->table;
-    while (walk->row < table->rows) {
-        const uint32_t index = walk->row++;
-        bool is_found = false;
-        for (uint32_t i = 0; i < table->row_words; i++)
-            sum[i] = 0;
-        sum[TRACE_ROW_TAG] = 1, sum[TRACE_ROW_KEYS] = index;
-        for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++)
-            is_found |= add_of_cpu(walk, walk->ring_of(cpu), index, sum);
-        if (is_found)
-            return true;
-    }
-    return false;
-}
-
-bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum)
-{
-    for (uint32_t cpu = 0; cpu < walk->cpu_count && !walk->has_begun; cpu++)
-        walk->moves += moves_ended(walk->table, walk->ring_of(cpu));
-    walk->has_begun = true;
-    if (walk->table->adds)
-        return next_with_other(walk, sum);
-    while (walk->cpu < walk->cpu_count && !walk->table->is_private) {
-        const uint32_t cpu = walk->cpu, row = walk->row;
-        const enum trace_row_state state = trace_table_read_row(walk->table, walk->ring_of(cpu), row, sum);
-        if (++walk->row == walk->table->rows)
-            walk->row = 0, walk->cpu++;
+    const uint32_t others = table->adds ? table->adds->rows : 0;
+    if (!walk->row)
+        walk->moves = moves_ended(table, walk->ring);
+    while (walk->row < others + table->rows) {
+        const bool is_other = walk->row < others;
+        const enum trace_row_state state = trace_table_read_row(
+            is_other ? table->adds : table, walk->ring, is_other ? walk->row : walk->row - others, row);
+        walk->row++;
         walk->damaged += state == TRACE_ROW_DAMAGED;
-        if ((state == TRACE_ROW_WHOLE || state == TRACE_ROW_CHANGING) && add_others(walk, cpu, row, sum))
+        if (state != TRACE_ROW_WHOLE && state != TRACE_ROW_CHANGING)
+            continue;
+        if (is_other)
+            convert(table, row);
+        if (row[TRACE_ROW_KEYS] < table->rows || table->is_hashed)
             return true;
     }
     return false;
@@ -272,16 +144,10 @@ bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum)
 
 uint64_t trace_table_moves(const struct trace_table_walk *walk)
 {
-    uint64_t moves = 0;
-    for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++)
-        moves += moves_begun(walk->table, walk->ring_of(cpu));
-    return moves - walk->moves;
+    return moves_begun(walk->table, walk->ring) - walk->moves;
 }
 
-uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word)
+uint64_t trace_table_head_word(const struct trace_table_info *table, const char *ring, unsigned word)
 {
-    uint64_t sum = 0;
-    for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++)
-        sum += __atomic_load_n(&head_of(walk->table, walk->ring_of(cpu))[word], __ATOMIC_RELAXED);
-    return sum;
+    return __atomic_load_n(&head_of(table, ring)[word], __ATOMIC_RELAXED);
 }

@@ -3,9 +3,9 @@
  * trace/ring/table_read.h - reads tables of counters (trace/format/table.h) where they are mapped: kernel,
  * servers, programs.
  *
- *     struct trace_table_walk walk = {.table = table, .ring_of = ring_of, .cpu_count = cpus};
- *     while (trace_table_next(&walk, sum))
- *         ...                           the row of one key, added over all CPUs
+ *     struct trace_table_walk walk = {.table = table, .ring = ring};
+ *     while (trace_table_next(&walk, row))
+ *         ...                           a row of one CPU
  *
  * No locks; writers continue. A row is copied as of one moment, or, if updates come too fast, with the number
  * of updates under way. No memory but the caller's. Any contents are safe to read.
@@ -17,9 +17,8 @@
 #include <stdint.h>
 #include <trace/format/table.h>
 
-/* Rows may be moved meanwhile (FORMAT.md, "Tables"). Each visited row is complete, and so is each sum of rows
- * of a table that adds another one. The sum over all visited rows may have a row twice, or not at all, if
- * trace_table_moves() is not 0. */
+/* Rows may be moved meanwhile (FORMAT.md, "Tables"). Each visited row is complete. The sum over all visited
+ * rows may have a row twice, or not at all, if trace_table_moves() is not 0. */
 enum trace_row_state {
     TRACE_ROW_FREE,     /* or claimed, and not yet updated */
     TRACE_ROW_WHOLE,    /* of one moment */
@@ -40,28 +39,23 @@ static inline uint64_t trace_row_unfinished(const struct trace_table_info *table
 /* Adds a row to another one of the same keys. */
 void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row);
 
-/* Adds a row of table->adds, which is of the same key. */
-void trace_table_add_other(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row);
-
-/* Visits all keys. Set the first three, and all others to 0. */
+/* Visits the rows of one CPU, those of table->adds among them: several may have the same keys. Set the first
+ * two, and all others to 0. */
 struct trace_table_walk {
     const struct trace_table_info *table;
-    const char *(*ring_of)(uint32_t cpu); /* the same as long as the walk lasts */
-    uint32_t cpu_count;
-    uint32_t cpu, row; /* the next one */
-    uint64_t damaged;  /* rows that were left out; complete when the walk has ended */
-    bool has_begun;
-    uint64_t moves; /* ended moves of all CPUs when the walk began */
-    uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX], part[TRACE_TABLE_ROW_WORDS_MAX];
+    const char *ring;
+    uint32_t row;     /* the next one */
+    uint64_t damaged; /* rows that were left out; complete when the walk has ended */
+    uint64_t moves;   /* that had ended when the walk began */
 };
 
-/* Stores the sum of the next key's rows, table->row_words words, in `sum`. False: no more. */
-bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum);
+/* Copies the next row to `row`, which has TRACE_TABLE_ROW_WORDS_MAX words. False: no more. */
+bool trace_table_next(struct trace_table_walk *walk, uint64_t *row);
 
 /* Moves of rows since the walk began, or one that has not ended. */
 uint64_t trace_table_moves(const struct trace_table_walk *walk);
 
-/* Words of the table's heads, added over all CPUs: enum trace_table_head_word. */
-uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word);
+/* A word of the table's head: enum trace_table_head_word. */
+uint64_t trace_table_head_word(const struct trace_table_info *table, const char *ring, unsigned word);
 
 #endif

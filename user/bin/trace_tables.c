@@ -78,12 +78,6 @@ static int open_tables(bool previous)
     return 0;
 }
 
-static struct trace_table_walk walk_of(const struct trace_table_info *table)
-{
-    return (struct trace_table_walk){
-        .table = table, .ring_of = from.ring_of, .cpu_count = from.info->cpu_count};
-}
-
 /* ---- the command ----------------------------------------------------------------------------------- */
 
 struct options {
@@ -106,37 +100,6 @@ static int refuse_option(const char *word, const char *value)
 {
     return refuse("'%s %s': options are --by COLUMN, --top N (1 to %u) and --previous", word,
                   value ? value : "", ROWS_SHOWN);
-}
-
-/* False: no memory. */
-static bool collect(struct trace_table_walk *walk, struct trace_rows *rows, uint64_t *unfinished)
-{
-    uint64_t sum[TRACE_TABLE_ROW_WORDS_MAX], *row;
-    while (trace_table_next(walk, sum)) {
-        if (!(row = trace_rows_add(rows)))
-            return false;
-        memcpy(row, sum, rows->table->row_words * sizeof *row);
-        *unfinished += trace_row_unfinished(rows->table, sum);
-    }
-    return true;
-}
-
-static void print_if_any(uint64_t count, const char *what)
-{
-    if (count)
-        printf("%" PRIu64 " %s\n", count, what);
-}
-
-static void print_missing(const struct trace_table_walk *walk, uint64_t unfinished)
-{
-    print_if_any(unfinished, "updates are under way, or their threads were killed: they are counted in part");
-    print_if_any(walk->damaged, "rows are damaged, and left out");
-    if (trace_table_moves(walk))
-        printf(
-            "rows of what had ended were moved meanwhile: sums over rows may have them twice, or not at all; "
-            "print them again\n");
-    print_if_any(trace_table_head_sum(walk, TRACE_TABLE_NO_SPACE),
-                 "of the updates found no row, because no more may be used: their keys are missing");
 }
 
 static int refuse_column(const struct options *options)
@@ -167,34 +130,35 @@ static int show_table(const struct options *options)
         return show_routines(options);
     if (!options->previous)
         read_classes(); /* the numbers of another system may differ */
-    struct trace_table_walk walk = walk_of(table);
     struct trace_rows rows = {.table = table};
-    uint64_t unfinished = 0;
-    if (!collect(&walk, &rows, &unfinished))
+    if (!trace_rows_read(&rows, from.ring_of, from.info->cpu_count))
         return refuse("no memory for the rows");
     const struct trace_rows_view view = {.clock_hz = from.info->clock_hz,
                                          .top = (uint32_t)options->top,
                                          .by = options->by,
                                          .name_of = name_of};
-    if (!trace_rows_print(stdout, &rows, &view))
-        return refuse_column(options);
-    print_missing(&walk, unfinished);
-    return 0;
+    return trace_rows_print(stdout, &rows, &view) ? 0 : refuse_column(options);
+}
+
+static uint64_t head_sum(const struct trace_table_info *table, enum trace_table_head_word word)
+{
+    uint64_t sum = 0;
+    for (uint32_t cpu = 0; cpu < from.info->cpu_count; cpu++)
+        sum += trace_table_head_word(table, from.ring_of(cpu), word);
+    return sum;
 }
 
 static void list_tables(void)
 {
     printf("%-20s%10s%9s%12s%14s  contents\n", "table", "rows used", "of all", "moved rows", "updates lost");
-    for (const struct trace_table_info *table = trace_table_list; table->name; table++) {
-        const struct trace_table_walk walk = walk_of(table);
+    for (const struct trace_table_info *table = trace_table_list; table->name; table++)
         if (table->is_private)
             printf("%-20s%10s%9s%12s%14s  %s\n", table->name, "-", "-", "-", "-", table->description);
         else
-            printf("%-20s%10" PRIu64 "%9" PRIu64 "%12" PRIu64 "%14" PRIu64 "  %s\n", table->name,
-                   trace_table_head_sum(&walk, TRACE_TABLE_USED), (uint64_t)table->rows * walk.cpu_count,
-                   trace_table_head_sum(&walk, TRACE_TABLE_MOVED),
-                   trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE), table->description);
-    }
+            printf("%-20s%10" PRIu64 "%9" PRIu32 "%12" PRIu64 "%14" PRIu64 "  %s\n", table->name,
+                   head_sum(table, TRACE_TABLE_USED), table->rows * from.info->cpu_count,
+                   head_sum(table, TRACE_TABLE_MOVED), head_sum(table, TRACE_TABLE_NO_SPACE),
+                   table->description);
 }
 
 /* False: it has said what is wrong. */

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/ring/table_derive.h>
+#include <trace/ring/table_read.h>
 #include <user/tarnprof/rows.h>
 
 #define PERCENTILE_LOW 50u
 #define PERCENTILE_TOP 99u
+#define READ_TRIES     4 /* each that fails was overtaken by a move of rows */
 #define CELLS_MAX      (TRACE_TABLE_COLUMNS_MAX * 2 + TRACE_DERIVED_MAX)
 
 /* A column, one of two percentiles of a histogram, or a derived value. */
@@ -31,6 +33,11 @@ struct print {
     struct cell cells[CELLS_MAX];
     unsigned count;
 };
+
+static uint64_t *row_at(const struct trace_rows *rows, uint32_t number)
+{
+    return rows->words + (size_t)number * rows->table->row_words;
+}
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
@@ -122,7 +129,7 @@ static void measure(struct print *print, const struct trace_rows *rows, uint32_t
     char text[TRACE_TABLE_CELL_BYTES];
     for (struct cell *cell = print->cells; cell < print->cells + print->count; cell++) {
         for (uint32_t i = 0; i < shown; i++) {
-            const uint64_t *row = rows->words + (size_t)i * rows->table->row_words;
+            const uint64_t *row = row_at(rows, i);
             const uint64_t value = value_of(print, cell, row);
             if (is_key(cell) || (value != 0 && value != TRACE_NO_VALUE))
                 widen(cell, put_cell(text, print, cell, row));
@@ -167,12 +174,35 @@ static int compare_tags(const void *a, const void *b)
 static void sort(const struct print *print, struct trace_rows *rows, const struct cell *order)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
-        uint64_t *row = rows->words + (size_t)i * rows->table->row_words;
+        uint64_t *row = row_at(rows, i);
         const uint64_t value = value_of(print, order, row);
         row[TRACE_ROW_TAG] = value == TRACE_NO_VALUE && !is_key(order) ? 0 : value;
     }
     if (rows->count)
         qsort(rows->words, rows->count, rows->table->row_words * sizeof *rows->words, compare_tags);
+}
+
+static void print_if_any(FILE *to, uint64_t count, const char *what)
+{
+    if (count)
+        fprintf(to, "%" PRIu64 " %s\n", count, what);
+}
+
+static void print_missing(FILE *to, const struct trace_rows *rows, uint32_t shown)
+{
+    uint64_t unfinished = 0;
+    for (uint32_t i = 0; i < rows->count; i++)
+        unfinished += trace_row_unfinished(rows->table, row_at(rows, i));
+    print_if_any(to, rows->count - shown, "of them, with less, are not shown");
+    print_if_any(to, unfinished,
+                 "updates are under way, or their threads were killed: they are counted in part");
+    print_if_any(to, rows->damaged, "rows are damaged, and left out");
+    if (rows->moves)
+        fprintf(to,
+                "rows of what had ended were moved meanwhile: sums over rows may have them twice, or not at "
+                "all; print them again\n");
+    print_if_any(to, rows->no_row,
+                 "of the updates found no row, because no more may be used: their keys are missing");
 }
 
 bool trace_rows_print(FILE *to, struct trace_rows *rows, const struct trace_rows_view *view)
@@ -187,14 +217,14 @@ bool trace_rows_print(FILE *to, struct trace_rows *rows, const struct trace_rows
     measure(&print, rows, shown);
     print_line(&print, NULL);
     for (uint32_t i = 0; i < shown; i++)
-        print_line(&print, rows->words + (size_t)i * rows->table->row_words);
+        print_line(&print, row_at(rows, i));
     fprintf(to, "%" PRIu32 " row%s\n", rows->count, rows->count == 1 ? "" : "s");
-    if (shown < rows->count)
-        fprintf(to, "%" PRIu32 " of them, with less, are not shown\n", rows->count - shown);
+    print_missing(to, rows, shown);
     return true;
 }
 
-uint64_t *trace_rows_add(struct trace_rows *rows)
+/* NULL: no memory. */
+static uint64_t *append(struct trace_rows *rows)
 {
     const uint32_t words = rows->table->row_words;
     if (rows->count == rows->capacity) {
@@ -205,7 +235,46 @@ uint64_t *trace_rows_add(struct trace_rows *rows)
         rows->words = larger;
         rows->capacity = capacity;
     }
-    return rows->words + (size_t)rows->count++ * words;
+    return row_at(rows, rows->count++);
+}
+
+bool trace_rows_add(struct trace_rows *rows, const uint64_t *row)
+{
+    const struct trace_table_info *table = rows->table;
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (!memcmp(row_at(rows, i) + TRACE_ROW_KEYS, row + TRACE_ROW_KEYS, table->key_count * sizeof *row)) {
+            trace_table_add_row(table, row_at(rows, i), row);
+            return true;
+        }
+    uint64_t *copy = append(rows);
+    if (copy)
+        memcpy(copy, row, table->row_words * sizeof *row);
+    return copy;
+}
+
+static bool read_once(struct trace_rows *rows, const char *(*ring_of)(uint32_t cpu), uint32_t cpu_count)
+{
+    uint64_t row[TRACE_TABLE_ROW_WORDS_MAX];
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
+        struct trace_table_walk walk = {.table = rows->table, .ring = ring_of(cpu)};
+        while (trace_table_next(&walk, row))
+            if (!trace_rows_add(rows, row))
+                return false;
+        rows->damaged += walk.damaged;
+        rows->moves += trace_table_moves(&walk);
+        rows->no_row += trace_table_head_word(rows->table, walk.ring, TRACE_TABLE_NO_SPACE);
+    }
+    return true;
+}
+
+bool trace_rows_read(struct trace_rows *rows, const char *(*ring_of)(uint32_t cpu), uint32_t cpu_count)
+{
+    bool ok = read_once(rows, ring_of, cpu_count);
+    for (int i = 1; ok && rows->moves && i < READ_TRIES; i++) {
+        trace_rows_free(rows);
+        ok = read_once(rows, ring_of, cpu_count);
+    }
+    return ok;
 }
 
 void trace_rows_free(struct trace_rows *rows)

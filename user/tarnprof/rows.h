@@ -10,11 +10,14 @@
 #include <stdio.h>
 #include <trace/format/table.h>
 
-/* Copies of rows; zero at first, but for the table. */
+/* Rows that were added up by their keys; zero at first, but for the table. */
 struct trace_rows {
     const struct trace_table_info *table;
     uint64_t *words; /* allocated: table->row_words of each row */
     uint32_t count, capacity;
+    /* What trace_rows_read() did not find: damaged rows, perhaps those that were moved meanwhile, and updates
+     * without a row. */
+    uint64_t damaged, moves, no_row;
 };
 
 #define TRACE_TABLE_CELL_BYTES 136u
@@ -32,12 +35,14 @@ struct trace_rows_view {
 /* The entry of trace_table_list with that name, or NULL. */
 const struct trace_table_info *trace_table_named(const char *name);
 
-/* Space for another row. NULL: no memory. */
-uint64_t *trace_rows_add(struct trace_rows *rows);
+/* Adds a row. False: no memory. */
+bool trace_rows_add(struct trace_rows *rows, const uint64_t *row);
+/* Adds the rows of all CPUs, whose rings stay where they are. False: no memory. */
+bool trace_rows_read(struct trace_rows *rows, const char *(*ring_of)(uint32_t cpu), uint32_t cpu_count);
 void trace_rows_free(struct trace_rows *rows);
-/* Sorts the rows, the largest first, and prints them. Columns in which all are 0 or unknown are left out. Of
- * a histogram it prints the values that 50 % and 99 % do not exceed: upper bounds of buckets. False: there is
- * no column `by`. */
+/* Sorts the rows, the largest first, and prints them, and what is missing. Columns in which all are 0 or
+ * unknown are left out. Of a histogram it prints the values that 50 % and 99 % do not exceed: upper bounds of
+ * buckets. False: there is no column `by`. */
 bool trace_rows_print(FILE *to, struct trace_rows *rows, const struct trace_rows_view *view);
 
 #endif

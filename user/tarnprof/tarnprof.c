@@ -4,7 +4,6 @@
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/syscall.h>
-#include <trace/ring/table_read.h>
 #include <user/tarnprof/tarnprof.h>
 
 int tarnprof_next(struct tarnprof *table, cap_t of)
@@ -69,25 +68,12 @@ uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char 
 
 /* ---- Sums ---- */
 
-/* NULL: no memory. */
-static struct trace_routines_row *find_or_add(struct tarnprof_sum *sum, uint64_t key)
-{
-    struct trace_routines_row *row =
-        trace_routines_find((const struct trace_routines_row *)sum->rows.words, sum->rows.count, key);
-    if (!row && (row = (struct trace_routines_row *)trace_rows_add(&sum->rows)))
-        *row = (struct trace_routines_row){.routine = key, .min = UINT64_MAX};
-    return row;
-}
-
 bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table)
 {
     sum->rows.table = &trace_table_list[TRACE_TABLE_ROUTINES];
-    for (uint32_t i = 0; i < table->head->rows; i++) {
-        struct trace_routines_row *row = find_or_add(sum, table->rows[i].routine);
-        if (!row)
+    for (uint32_t i = 0; i < table->head->rows; i++)
+        if (!trace_rows_add(&sum->rows, (const uint64_t *)&table->rows[i]))
             return false;
-        trace_table_add_row(sum->rows.table, (uint64_t *)row, (const uint64_t *)&table->rows[i]);
-    }
     sum->threads += table->head->threads;
     sum->life += table->head->life;
     sum->refused += table->head->refused;

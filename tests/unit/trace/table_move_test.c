@@ -29,12 +29,6 @@ static char *ring(void)
     return (char *)((uintptr_t)memory - TRACE_TABLES_OFFSET);
 }
 
-static const char *ring_of(uint32_t cpu)
-{
-    (void)cpu;
-    return ring();
-}
-
 static void setup(void)
 {
     memset(memory, 0, sizeof(memory));
@@ -43,7 +37,7 @@ static void setup(void)
 
 static struct trace_table_walk walk_of(const struct trace_table_info *table)
 {
-    return (struct trace_table_walk){.table = table, .ring_of = ring_of, .cpu_count = 1};
+    return (struct trace_table_walk){.table = table, .ring = ring()};
 }
 
 /* Updates the row of a lock, or, if there is none, that of its class, as programs do. */
@@ -69,25 +63,27 @@ static struct trace_locks_row find_lock(uint64_t lock, uint32_t pid)
     return (struct trace_locks_row){0};
 }
 
+/* The sum of the rows of the class, of both tables. */
 static struct trace_lock_classes_row read_class(struct trace_table_walk *walk)
 {
-    struct trace_lock_classes_row row = {0};
+    struct trace_lock_classes_row sum = {0};
+    uint64_t row[TRACE_TABLE_ROW_WORDS_MAX];
     *walk = walk_of(classes);
-    while (trace_table_next(walk, (uint64_t *)&row) && row.lock_class != CLASS)
-        ;
-    return row;
+    while (trace_table_next(walk, row))
+        if (row[TRACE_ROW_KEYS] == CLASS)
+            trace_table_add_row(classes, (uint64_t *)&sum, row);
+    return sum;
 }
 
 /* ---- one at a time ---------------------------------------------------------------------------------- */
 
 static uint32_t first_alive; /* processes and threads below have ended */
 
-static bool is_below(const struct trace_table_info *table, const uint64_t *keys, void *unused)
+static bool is_below(const struct trace_table_info *table, const uint64_t *keys)
 {
-    (void)unused;
     for (unsigned k = 0; k < table->key_count; k++) {
         const unsigned owner = table->columns[k].owner;
-        if ((owner == TRACE_OWNER_PROCESS || owner == TRACE_OWNER_THREAD) && keys[k] &&
+        if (owner == TRACE_OWNER_PROCESS && keys[k] &&
             keys[k] < __atomic_load_n(&first_alive, __ATOMIC_ACQUIRE))
             return true;
     }
@@ -105,8 +101,7 @@ static uint32_t move(const struct trace_table_info *table)
 
 static uint64_t word_of(const struct trace_table_info *table, unsigned word)
 {
-    const struct trace_table_walk walk = walk_of(table);
-    return trace_table_head_sum(&walk, word);
+    return trace_table_head_word(table, ring(), word);
 }
 
 static void test_locks(void)
@@ -237,9 +232,9 @@ static void test_half_moved(void)
 static uint8_t ended[FIRST_PID + WRITERS * LIVES];
 static unsigned running;
 
-static bool is_marked(const struct trace_table_info *table, const uint64_t *keys, void *unused)
+static bool is_marked(const struct trace_table_info *table, const uint64_t *keys)
 {
-    (void)unused, (void)table;
+    (void)table;
     return keys[2] && keys[2] < sizeof(ended) && __atomic_load_n(&ended[keys[2]], __ATOMIC_ACQUIRE);
 }
 
@@ -321,9 +316,9 @@ static void test_threads(void)
 
 /* ---- hostile programs ------------------------------------------------------------------------------- */
 
-static bool all_have(const struct trace_table_info *table, const uint64_t *keys, void *unused)
+static bool all_have(const struct trace_table_info *table, const uint64_t *keys)
 {
-    (void)unused, (void)table, (void)keys;
+    (void)table, (void)keys;
     return true;
 }
 

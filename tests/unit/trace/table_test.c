@@ -61,9 +61,20 @@ static bool update(char *ring, uint64_t lock, uint32_t pid, uint64_t value)
     return true;
 }
 
-static struct trace_table_walk walk_of(const struct trace_table_info *table)
+static struct trace_rows read_table(const struct trace_table_info *table)
 {
-    return (struct trace_table_walk){.table = table, .ring_of = ring_of, .cpu_count = CPUS};
+    struct trace_rows rows = {.table = table};
+    if (!trace_rows_read(&rows, ring_of, CPUS))
+        abort();
+    return rows;
+}
+
+static uint64_t head_sum(const struct trace_table_info *table, enum trace_table_head_word word)
+{
+    uint64_t sum = 0;
+    for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+        sum += trace_table_head_word(table, rings[cpu], word);
+    return sum;
 }
 
 /* The place of a row in its CPU's table. */
@@ -110,20 +121,21 @@ static void test_interrupted(void)
 
     update(rings[2], 64, 7, 5);
     trace_row_begin(&trace_locks_row(rings[3], 64, 5, 7)->begun); /* its thread is killed */
-    struct trace_table_walk walk = walk_of(locks);
-    check(trace_table_next(&walk, (uint64_t *)&copy) && copy.wait == 35 && copy.wait_longest == 20 &&
-              copy.sampled == 4 && trace_row_unfinished(locks, (uint64_t *)&copy) == 1,
+    struct trace_rows rows = read_table(locks);
+    const struct trace_locks_row *sum = (const struct trace_locks_row *)rows.words;
+    check(rows.count == 1 && sum->wait == 35 && sum->wait_longest == 20 && sum->sampled == 4 &&
+              trace_row_unfinished(locks, rows.words) == 1,
           "the rows of one key on several CPUs are added");
-    check(!trace_table_next(&walk, (uint64_t *)&copy), "and visited once");
+    trace_rows_free(&rows);
 
     /* as after a swap that failed spuriously */
     const struct trace_locks_row *twin =
         row + (place_of(row, 0) + 1 < locks->rows ? 1 : 1 - (int)locks->rows);
     memcpy((void *)twin, row, sizeof(*row));
-    walk = walk_of(locks);
-    check(trace_table_next(&walk, (uint64_t *)&copy) && copy.sampled == 7 &&
-              !trace_table_next(&walk, (uint64_t *)&copy),
+    rows = read_table(locks);
+    check(rows.count == 1 && ((const struct trace_locks_row *)rows.words)->sampled == 7,
           "so are two rows of one table");
+    trace_rows_free(&rows);
 }
 
 /* ---- rows that are looked up again ------------------------------------------------------------------ */
@@ -140,11 +152,10 @@ static void test_again(void)
         same += trace_locks_row_again(rings[i & 1], i * 8ull, 5, 7, &places) ==
                 trace_locks_row(rings[i & 1], i * 8ull, 5, 7);
     check(same == 2 * 4096, "rows that are looked up again are the same, or none, on each CPU");
-    struct trace_table_walk walk = walk_of(locks);
-    const uint64_t lost = trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE);
+    const uint64_t lost = head_sum(locks, TRACE_TABLE_NO_SPACE);
     for (unsigned i = 0; i < 3; i++)
         none += !trace_locks_row_again(rings[0], 1, 1, 1, i ? &places : &unused);
-    check(none == 3 && trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE) == lost + 3,
+    check(none == 3 && head_sum(locks, TRACE_TABLE_NO_SPACE) == lost + 3,
           "each that has no row is counted, whether it was searched or not");
     struct trace_locks_row *row = trace_locks_row_again(rings[0], 0, 5, 7, &places);
     known += row && trace_locks_row_known(rings[0], 0, 5, 7, &places) == row;
@@ -159,27 +170,27 @@ static void test_again(void)
 static void test_full(void)
 {
     static bool has_row[4096];
-    struct trace_locks_row row;
     uint64_t refused = 0, found = 0, wrong = 0;
     setup();
     for (unsigned i = 0; i < 4096; i++) {
         has_row[i] = update(rings[1], i, 7, i);
         refused += !has_row[i];
     }
-    struct trace_table_walk walk = walk_of(locks);
-    for (; trace_table_next(&walk, (uint64_t *)&row); found++)
-        wrong += row.lock >= 4096 || !has_row[row.lock] || row.wait != row.lock;
+    struct trace_rows rows = read_table(locks);
+    for (; found < rows.count; found++) {
+        const struct trace_locks_row *row = (const void *)(rows.words + found * locks->row_words);
+        wrong += row->lock >= 4096 || !has_row[row->lock] || row->wait != row->lock;
+    }
+    trace_rows_free(&rows);
     check(refused + found == 4096 && wrong == 0, "a full table refuses keys, and keeps those that it has");
-    check(trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE) == refused &&
-              trace_table_head_sum(&walk, TRACE_TABLE_USED) == found &&
+    check(head_sum(locks, TRACE_TABLE_NO_SPACE) == refused && head_sum(locks, TRACE_TABLE_USED) == found &&
               found == TRACE_TABLE_ROWS_USED(locks->rows),
           "and counts both");
 
     check(trace_lock_classes_row(rings[0], 63) && !trace_lock_classes_row(rings[0], 64) &&
               !trace_lock_classes_row(rings[0], ~0u),
           "a direct table has as many rows as declared");
-    walk = walk_of(classes);
-    check(trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE) == 2, "and counts what it refuses");
+    check(head_sum(classes, TRACE_TABLE_NO_SPACE) == 2, "and counts what it refuses");
     test_info.table_bytes = 0;
     check(!trace_lock_classes_row(rings[0], 1) && !trace_locks_row(rings[0], 1, 2, 3),
           "without tables there is no row");
@@ -204,9 +215,9 @@ static void test_damaged(void)
     memcpy(elsewhere, row, sizeof(*row));
     check(read_row(elsewhere, 0, &copy) == TRACE_ROW_DAMAGED,
           "a row that is not where its keys belong: damaged");
-    struct trace_table_walk walk = walk_of(locks);
-    check(trace_table_next(&walk, sum) && !trace_table_next(&walk, sum) && walk.damaged == 1,
-          "the walk counts it, and leaves it out");
+    struct trace_rows rows = read_table(locks);
+    check(rows.count == 1 && rows.damaged == 1, "the reader counts it, and leaves it out");
+    trace_rows_free(&rows);
 
     struct trace_lock_classes_row *class_row = trace_lock_classes_row(rings[0], 3);
     trace_row_begin(&class_row->begun);
@@ -214,20 +225,9 @@ static void test_damaged(void)
     class_row->lock_class = 4;
     check(trace_table_read_row(classes, rings[0], 3, sum) == TRACE_ROW_DAMAGED,
           "in a direct table, a key that is not the row's index: damaged");
-    walk = walk_of(classes);
-    check(trace_table_next(&walk, sum) && !trace_table_next(&walk, sum) && walk.damaged == 2,
-          "the walk of a table that adds another one counts what is damaged in both");
-}
-
-static void print_rows(const struct trace_table_info *table, FILE *to)
-{
-    const struct trace_rows_view view = {.clock_hz = 1000000000, .top = 64};
-    struct trace_rows rows = {.table = table};
-    struct trace_table_walk walk = walk_of(table);
-    uint64_t sum[TRACE_TABLE_ROW_WORDS_MAX];
-    while (trace_table_next(&walk, sum))
-        memcpy(trace_rows_add(&rows), sum, table->row_words * sizeof(*sum));
-    trace_rows_print(to, &rows, &view);
+    rows = read_table(classes);
+    check(rows.count == 1 && rows.damaged == 2,
+          "the reader of a table that adds another one counts what is damaged in both");
     trace_rows_free(&rows);
 }
 
@@ -235,8 +235,12 @@ static void print_rows(const struct trace_table_info *table, FILE *to)
 static void use_all(void)
 {
     FILE *nowhere = fopen("/dev/null", "w");
-    for (const struct trace_table_info *table = trace_table_list; table->name; table++)
-        print_rows(table, nowhere);
+    const struct trace_rows_view view = {.clock_hz = 1000000000, .top = 64};
+    for (const struct trace_table_info *table = trace_table_list; table->name; table++) {
+        struct trace_rows rows = read_table(table);
+        trace_rows_print(nowhere, &rows, &view);
+        trace_rows_free(&rows);
+    }
     fclose(nowhere);
     for (unsigned i = 0; i < 1000; i++) {
         update(rings[i % CPUS], (uint64_t)i << 32 | i, i, i);

@@ -7,16 +7,25 @@
  * write_tau.c writes TAU's files.
  */
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/command/row_options.h>
 #include <tools/tarn/command/write_tau.h>
+#include <tools/tarn/keep/amount.h>
+#include <tools/tarn/print/print_table.h>
 #include <tools/tarn/tables/show.h>
 
+#define ROWS_TOP 20u /* usually, in text */
+
 struct options {
-    struct row_options rows;
-    const char *name; /* of the table; NULL: list all */
+    struct table_options output;
+    double interval;    /* seconds; 0: none */
+    double wait;        /* seconds to connect */
+    const char *source; /* its name */
+    const char *name;   /* of the table; NULL: list all */
     const char *trace, *symbols, *tau;
     uint64_t pid; /* of routines; UINT64_MAX: all */
     bool by_part, previous;
@@ -49,18 +58,33 @@ static const struct command_option routines_known[] = {
         "-finstrument-functions")},
     {.name = NULL}};
 
+static const struct command_option moments[] = {
+    {CALL("interval", "DURATION", take_duration,
+          "show what was counted between now and DURATION (500ms, 5s) later\nRows that did not change are "
+          "left "
+          "out"),
+     .place = offsetof(struct options, interval)},
+    {REAL("wait", "SEC", struct options, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
+    {.name = NULL}};
+
+#define GROUPS                  \
+    {"Moments", moments},       \
+    {                           \
+        "Output", table_options \
+    }
+
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-static bool check_tables(struct source *source, struct fail *fail)
+/* The UUID covers the layout of tables. */
+static bool check_tables(const struct source *source, struct fail *fail)
 {
-    const bool is_link = source->class->link != NULL;
-    const struct wire_request request = {
-        .operation = is_link && source->is_previous ? WIRE_OP_PREVIOUS_METADATA : WIRE_OP_METADATA};
-    struct source_reply reply = {0};
+    static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
 
-    return source_control(source, &request, "the metadata: ", &reply, fail) &&
-           check_metadata(&source->hello, reply.data, reply.size, fail) &&
-           tables_check((const char *)reply.data, reply.size, fail);
+    return memcmp(source->hello.uuid, uuid, sizeof(uuid)) == 0 ||
+           fail_set(
+               fail,
+               "this system has another schema, and perhaps other tables of counters, than this program: "
+               "use the tarn of its version");
 }
 
 static bool refuse_name(const char *name, struct fail *fail)
@@ -83,6 +107,25 @@ static uint64_t ticks_between(const struct moment *before, const struct moment *
 }
 
 /* ---- printing -------------------------------------------------------------------------------------- */
+
+/* By the chosen column, which is also found by its name in the schema, without the unit that JSON adds. */
+static bool sort(struct table *table, const struct table_options *options, struct fail *fail)
+{
+    char key[200];
+    int column = options->sort != NULL ? table_find_column(table, options->sort) : table_order(table);
+
+    if (options->sort != NULL && column == TABLE_NO_COLUMN) {
+        snprintf(key, sizeof(key), "%.190s_ns", options->sort);
+        column = table_find_column(table, key);
+    }
+    if (options->sort != NULL && column == TABLE_NO_COLUMN)
+        return fail_set(fail, "no column '%.60s' in table %s; --json shows their names", options->sort,
+                        table->key);
+    table_sort(table, column);
+    if (options->reverse)
+        table_reverse(table);
+    return true;
+}
 
 /* The figures that belong to all rows. */
 struct view {
@@ -153,13 +196,13 @@ static void print_text_head(const struct shown *shown, const struct counted *cou
 static void print_rows(const struct options *options, const struct shown *shown,
                        const struct counted *counted, const struct view *view)
 {
-    const unsigned format = options->rows.output.format;
+    const unsigned format = options->output.format;
 
     if (format == TABLES_JSON)
         print_json_head(shown, counted, view);
     else if (format == TABLES_TEXT)
         print_text_head(shown, counted, view);
-    table_print(stdout, &options->rows.output, &shown->table, ROWS_TOP);
+    table_print(stdout, &options->output, &shown->table, ROWS_TOP);
     if (format == TABLES_JSON)
         printf("}}\n");
     else if (format == TABLES_TEXT && shown->has_histogram)
@@ -191,7 +234,7 @@ static bool print_table(const struct options *options, const struct trace_table_
     shown_open(&shown, counters, view->clock_hz, counters->is_private ? counted.ran : view->ticks,
                options->by_part);
     shown_fill(&shown, &counted, names);
-    const bool ok = rows_sort(&options->rows.output, &shown.table, fail);
+    const bool ok = sort(&shown.table, &options->output, fail);
     if (ok) {
         complain_of_rows(counters, &counted);
         print_rows(options, &shown, &counted, view);
@@ -228,8 +271,10 @@ static bool open_again(const struct options *options, struct source **source, do
     const uint64_t boot = (*source)->hello.boot_id;
 
     (*source)->class->close(*source);
-    rows_wait(end);
-    *source = open_source(options->rows.source, options->rows.wait, fail);
+    const double left = end - now_seconds();
+    if (left > 0)
+        nanosleep(&(struct timespec){.tv_sec = (time_t)left, .tv_nsec = (long)(fmod(left, 1) * 1e9)}, NULL);
+    *source = open_source(options->source, options->wait, fail);
     return *source != NULL && ((*source)->hello.boot_id == boot ||
                                fail_set(fail, "the guest was started again in the interval"));
 }
@@ -248,9 +293,9 @@ static bool show_table(const struct options *options, struct source **source,
                        const struct trace_table_info *counters, int *status, struct fail *fail)
 {
     struct moment before = {0}, now = {0};
-    const bool has_interval = options->rows.interval != 0;
+    const bool has_interval = options->interval != 0;
     bool ok = !has_interval || (read_moment(&before, options, *source, counters, fail) &&
-                                open_again(options, source, before.time + options->rows.interval, fail));
+                                open_again(options, source, before.time + options->interval, fail));
 
     ok = ok && read_moment(&now, options, *source, counters, fail) &&
          show_rows(options, *source, counters, &now, has_interval ? &before : NULL, status, fail);
@@ -267,12 +312,11 @@ static bool show_list(const struct options *options, struct source *source, stru
     if (!moment_read(&moment, source, NULL, fail))
         return false;
     shown_list(&list, &moment);
-    bool ok = rows_sort(&options->rows.output, &list, fail);
+    bool ok = sort(&list, &options->output, fail);
     if (ok) {
-        printf(options->rows.output.format == TABLES_JSON ? "{\"cpus\":%u,\"tables\":{" : "",
-               moment.cpu_count);
-        table_print(stdout, &options->rows.output, &list, ROWS_TOP);
-        printf(options->rows.output.format == TABLES_JSON ? "}}\n" : "");
+        printf(options->output.format == TABLES_JSON ? "{\"cpus\":%u,\"tables\":{" : "", moment.cpu_count);
+        table_print(stdout, &options->output, &list, ROWS_TOP);
+        printf(options->output.format == TABLES_JSON ? "}}\n" : "");
     }
     table_free(&list);
     moment_free(&moment);
@@ -299,7 +343,7 @@ static int run(struct options *options)
 {
     struct fail fail;
     int status = EXIT_OK;
-    struct source *source = open_source(options->rows.source, options->rows.wait, &fail);
+    struct source *source = open_source(options->source, options->wait, &fail);
     bool ok = source != NULL && show(options, &source, &status, &fail);
 
     if (source != NULL)
@@ -309,39 +353,38 @@ static int run(struct options *options)
 
 static int run_tables(int argc, char **argv)
 {
-    struct options options = {.rows = ROW_OPTIONS_DEFAULT, .pid = UINT64_MAX};
-    int status =
-        command_parse(&tables_command, (void *[]){&options, &options.rows, &options.rows.output}, argc, argv);
+    struct options options = {.output.top = TABLE_TOP_DEFAULT, .pid = UINT64_MAX};
+    int status = command_parse(&tables_command, (void *[]){&options, &options, &options.output}, argc, argv);
 
     if (status >= 0)
         return status;
     options.name = optind + 1 < argc ? argv[optind + 1] : NULL;
-    if (options.name == NULL && (options.rows.interval != 0 || options.by_part || options.trace != NULL))
+    if (options.name == NULL && (options.interval != 0 || options.by_part || options.trace != NULL))
         return complain_of_words(&tables_command,
                                  "--interval, --by-cpu and --trace require the NAME of a table");
-    if (options.previous && options.rows.interval != 0)
+    if (options.previous && options.interval != 0)
         return complain_of_words(&tables_command,
                                  "the previous boot has ended, so nothing changes: remove --interval");
-    options.rows.source = argv[optind];
+    options.source = argv[optind];
     return run(&options);
 }
 
 const struct command tables_command =
     COMMAND("tables", "show the tables of counters of a guest", "[OPTION]... SOURCE [NAME]", 1, 2, run_tables,
-            NULL, {NULL, known}, ROW_OPTIONS_GROUPS);
+            NULL, {NULL, known}, GROUPS);
 
 static int run_routines(int argc, char **argv)
 {
-    struct options options = {.rows = ROW_OPTIONS_DEFAULT, .pid = UINT64_MAX, .name = "routines"};
-    int status = command_parse(&routines_command, (void *[]){&options, &options.rows, &options.rows.output},
-                               argc, argv);
+    struct options options = {.output.top = TABLE_TOP_DEFAULT, .pid = UINT64_MAX, .name = "routines"};
+    int status =
+        command_parse(&routines_command, (void *[]){&options, &options, &options.output}, argc, argv);
 
     if (status >= 0)
         return status;
-    options.rows.source = argv[optind];
+    options.source = argv[optind];
     return run(&options);
 }
 
 const struct command routines_command =
     COMMAND("routines", "show how often and how long threads were in routines of the kernel",
-            "[OPTION]... SOURCE", 1, 1, run_routines, NULL, {NULL, routines_known}, ROW_OPTIONS_GROUPS);
+            "[OPTION]... SOURCE", 1, 1, run_routines, NULL, {NULL, routines_known}, GROUPS);

@@ -55,16 +55,9 @@ static int next_interval(struct top *top, struct fail *fail)
 
 enum { PID, THREADS, INTERVAL, RUNNING, FIRST_SHARE };
 
-/* Keys of columns: nanoseconds, and percent. */
-static char ns_keys[COLUMNS][32], percent_keys[COLUMNS][32];
-
-static void make_keys(void)
+static const char *name_of_column(unsigned column)
 {
-    for (unsigned c = RUNNING; c < COLUMNS; c++) {
-        const char *name = c == RUNNING ? "running" : trace_share_names[c - FIRST_SHARE];
-        snprintf(ns_keys[c], sizeof(ns_keys[c]), "%s_ns", name);
-        snprintf(percent_keys[c], sizeof(percent_keys[c]), "%s_percent", name);
-    }
+    return column == RUNNING ? "running" : trace_share_names[column - FIRST_SHARE];
 }
 
 /* ---- processes ------------------------------------------------------------------------------------- */
@@ -116,7 +109,7 @@ static const char *name_of(const struct trace_process_shares *process, char name
 }
 
 static void add_row(struct table *table, const struct routines *routines,
-                    const struct trace_process_shares *process, bool in_percent, double seconds)
+                    const struct trace_process_shares *process, double seconds)
 {
     char name[ROUTINES_NAME_BYTES];
     struct table_row *row = table_add(table, name_of(process, name));
@@ -128,23 +121,19 @@ static void add_row(struct table *table, const struct routines *routines,
     for (unsigned c = RUNNING; c < COLUMNS; c++) {
         const double ns =
             in_ns(routines, c == RUNNING ? trace_shares_running(process) : process->ticks[c - FIRST_SHARE]);
-        if (in_percent)
-            row->cells[c].real = interval > 0 ? ns / interval * 100 : NAN;
-        else
-            row->cells[c].count = ns < (double)TABLE_NONE ? (uint64_t)ns : TABLE_NONE - 1;
+        row->cells[c].count = ns < (double)TABLE_NONE ? (uint64_t)ns : TABLE_NONE - 1;
     }
 }
 
-/* Makes a table, to be freed by table_free, of what the processes did between the moments. In nanoseconds;
- * IN_PERCENT: of *seconds, the time between. COLUMNS is the table's. */
+/* Makes a table, to be freed by table_free, of what the processes did between the moments, which are *seconds
+ * apart. COLUMNS is the table's. */
 static void fill(struct table *table, struct table_column columns[COLUMNS], const struct moments *moments,
-                 const char *pattern, bool in_percent, double *seconds)
+                 const char *pattern, double *seconds)
 {
     const struct routines *now = &moments->now, *before = &moments->before;
     struct processes processes, earlier;
     char name[ROUTINES_NAME_BYTES];
 
-    make_keys();
     *table = (struct table){.key = "process",
                             .heading = "process",
                             .others = "processes",
@@ -154,8 +143,7 @@ static void fill(struct table *table, struct table_column columns[COLUMNS], cons
     columns[THREADS] = (struct table_column)NUMBER_COLUMN("threads");
     columns[INTERVAL] = (struct table_column)TIME_OF_ONE("interval_ns");
     for (unsigned c = RUNNING; c < COLUMNS; c++)
-        columns[c] = in_percent ? (struct table_column)REAL_COLUMN(percent_keys[c])
-                                : (struct table_column)TIME_COLUMN(ns_keys[c]);
+        columns[c] = (struct table_column)TIME_COLUMN(table_format(table, "%s_ns", name_of_column(c)));
     collect(&processes, now);
     collect(&earlier, before);
     *seconds = now->moment > before->moment ? in_ns(now, now->moment - before->moment) * 1e-9 : 0;
@@ -165,7 +153,7 @@ static void fill(struct table *table, struct table_column columns[COLUMNS], cons
         if (old != NULL)
             trace_shares_subtract(process, old);
         if (*pattern == '\0' || match_glob(pattern, name_of(process, name)))
-            add_row(table, now, process, in_percent, *seconds);
+            add_row(table, now, process, *seconds);
     }
     free(processes.list);
     free(earlier.list);
@@ -173,27 +161,32 @@ static void fill(struct table *table, struct table_column columns[COLUMNS], cons
 
 /* ---- output ---------------------------------------------------------------------------------------- */
 
-static void sort_rows(struct table *table, enum screen_sort sort, bool in_percent)
+static void sort_rows(struct table *table, enum screen_sort sort)
 {
-    const unsigned column = sort == SORT_READY ? FIRST_SHARE + TRACE_SHARE_READY : RUNNING;
-
-    table_sort(table, sort == SORT_NAME
-                          ? TABLE_BY_NAME
-                          : table_find_column(table, (in_percent ? percent_keys : ns_keys)[column]));
+    table_sort(table, sort == SORT_NAME    ? TABLE_BY_NAME
+                      : sort == SORT_READY ? FIRST_SHARE + TRACE_SHARE_READY
+                                           : RUNNING);
 }
 
-/* Removes columns in which no process has any time, and the column of intervals. */
-static void drop_empty(struct table *table, struct table_column columns[COLUMNS])
+/* Times become percent of the interval. Removes columns in which no process has any, and that of intervals.
+ */
+static void make_percent(struct table *table, struct table_column columns[COLUMNS])
 {
     unsigned kept = INTERVAL;
 
+    for (size_t i = 0; i < table->count; i++) {
+        union table_cell *cells = table->rows[i]->cells;
+        for (unsigned c = RUNNING; c < COLUMNS; c++)
+            cells[c].real = (double)cells[c].count / (double)cells[INTERVAL].count * 100;
+    }
     for (unsigned c = RUNNING; c < COLUMNS; c++) {
         bool has_any = c == RUNNING;
         for (size_t i = 0; i < table->count; i++)
             has_any |= table->rows[i]->cells[c].real >= 0.05;
         if (!has_any)
             continue;
-        columns[kept] = columns[c];
+        columns[kept] = (struct table_column)REAL_COLUMN(columns[c].key);
+        columns[kept].heading = table_format(table, "%s %%", name_of_column(c));
         for (size_t i = 0; i < table->count; i++)
             table->rows[i]->cells[kept] = table->rows[i]->cells[c];
         kept++;
@@ -209,9 +202,9 @@ static void print_interval(FILE *to, const struct top *top, unsigned width, unsi
     struct table table;
     double seconds;
 
-    fill(&table, columns, top->moments, screen->pattern, true, &seconds);
-    sort_rows(&table, screen->sort, true);
-    drop_empty(&table, columns);
+    fill(&table, columns, top->moments, screen->pattern, &seconds);
+    sort_rows(&table, screen->sort);
+    make_percent(&table, columns);
     fprintf(to, "%s%s%s%s: %.2f s, %zu processes\n", screen->state != NULL ? "(" : "",
             screen->state != NULL ? screen->state : "", screen->state != NULL ? ") " : "", screen->source,
             seconds, table.count);
@@ -235,8 +228,8 @@ static void write_interval(FILE *to, const struct top *top)
     struct table table;
     double seconds;
 
-    fill(&table, columns, top->moments, screen->pattern, false, &seconds);
-    sort_rows(&table, screen->sort, false);
+    fill(&table, columns, top->moments, screen->pattern, &seconds);
+    sort_rows(&table, screen->sort);
     if (top->tables.format == TABLES_JSON)
         fprintf(to, "{\"seconds\":%.9f,", seconds);
     table_print(to, &top->tables, &table, UINT64_MAX);

@@ -5,17 +5,61 @@
 #include <tools/tarn/tables/counted.h>
 #include <trace/ring/routine_copy.h>
 
-/* ---- collecting ------------------------------------------------------------------------------------ */
+/* ---- adding up ------------------------------------------------------------------------------------- */
 
-/* The tables that are walked: one CPU's at a time. */
-static const struct moment *walked;
-static unsigned walked_cpu;
-
-static const char *walked_ring(uint32_t unused)
+static int compare_rows(const void *left, const void *right, void *context)
 {
-    (void)unused;
-    return moment_ring(walked, walked_cpu);
+    const struct trace_table_info *table = context;
+    const struct counted_row *a = *(struct counted_row *const *)left,
+                             *b = *(struct counted_row *const *)right;
+
+    for (unsigned k = TRACE_ROW_KEYS, end = k + table->key_count; k < end; k++)
+        if (a->words[k] != b->words[k])
+            return a->words[k] < b->words[k] ? -1 : 1;
+    return a->part < b->part ? -1 : a->part > b->part;
 }
+
+static bool same_keys(const struct trace_table_info *table, const uint64_t *a, const uint64_t *b)
+{
+    return memcmp(&a[TRACE_ROW_KEYS], &b[TRACE_ROW_KEYS], 8ull * table->key_count) == 0;
+}
+
+/* Adds ROW to SUM, where a largest value that is unknown changes nothing. */
+static void sum_row(const struct trace_table_info *table, struct counted_row *sum, struct counted_row *row)
+{
+    for (unsigned c = table->key_count; c < table->column_count; c++) {
+        const uint32_t word = table->columns[c].word;
+        if (table->columns[c].kind != TRACE_COLUMN_MAX)
+            continue;
+        if (row->words[word] == COUNTED_UNKNOWN)
+            row->words[word] = sum->words[word];
+        if (sum->words[word] == COUNTED_UNKNOWN)
+            sum->words[word] = row->words[word];
+    }
+    trace_table_add_row(table, sum->words, row->words);
+    sum->under_way += row->under_way;
+}
+
+/* The rows from FIRST on. */
+static void add_up(struct counted *counted, size_t first, const struct trace_table_info *table, bool by_part)
+{
+    size_t kept = first;
+
+    if (counted->count > first)
+        qsort_r(&counted->rows[first], counted->count - first, sizeof(counted->rows[0]), compare_rows,
+                (void *)table);
+    for (size_t i = first; i < counted->count; i++) {
+        struct counted_row *row = counted->rows[i], *last = kept > first ? counted->rows[kept - 1] : NULL;
+        if (last != NULL && same_keys(table, last->words, row->words) &&
+            (!by_part || last->part == row->part))
+            sum_row(table, last, row);
+        else
+            counted->rows[kept++] = row;
+    }
+    counted->count = kept;
+}
+
+/* ---- collecting ------------------------------------------------------------------------------------ */
 
 static void add_row(struct counted *counted, const struct trace_table_info *table, unsigned part,
                     const uint64_t *words)
@@ -34,22 +78,18 @@ static void add_row(struct counted *counted, const struct trace_table_info *tabl
 static void collect(struct counted *counted, const struct trace_table_info *table,
                     const struct moment *moment, unsigned cpu)
 {
-    struct trace_table_walk walk = {.table = table, .ring_of = walked_ring, .cpu_count = 1};
+    struct trace_table_walk walk = {.table = table, .ring = moment_ring(moment, cpu)};
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
+    const size_t first = counted->count;
 
-    walked = moment, walked_cpu = cpu;
     while (trace_table_next(&walk, words))
         add_row(counted, table, cpu, words);
+    add_up(counted, first, table, true);
     counted->damaged += walk.damaged;
     counted->is_moving |= moment->moving[cpu];
 }
 
 /* ---- an interval ----------------------------------------------------------------------------------- */
-
-static bool same_keys(const struct trace_table_info *table, const uint64_t *a, const uint64_t *b)
-{
-    return memcmp(&a[TRACE_ROW_KEYS], &b[TRACE_ROW_KEYS], 8ull * table->key_count) == 0;
-}
 
 /* Whether a row is that of the ended to which the kernel adds a row with these keys. */
 static bool is_of_ended(const struct trace_table_info *table, const uint64_t *row, const uint64_t *keys)
@@ -140,53 +180,6 @@ static void subtract(struct counted *counted, size_t first, const struct trace_t
     counted_free(&then);
 }
 
-/* ---- adding up ------------------------------------------------------------------------------------- */
-
-static int compare_rows(const void *left, const void *right, void *context)
-{
-    const struct trace_table_info *table = context;
-    const struct counted_row *a = *(struct counted_row *const *)left,
-                             *b = *(struct counted_row *const *)right;
-
-    for (unsigned k = TRACE_ROW_KEYS, end = k + table->key_count; k < end; k++)
-        if (a->words[k] != b->words[k])
-            return a->words[k] < b->words[k] ? -1 : 1;
-    return a->part < b->part ? -1 : a->part > b->part;
-}
-
-/* Adds ROW to SUM, where a largest value that is unknown changes nothing. */
-static void sum_row(const struct trace_table_info *table, struct counted_row *sum, struct counted_row *row)
-{
-    for (unsigned c = table->key_count; c < table->column_count; c++) {
-        const uint32_t word = table->columns[c].word;
-        if (table->columns[c].kind != TRACE_COLUMN_MAX)
-            continue;
-        if (row->words[word] == COUNTED_UNKNOWN)
-            row->words[word] = sum->words[word];
-        if (sum->words[word] == COUNTED_UNKNOWN)
-            sum->words[word] = row->words[word];
-    }
-    trace_table_add_row(table, sum->words, row->words);
-    sum->under_way += row->under_way;
-}
-
-static void add_up(struct counted *counted, const struct trace_table_info *table, bool by_part)
-{
-    size_t kept = 0;
-
-    if (counted->count > 0)
-        qsort_r(counted->rows, counted->count, sizeof(counted->rows[0]), compare_rows, (void *)table);
-    for (size_t i = 0; i < counted->count; i++) {
-        struct counted_row *row = counted->rows[i], *last = kept > 0 ? counted->rows[kept - 1] : NULL;
-        if (last != NULL && same_keys(table, last->words, row->words) &&
-            (!by_part || last->part == row->part))
-            sum_row(table, last, row);
-        else
-            counted->rows[kept++] = row;
-    }
-    counted->count = kept;
-}
-
 /* ---- tables of routines ---------------------------------------------------------------------------- */
 
 /* The number of the table in NOW that has the times of a table: the same one, or, if the thread has ended,
@@ -218,7 +211,7 @@ static void add_routines(struct counted *counted, const struct trace_table_info 
         counted->threads += copy->head.threads;
         counted->no_row += copy->head.refused;
     }
-    add_up(counted, table, by_part);
+    add_up(counted, 0, table, by_part);
 }
 
 /* Sums over all threads are exact, because those that end hand their rows on. */
@@ -263,7 +256,7 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
             subtract(counted, first, table, before, cpu);
         counted->no_row += no_row > earlier ? no_row - earlier : 0;
     }
-    add_up(counted, table, by_part);
+    add_up(counted, 0, table, by_part);
 }
 
 void counted_free(struct counted *counted)

@@ -6,34 +6,9 @@
 #include <string.h>
 #include <tools/tarn/tables/moment.h>
 #include <trace/format/layout.h>
-#include <trace/format/metadata.h>
 
 #define READ_AGAIN_MAX 3u
 #define PAGE_BYTES     4096u /* a guest sends whole pages */
-
-/* ---- the list in the metadata ---------------------------------------------------------------------- */
-
-/* The first list is the system's: later ones may have been added by programs. NULL: there is none. */
-static const char *find_list(const char *text, size_t size)
-{
-    static const char begin[] = "\n" TRACE_TABLES_BEGIN;
-
-    return memmem(text, size, begin, sizeof(begin) - 1);
-}
-
-bool tables_check(const char *text, size_t size, struct fail *fail)
-{
-    const char *list = find_list(text, size),
-               *own = find_list(trace_metadata_template, trace_metadata_template_size);
-    const size_t length = (size_t)(strstr(own, "*/") - own);
-
-    if (list == NULL)
-        return fail_set(fail, "this system has no tables of counters: its version of Tarn is older");
-    return ((size_t)(text + size - list) >= length && memcmp(list, own, length) == 0) ||
-           fail_set(
-               fail,
-               "this system has other tables of counters than this program: use the tarn of its version");
-}
 
 const struct trace_table_info *tables_find(const char *name)
 {

@@ -3,8 +3,7 @@
  * moment.h - copies of the tables of counters of all CPUs, or of all tables of routines, read from any source
  * (source/source.h).
  *
- * The tables are those that this program knows: trace_table_list. tables_check refuses a guest that has
- * others.
+ * The tables are those that this program knows, trace_table_list, so the guest must have the same schema.
  *
  * The guest goes on while they are copied: each row is of one moment, or known not to be, and
  * the moments of two rows differ. A row that was moved meanwhile (trace/format/table.h) is in a copy once, or
@@ -30,8 +29,6 @@ struct moment {
     uint64_t *area[WIRE_CPUS_MAX]; /* MOMENT_BYTES of each CPU */
 };
 
-/* Checks that TEXT, a guest's metadata, lists the same tables as this program's (FORMAT.md, "Tables"). */
-bool tables_check(const char *text, size_t size, struct fail *fail);
 /* The table with that name; NULL: there is none. */
 const struct trace_table_info *tables_find(const char *name);
 

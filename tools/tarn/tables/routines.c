@@ -30,7 +30,6 @@ static void make_native(const struct source *source, struct trace_routines *head
     head->tid = native32(source, head->tid);
     head->threads = native32(source, head->threads);
     head->life = native64(source, head->life);
-    head->ran = native64(source, head->ran);
     head->until = native64(source, head->until);
     head->rows = native32(source, head->rows);
     head->row_bytes = native32(source, head->row_bytes);

@@ -21,7 +21,7 @@
 #define PAGE_BYTES   4096u
 #define LATE_SECONDS 60u /* a time that is later than the kernel's last noted moment by more is damaged */
 
-/* A table as it is in memory. Only the head is in host byte order, until make_native. */
+/* A table as it is in memory. */
 struct raw {
     struct trace_routines_head head;
     struct open_routines open;
@@ -51,12 +51,6 @@ static struct trace_program *program_of(struct raw *raw)
 
 /* ---- words ----------------------------------------------------------------------------------------- */
 
-static void swap_words(const struct guest *guest, void *words, size_t bytes)
-{
-    for (size_t i = 0; guest->swap && i < bytes / 8; i++)
-        ((uint64_t *)words)[i] = __builtin_bswap64(((uint64_t *)words)[i]);
-}
-
 /* Swaps the two 32-bit fields of words whose bytes have been swapped. */
 static void swap_halves(const struct guest *guest, void *pairs, size_t bytes)
 {
@@ -66,11 +60,17 @@ static void swap_halves(const struct guest *guest, void *pairs, size_t bytes)
     }
 }
 
+/* In the host's byte order. */
 static bool copy_words(const struct guest *guest, uint64_t physical, void *to, size_t bytes,
                        struct fail *fail)
 {
-    return physical % 8 == 0 ? memory_read(guest->memory, physical, to, bytes, fail)
-                             : fail_set(fail, "%#llx is no address of a table", (unsigned long long)physical);
+    if (physical % 8 != 0)
+        return fail_set(fail, "%#llx is no address of a table", (unsigned long long)physical);
+    if (!memory_read(guest->memory, physical, to, bytes, fail))
+        return false;
+    for (size_t i = 0; guest->swap && i < bytes / 8; i++)
+        ((uint64_t *)to)[i] = __builtin_bswap64(((uint64_t *)to)[i]);
+    return true;
 }
 
 static bool read_list(struct reading *reading, struct fail *fail)
@@ -84,7 +84,6 @@ static bool read_list(struct reading *reading, struct fail *fail)
                         "this guest has no tables in memory: its version of Tarn is older, or it is booting");
     if (!copy_words(guest, address, list, sizeof(*list), fail))
         return false;
-    swap_words(guest, list, sizeof(*list));
     swap_halves(guest, &list->row_bytes, 16);
     if (list->magic != TRACE_ROUTINES_LIST_MAGIC || list->row_bytes != sizeof(struct trace_routines_row) ||
         list->rows_at % 8 != 0 || list->rows_at > 4096 || list->first_rows > ROWS_MAX ||
@@ -99,7 +98,6 @@ static bool read_head(const struct guest *guest, uint64_t address, struct trace_
 {
     if (!copy_words(guest, address, head, sizeof(*head), fail))
         return false;
-    swap_words(guest, head, sizeof(*head));
     swap_halves(guest, &head->of, 16);
     swap_halves(guest, &head->count, 8);
     return (head->magic == TRACE_ROUTINES_HEAD_MAGIC && head->self == address && head->count <= ROWS_MAX &&
@@ -140,6 +138,8 @@ static void copy_program(const struct guest *guest, struct raw *raw)
         if (!copy_words(guest, raw->head.program_page[i], (char *)program_of(raw) + i * PAGE_BYTES,
                         PAGE_BYTES, &ignored))
             raw->head.program_pages = 0;
+    if (raw->head.program_pages > 0)
+        swap_halves(guest, &program_of(raw)->rows, 16);
 }
 
 /* Returns a copy, to be freed; NULL: FAIL. */
@@ -157,6 +157,7 @@ static struct raw *copy_table(const struct reading *reading, uint64_t address, s
         free(raw);
         return NULL;
     }
+    swap_halves(reading->guest, &raw->open.depth, 8);
     if (head.name == 0 ||
         !memory_read(reading->guest->memory, head.name, raw->name, sizeof(raw->name), &ignored))
         memset(raw->name, 0, sizeof(raw->name));
@@ -247,17 +248,6 @@ static bool copy_tables(struct reading *reading, struct fail *fail)
 
 /* ---- the moment ------------------------------------------------------------------------------------ */
 
-static void make_native(const struct guest *guest, struct raw *raw)
-{
-    struct trace_program *program = program_of(raw);
-
-    swap_words(guest, &raw->open, sizeof(raw->open) + sizeof(raw->context));
-    swap_halves(guest, &raw->open.depth, 8);
-    swap_words(guest, raw->rows, raw_bytes(&raw->head) - sizeof(*raw));
-    if (raw->head.program_pages > 0)
-        swap_halves(guest, &program->rows, 16);
-}
-
 /* A time that is far from the others is not believed. */
 static void learn_time(struct reading *reading, uint64_t time)
 {
@@ -291,7 +281,6 @@ static struct trace_program_pages program_pages(struct raw *raw)
     return pages;
 }
 
-/* Computes the scheduler's counts, which lie elsewhere: a thread ran while it was not out. */
 static void add_living(const struct reading *reading, struct raw *raw,
                        const struct trace_program_pages *pages, struct trace_routines_copy *copy)
 {
@@ -299,8 +288,6 @@ static void add_living(const struct reading *reading, struct raw *raw,
         copy->now = reading->list.until;
     copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
     trace_routines_add_living(copy, raw->head.born, &raw->open, raw->context, pages);
-    const uint64_t out = trace_routines_time(copy->rows, copy->head->rows, TRACE_ROUTINES_OUT);
-    copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
 }
 
 static bool complete(const struct reading *reading, struct raw *raw, struct routines *routines,
@@ -315,7 +302,6 @@ static bool complete(const struct reading *reading, struct raw *raw, struct rout
                                           .tid = raw->head.tid,
                                           .threads = raw->head.threads,
                                           .life = raw->head.life,
-                                          .ran = raw->head.ran,
                                           .refused = raw->head.refused,
                                           .rows = raw->head.count},
                                  .rows = alloc_zero(rows, sizeof(raw->rows[0]))};
@@ -342,14 +328,13 @@ static bool read_names(struct reading *reading, struct source *source, struct ro
 
     if (!copy_words(reading->guest, reading->list.routines, &list, sizeof(list), fail))
         return true;
-    swap_words(reading->guest, &list, sizeof(list));
     swap_halves(reading->guest, &list.count, 8);
     if (list.epoch != reading->list.epoch || list.count > TRACE_NAME_PAGES * TRACE_NAMES_PER_PAGE)
         return true;
     for (uint32_t i = 0; i < list.count; i++) {
         const uint64_t place = i % TRACE_NAMES_PER_PAGE * sizeof(name);
-        if (!copy_words(reading->guest, list.page[i / TRACE_NAMES_PER_PAGE] + place, &name, sizeof(name),
-                        fail))
+        if (!memory_read(reading->guest->memory, list.page[i / TRACE_NAMES_PER_PAGE] + place, &name,
+                         sizeof(name), fail))
             return true;
         if (!routines_append_name(routines, source, &name, fail))
             return false;
@@ -365,10 +350,8 @@ bool routines_read_memory(struct routines *routines, struct source *source, stru
         return false;
     bool ok = copy_tables(&reading, fail);
     reading.now = reading.list.latest;
-    for (size_t i = 0; i < reading.count; i++) {
-        make_native(reading.guest, reading.raws[i]);
+    for (size_t i = 0; i < reading.count; i++)
         learn_from(&reading, reading.raws[i]);
-    }
     for (size_t i = 0; i < reading.count; i++) {
         ok = complete(&reading, reading.raws[i], routines, fail) && ok;
         free(reading.raws[i]);
