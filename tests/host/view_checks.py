@@ -66,13 +66,6 @@ def check_names(view, duration):
     e2e.check(f"waits for\t{kind} " in wait["tip"], "a wait for a lock shows the name of its class", wait)
 
 
-def parts_of(view, duration, options, count, step=1):
-    """Lanes of parts of the trace, which are so many: (begin, end, lanes)."""
-    for part in range(0, count, step):
-        begin, end = duration * part // count, duration * (part + 1) // count
-        yield begin, end, view.ask(f"lanes?from={begin}&to={end}&width=4000&{options}")
-
-
 def check_waits(page, view, duration):
     """Each wait is as its event says: with the name of the lock, even if a walk begins after that was given, and with its holder, even
     if that ended before the waiter logged the wait."""
@@ -86,7 +79,8 @@ def check_waits(page, view, duration):
             names[key] = fields["name"]
         elif "tid" in row:
             expected.append((row["ns"] - begin, row["tid"], *key, names.get(key) or None, holders.get(fields["holder_tid"], 0)))
-    for _, _, reply in parts_of(view, duration, "threads=0-1023", 50):
+    for part in range(50):
+        reply = view.ask(f"lanes?from={duration * part // 50}&to={duration * (part + 1) // 50}&width=4000&threads=0-1023")
         dropped += reply["waits_dropped"] + (not reply["exact"])
         found += [(wait["end"], tids[wait["thread"]], wait["pid"], wait["lock"], wait.get("name"), tids.get(wait["holder"], 0))
                   for wait in reply["waits"]]
@@ -121,20 +115,6 @@ def check_path(page, view):
     page.click_on(".range-tools button")
     page.wait(f"document.querySelector('{calls}') && {settled}")
     change(page, "cursor: null, lane: null")
-
-
-def check_sleep(view, duration):
-    """The sleep time in a CPU's boxes is its idle time. Parts in which boxes are merged do not count."""
-    compared, wrong = 0, []
-    for begin, end, lanes in parts_of(view, duration, "cpus=0-3", 400, 4):
-        idle = {row["rank"]: row["idle"] for row in view.ask(f"rows?from={begin}&to={end}")["rows"] if row["kind"] == "cpu"}
-        for lane in lanes["cpus"] if lanes["exact"] else []:
-            boxes = boxes_of(lane)
-            if all(box[3] == 1 for box in boxes):
-                slept = sum(min(box[1], end) - max(box[0], begin) for box in boxes if lanes["looks"][box[2]][3] == "idle")
-                compared += slept > 0
-                wrong += [(begin, lane["rank"], slept, idle[lane["rank"]])] * (abs(slept - idle[lane["rank"]]) > 1 + len(boxes))
-    e2e.check(compared > 10 and not wrong, "a processor's lane sleeps for as long as it is idle", (compared, wrong[:3]))
 
 
 def check_lanes(page):

@@ -83,6 +83,18 @@ static bool is_right_thread(const struct lane *lane, const struct tally *tally)
     return ok;
 }
 
+/* The same about a CPU and how long it slept. */
+static bool is_right_cpu(const struct lane *lane, const struct tally_cpu *cpu)
+{
+    const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
+    uint64_t busy = cpu->ticks[CPU_USER] + cpu->ticks[CPU_KERNEL] + cpu->ticks[CPU_INTERRUPT];
+    uint64_t idle = cpu->ticks[CPU_IDLE];
+
+    for (size_t left = lane_count(&lane->boxes, sizeof(*box)); left > 0; left--, box++)
+        *(box->kind == ACTIVITIES && box->detail != 0 ? &idle : &busy) -= box->end - box->begin;
+    return busy == 0 && idle == 0;
+}
+
 /* Boxes of shares, which follow each other and are rounded to percent, say how long a thread ran or was ready
  * as the EXACT lane does. */
 static bool is_right_sum(const struct lanes *lanes, const struct lane *lane, const struct lane *exact)
@@ -122,6 +134,8 @@ static bool is_right(const struct view *view, uint64_t from, uint64_t to)
     for (uint32_t i = 0; i < exact.thread_count; i++)
         ok &= is_right_thread(&exact.threads[i], &tally) &&
               is_right_sum(&summed, &summed.threads[i], &exact.threads[i]);
+    for (uint32_t i = 0; i < view->trace.stream_count; i++)
+        ok &= is_right_cpu(&exact.cpus[i], &tally.cpus[i]);
     for (unsigned type = 0; type < tally.event_count; type++)
         ok &= (double)tally.events[type] == counted.counts[type][0];
     if (!ok)

@@ -135,11 +135,10 @@ static void block_signals(sigset_t *before)
 /* Reports missing events. The page itself shows losses and damage. */
 static void tell_lacks(const struct view *view)
 {
-    struct losses losses;
+    char lacks[800];
 
-    view_losses(view, &losses);
-    if (losses.lacks[0] != '\0')
-        complain("%s", losses.lacks);
+    if (model_lacks(&view->trace.schema, false, lacks, sizeof(lacks)))
+        complain("%s", lacks);
 }
 
 static pid_t start_goto(const struct view *view)
@@ -290,7 +289,8 @@ static int run_view(int argc, char **argv)
         return status;
     options.view.directory = argv[optind];
     if (is_source(options.view.directory)) {
-        if (!puller_start(&puller, options.view.directory, options.output, &fail))
+        if (!puller_launch(&puller, options.view.directory, options.output, &fail) ||
+            !puller_wait(&puller, options.view.directory, &fail))
             return fail_report(&fail, EXIT_USAGE);
         options.view.name =
             options.output == NULL ? options.view.directory : NULL; /* a temporary directory is not a name */

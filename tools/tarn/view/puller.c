@@ -136,11 +136,6 @@ bool puller_has_begun(const struct puller *puller)
     return access(metadata, R_OK) == 0;
 }
 
-bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail)
-{
-    return puller_launch(puller, source, output, fail) && puller_wait(puller, source, fail);
-}
-
 bool puller_wait(struct puller *puller, const char *source, struct fail *fail)
 {
     while (!puller_has_begun(puller)) {

@@ -20,14 +20,11 @@ struct puller {
     int life;      /* while any copy of this descriptor is open, the directory is kept */
 };
 
-/* Starts the pull and waits until the trace can be opened. Call it before creating threads. OUTPUT is the
- * directory; NULL: a temporary one, which is removed however the program ends, even by SIGKILL. */
-bool puller_start(struct puller *puller, const char *source, const char *output, struct fail *fail);
-/* The two halves of puller_start, for callers that must
- * not block, and whether puller_wait would return at once. */
+/* Starts the pull. Call it before creating threads. OUTPUT is the directory; NULL: a temporary one, which is
+ * removed however the program ends, even by SIGKILL. */
 bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail);
-bool puller_wait(struct puller *puller, const char *source, struct fail *fail);
-bool puller_has_begun(const struct puller *puller);
+bool puller_has_begun(const struct puller *puller);                             /* the trace can be opened */
+bool puller_wait(struct puller *puller, const char *source, struct fail *fail); /* for that */
 bool puller_runs(struct puller *puller);
 /* Starts another pull if the last one ended because the link broke or the guest was reset. It waits for the
  * guest as long as that takes. It replaces the trace in a temporary directory; with OUTPUT, puller->directory

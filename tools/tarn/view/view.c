@@ -76,15 +76,10 @@ void view_judge(struct view *view, bool quiet)
 
 /* ---- the keeper ------------------------------------------------------------------------------------ */
 
-struct keeper {
-    struct index_yield yield;
-    struct view *view;
-};
-
 /* Lets readers in between checkpoints. */
 static bool let_readers_in(struct index_yield *yield)
 {
-    struct view *view = ((struct keeper *)yield)->view;
+    struct view *view = OUTER(yield, struct view, yield);
 
     view->version++;
     pthread_rwlock_unlock(&view->lock);
@@ -97,9 +92,8 @@ static bool let_readers_in(struct index_yield *yield)
 /* The lock is held for writing. */
 static void extend(struct view *view, uint64_t from)
 {
-    struct keeper keeper = {{let_readers_in}, view};
-
-    index_extend(&view->index, &view->trace, from, &keeper.yield);
+    view->yield.yield = let_readers_in;
+    index_extend(&view->index, &view->trace, from, &view->yield);
 }
 
 /* Loads the index, or makes it by a walk. The lock is held for writing. */

@@ -53,6 +53,7 @@ struct view {
     /* The view goes on with the trace there as soon as it has begun; NULL: in the same directory. */
     _Atomic(const char *) next_directory;
     pthread_t keeper;
+    struct index_yield yield; /* lets readers in while the index is made */
     _Atomic enum view_goto goto_state;
     uint64_t goto_event; /* valid if the state is GOTO_WANTED */
 };
