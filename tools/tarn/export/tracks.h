@@ -11,7 +11,7 @@
 
 #include <tools/tarn/export/export.h>
 #include <tools/tarn/out.h>
-#include <tools/tarn/relation/relations.h>
+#include <tools/tarn/relation/relation.h>
 
 struct tracks;
 

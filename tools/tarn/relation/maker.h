@@ -8,7 +8,7 @@
 #ifndef TARN_MAKER_H
 #define TARN_MAKER_H
 
-#include <tools/tarn/relation/relations.h>
+#include <tools/tarn/relation/relation.h>
 
 #define MAKER_RELATIONS 4u
 

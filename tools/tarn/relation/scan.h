@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/model/walk.h>
-#include <tools/tarn/relation/relations.h>
+#include <tools/tarn/relation/relation.h>
 
 /* COLUMN is VALUE, a number or a text. */
 struct scan_condition {
