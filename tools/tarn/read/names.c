@@ -61,8 +61,10 @@ const char *names_of(const struct names *names, uint32_t pid, uint64_t thing)
 
 void names_set(struct names *names, uint32_t pid, uint64_t thing, const char *name, size_t length)
 {
-    bool is_new;
-    struct known_name *known = map_add(&names->table, pid, thing, 0, &is_new);
+    bool is_new = false,
+         is_full = thing != 0 && names->table.count >= NAMES_MAX / 2; /* others are for processes */
+    struct known_name *known =
+        is_full ? map_find(&names->table, pid, thing, 0) : map_add(&names->table, pid, thing, 0, &is_new);
 
     if (known == NULL)
         return; /* too many */
