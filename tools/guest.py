@@ -95,13 +95,6 @@ def free_port(kind=socket.SOCK_STREAM):
         return probe.getsockname()[1]
 
 
-def make_boot_image(arch, options, output):
-    """Makes a boot image with `options` as the kernel command line."""
-    build = build_directory(arch)
-    subprocess.run([os.path.join(ROOT, "tools/mkiso"), output, os.path.join(build, "kernel/tarn.elf"),
-                    os.path.join(build, "boot.cpio"), options], check=True)
-
-
 def slowdown():
     """Returns how many times longer things take because the host is busy."""
     return max(1, math.ceil(os.getloadavg()[0] / (os.cpu_count() or 1)))
@@ -141,7 +134,7 @@ def boot_medium(arch, options, firmware, directory, kernel, archive):
     build = build_directory(arch)
     if firmware and describe(arch)["firmware"] == "GRUB":
         iso = os.path.join(directory, "tarn.iso")
-        make_boot_image(arch, options, iso)
+        subprocess.run([os.path.join(ROOT, "tools/mkiso"), iso, *boot_files(arch), options], check=True)
         return ["-cdrom", iso, "-boot", "d"]
     direct = [] if firmware else [word.format(build=build) for word in describe(arch)["direct"]]
     kernel, archive = boot_files(arch, kernel, archive)
