@@ -20,34 +20,11 @@ static bool uses_symbols(const struct diff *diff)
     return false;
 }
 
-/* Sets up the analyses of one run, the same for all runs. The options were validated when they were parsed.
- */
-static bool prepare_run(const struct diff *diff, struct run *run, struct fail *fail)
-{
-    for (unsigned i = 0; i <= diff->count; i++) {
-        run->analyses[i] = analysis_new(diff->analyses[i]->kind);
-        for (unsigned t = 0; t < diff->analyses[i]->kind->table_count; t++)
-            run->analyses[i]->tables[t].is_wanted = diff->analyses[i]->tables[t].is_wanted;
-    }
-    for (unsigned s = 0; s < diff->setting_count; s++) {
-        const struct setting *setting = &diff->settings[s];
-
-        const struct command_option *option = option_find(filter_options, setting->name);
-
-        if (option != NULL)
-            option_set(option, &run->filter, setting->value, fail);
-        for (unsigned i = 0; i < diff->count && option == NULL; i++)
-            if (option_find(run->analyses[i]->kind->options, setting->name) != NULL &&
-                !analysis_set(run->analyses[i], setting->name, setting->value, fail))
-                return false;
-    }
-    return true;
-}
-
 bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail)
 {
-    if (!prepare_run(diff, run, fail))
-        return false;
+    for (unsigned i = 0; i <= diff->count; i++)
+        for (unsigned t = 0; t < diff->analyses[i]->kind->table_count; t++)
+            run->analyses[i]->tables[t].is_wanted = diff->analyses[i]->tables[t].is_wanted;
     run->is_open = trace_open(&run->trace, run->directory, fail);
     run->is_missing = !run->is_open;
     if (!run->is_open || !filter_resolve(&run->filter, &run->trace, fail))
@@ -204,9 +181,9 @@ static int show(struct diff *diff)
     return status;
 }
 
-static void close_run(struct run *run, unsigned analyses)
+void diff_close_run(struct run *run)
 {
-    for (unsigned n = 0; n <= analyses; n++)
+    for (unsigned n = 0; n <= DIFF_ANALYSES_MAX; n++)
         if (run->analyses[n] != NULL)
             analysis_free(run->analyses[n]);
     symbols_close(run->symbols);
@@ -224,7 +201,7 @@ static void close_diff(struct diff *diff)
     arena_free(&diff->texts);
     for (unsigned side = 0; side < 2; side++) {
         for (unsigned run = 0; run < diff->run_count[side]; run++)
-            close_run(&diff->runs[side][run], diff->count);
+            diff_close_run(&diff->runs[side][run]);
         free(diff->runs[side]);
     }
     for (unsigned n = 0; n <= diff->count; n++)

@@ -19,11 +19,11 @@
 #define DIFF_TEXT_TOP     8u
 #define DIFF_ANALYSES_MAX 24u
 #define DIFF_OPTIONS_MAX  32u
-#define DIFF_SETTINGS_MAX 64u
 #define DIFF_DEFAULT      "processes,profile,breakdown,syscalls,faults,irq,locks,sched,ipc"
 
 struct run {
     const char *directory;
+    const struct diff *diff;
     struct trace trace;
     bool is_open, is_missing;
     struct filter filter;
@@ -42,11 +42,6 @@ enum diff_per {
     PER_NOTHING
 };
 
-/* An option of the filter or of analyses, for every run of both sides. */
-struct setting {
-    const char *name, *value;
-};
-
 /* A column of a table, and its changes. */
 struct compared {
     unsigned analysis, table, column;
@@ -59,17 +54,15 @@ struct compared {
 struct diff {
     struct run *runs[2];
     unsigned run_count[2];
-    struct analysis *analyses[DIFF_ANALYSES_MAX + 1]; /* templates for each run; the last is stats */
+    struct analysis *analyses[DIFF_ANALYSES_MAX + 1]; /* whose tables are wanted; the last is stats */
     unsigned count;                                   /* number of analyses, without stats */
-    struct setting settings[DIFF_SETTINGS_MAX];
-    unsigned setting_count;
     const char *list, *by, *columns, *unit_event, *symbols;
     enum diff_per per;
     double threshold, least;
     struct table_options output;
     bool is_first; /* --first: compare events, not tables */
     bool only_order;
-    struct command_option filters[FILTER_OPTIONS + 1], passed_on[DIFF_OPTIONS_MAX];
+    struct command_option passed_on[DIFF_OPTIONS_MAX];
     unsigned passed_count;
     struct arena texts; /* of these */
     struct compared *results;
@@ -94,6 +87,7 @@ void diff_print(const struct diff *diff);
 /* Opens the run's trace and filter. On failure FAIL says why, and `is_missing` whether the trace could not be
  * opened. */
 bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail);
+void diff_close_run(struct run *run);
 void diff_tell_losses(const struct run *run, const char *name); /* to stderr */
 int diff_first(struct diff *diff);                              /* returns an exit status */
 

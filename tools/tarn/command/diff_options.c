@@ -85,25 +85,16 @@ static bool add_analyses(struct diff *diff, const char *list, bool is_asked, str
     return true;
 }
 
-static bool add_setting(struct diff *diff, const char *name, const char *value, struct fail *fail)
-{
-    if (diff->setting_count == DIFF_SETTINGS_MAX)
-        return fail_set(fail, "too many options");
-    diff->settings[diff->setting_count++] = (struct setting){name, value};
-    return true;
-}
-
-/* Passes the option on to all runs, and checks it with every analysis that has it; a filter's is checked
- * later. */
+/* Passes the option on to every analysis of the run that has it. */
 static bool pass_on(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
-    struct diff *diff = context;
+    struct run *run = context;
 
-    for (unsigned i = 0; i < diff->count; i++)
-        if (option_find(diff->analyses[i]->kind->options, option->name) != NULL &&
-            !analysis_set(diff->analyses[i], option->name, value, fail))
+    for (unsigned i = 0; i < run->diff->count; i++)
+        if (option_find(run->analyses[i]->kind->options, option->name) != NULL &&
+            !analysis_set(run->analyses[i], option->name, value, fail))
             return false;
-    return add_setting(diff, option->name, value, fail);
+    return true;
 }
 
 /* Returns the description of an option, and the analyses that have it. */
@@ -148,9 +139,6 @@ static bool find_analyses(struct diff *diff, int argc, char **argv, struct fail 
             list = argv[i + 1];
     if (!add_analyses(diff, list != NULL ? list : DIFF_DEFAULT, list != NULL, fail))
         return false;
-    for (unsigned i = 0; i < FILTER_OPTIONS; i++)
-        diff->filters[i] = (struct command_option){
-            CALL(filter_options[i].name, filter_options[i].argument, pass_on, filter_options[i].text)};
     for (unsigned i = 0; i < diff->count; i++)
         for (const struct command_option *option = diff->analyses[i]->kind->options;
              option != NULL && option->name != NULL; option++)
@@ -189,9 +177,19 @@ static bool make_runs(struct diff *diff, char **words, unsigned count, unsigned 
     return true;
 }
 
+/* Each run has analyses and a filter of its own, so the options are parsed for each. */
+static int parse_for(struct diff *diff, struct run *run, const struct command *command, int argc, char **argv)
+{
+    run->diff = diff;
+    for (unsigned i = 0; i <= diff->count; i++)
+        run->analyses[i] = analysis_new(diff->analyses[i]->kind);
+    return command_parse(command, (void *[]){diff, &run->filter, &diff->output, run}, argc, argv);
+}
+
 int diff_parse_options(struct diff *diff, int argc, char **argv)
 {
     struct command command = diff_command;
+    struct run first = {NULL};
     unsigned after = count_after_dashes(argc, argv); /* before getopt reorders the words */
     struct fail fail;
     int status;
@@ -199,10 +197,10 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
     diff->output.top = TABLE_TOP_DEFAULT;
     if (!find_analyses(diff, argc, argv, &fail))
         return fail_report(&fail, EXIT_USAGE);
-    command.groups[1].options = diff->filters;
     command.groups[3].options = diff->passed_on;
     command.groups[3].heading = "Options of these analyses";
-    status = command_parse(&command, (void *[]){diff, diff, &diff->output, diff}, argc, argv);
+    status = parse_for(diff, &first, &command, argc, argv);
+    diff_close_run(&first);
     if (status >= 0)
         return status;
     if (!make_runs(diff, argv + optind, (unsigned)(argc - optind), after))
@@ -210,5 +208,8 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
             &command, "expected two traces, or the traces of A, `--`, and the traces of B, at most 32 each");
     if (diff->is_first && diff_has_several(diff))
         return complain_of_words(&command, "--first compares two traces");
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < diff->run_count[side]; run++)
+            parse_for(diff, &diff->runs[side][run], &command, argc, argv);
     return -1;
 }

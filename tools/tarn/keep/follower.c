@@ -136,7 +136,6 @@ static void fire(struct follower *follower, const struct cursor *cursor, uint32_
 
         if (!trigger_fires(trigger, cursor, &follower->names, &begin))
             continue;
-        trigger->fired++;
         follower->on_trigger(follower->context, trigger, cursor, begin);
     }
 }

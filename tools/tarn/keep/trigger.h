@@ -29,7 +29,6 @@ struct trigger {
     struct interval_spec spec;
     bool is_latency;
     double seconds; /* the bound */
-    uint64_t fired;
     /* for the current schema: */
     bool is_resolved;
     struct pair pair;
