@@ -424,7 +424,7 @@ static const char *draw_word(const char *words, int *length)
 static void test_requests(struct view *view)
 {
     static const char keys[] = "from to width threads cpus events at n before after text limit name by "
-                               "tids since_ top flame pins folded chosen filter folded_pids";
+                               "tids since_ top flame pins chosen filter";
     static const char values[] =
         " 0 1 -1 18446744073709551615 99999999999999999999 1- - 0-4294967295 5-2 ,,, "
         "1,2,x \xff\xfe 9007199254740993 tid previous time stats sched 8192 %s%n name "

@@ -9,7 +9,7 @@
  * the pointer tells.
  *
  * filter=TEXT: part of a thread's name, process or ID. pins=NUMBERS in this order, chosen=NUMBER: have rows
- * anyway. folded=NUMBERS, folded_pids=PIDS.
+ * anyway.
  */
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>
@@ -40,9 +40,8 @@ static void add_row(const struct layout *layout, const struct layout_row *row, s
         return;
     }
     style_colours(STYLE_PROGRAM, paint_program(layout->view, row->pid), colours);
-    json_add(json, "kind:%s pid:%ld ran:%lu folded:%d color:%s", is_thread ? "thread" : "process",
-             row->pid == MODEL_NOBODY ? -1 : (long)row->pid, view_span(layout->view, row->ran),
-             row->is_folded, colours);
+    json_add(json, "kind:%s pid:%ld ran:%lu color:%s", is_thread ? "thread" : "process",
+             row->pid == MODEL_NOBODY ? -1 : (long)row->pid, view_span(layout->view, row->ran), colours);
     if (is_thread) {
         json_add(json, "n:%u pinned:%d inner:%d}", row->number, row->is_pinned, row->is_inner);
         return;
@@ -61,8 +60,6 @@ bool api_rows(struct view *view, struct request *request, struct json *json)
         .to = range.to_ticks,
         .filter = request_text(request, "filter"),
         .pins = request_text(request, "pins"),
-        .threads = request_text(request, "folded"),
-        .pids = request_text(request, "folded_pids"),
         .chosen = (uint32_t)request_number(request, "chosen", LANES_NOBODY, UINT32_MAX),
         .most = (uint32_t)request_number(request, "limit", THREADS_DEFAULT, UINT32_MAX),
         .has_heads = true};

@@ -207,7 +207,6 @@ static void add_thread_row(struct layout *layout, uint32_t number, bool is_pinne
                                          .number = number,
                                          .pid = thread_of(layout, number)->pid,
                                          .ran = time_run(layout, number),
-                                         .is_folded = list_has(layout->options.threads, number),
                                          .is_pinned = is_pinned,
                                          .is_inner = is_inner});
 }
@@ -243,7 +242,6 @@ static void add_process(struct layout *layout, uint32_t first, uint32_t count)
 {
     const struct layout_thread *members = &layout->threads[first];
     bool has_head = count > 1 && layout->options.has_heads;
-    bool is_folded = has_head && list_has(layout->options.pids, members->pid);
 
     if (has_head)
         add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_PROCESS,
@@ -251,9 +249,8 @@ static void add_process(struct layout *layout, uint32_t first, uint32_t count)
                                              .pid = members->pid,
                                              .first = first,
                                              .count = count,
-                                             .ran = members->process->ran,
-                                             .is_folded = is_folded});
-    for (uint32_t i = 0; i < count && !is_folded; i++)
+                                             .ran = members->process->ran});
+    for (uint32_t i = 0; i < count; i++)
         if (!list_has(layout->options.pins, members[i].number))
             add_thread_row(layout, members[i].number, false, has_head);
 }

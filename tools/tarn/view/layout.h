@@ -21,16 +21,14 @@
 #define LAYOUT_MARK    15u /* of a marked event type */
 
 struct layout_options {
-    uint64_t from, to;   /* ticks */
-    const char *filter;  /* part of the names or the ID of a thread; NULL: all threads */
-    const char *tids;    /* show just these threads; NULL: the active ones */
-    const char *pins;    /* numbers of threads, in their order; NULL: none */
-    const char *threads; /* folded ones; NULL: none */
-    const char *pids;    /* of folded processes; NULL: none */
-    uint32_t chosen;     /* this thread always has a row; LANES_NOBODY: none */
-    uint32_t most;       /* threads */
-    bool has_heads;      /* processes of several threads have a row of their own */
-    bool only_ran;       /* leave out threads that were active, but did not run */
+    uint64_t from, to;  /* ticks */
+    const char *filter; /* part of the names or the ID of a thread; NULL: all threads */
+    const char *tids;   /* show just these threads; NULL: the active ones */
+    const char *pins;   /* numbers of threads, in their order; NULL: none */
+    uint32_t chosen;    /* this thread always has a row; LANES_NOBODY: none */
+    uint32_t most;      /* threads */
+    bool has_heads;     /* processes of several threads have a row of their own */
+    bool only_ran;      /* leave out threads that were active, but did not run */
 };
 
 enum layout_kind { LAYOUT_OF_CPU, LAYOUT_OF_PROCESS, LAYOUT_OF_THREAD };
@@ -42,7 +40,7 @@ struct layout_row {
     uint32_t cpu;    /* of a CPU's row */
     uint32_t pid;
     uint32_t first, count; /* of a process: its members */
-    bool is_folded, is_pinned, is_inner /* below its process */;
+    bool is_pinned, is_inner /* below its process */;
     uint64_t ran;       /* ticks */
     uint32_t y, height; /* set by the picture: height 0: there is no space */
 };

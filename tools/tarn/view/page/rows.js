@@ -31,8 +31,8 @@ export class Rows {
     Object.assign(sizes, trace.sizes);
     Object.assign(this, {trace, state, onChange: () => {}});
     this.#asking = new Latest((wish, signal) => this.#load(wish, signal));
-    state.on(["pins", "folded", "lane"], () => this.#layOut());
-    state.on(["marks"], () => this.place());
+    state.on(["pins", "lane"], () => this.#layOut());
+    state.on(["marks", "folded"], () => this.place());
     state.on(["lane"], () => this.onChange()); // the lane is highlighted at once
     state.on(["filter"], () => this.refresh());
   }
@@ -58,10 +58,10 @@ export class Rows {
   }
 
   #layOut() {
-    const {filter, pins, folded, lane} = this.state;
+    const {filter, pins, lane} = this.state;
     if (this.#range)
       this.#asking.want({from: this.#range.from, to: this.#range.to, filter: filter.trim() || null, pins: numbers("t", pins),
-                         folded: numbers("t", folded), folded_pids: numbers("p", folded), chosen: lane?.[0] === "t" ? lane.slice(1) : null});
+                         chosen: lane?.[0] === "t" ? lane.slice(1) : null});
   }
 
   async #load(wish, signal) {
@@ -94,11 +94,12 @@ export class Rows {
   }
 
   // Puts the rows one below the other.
-  #stack() {
+  #stack(rows) {
     const {cpu, head, strip, call, padding} = sizes;
     let y = 0;
-    for (const row of this.#all) {
+    for (const row of rows) {
       const depth = row.kind === "thread" ? this.#depths.get(row.n) ?? 0 : 0;
+      row.folded = this.state.folded.has(row.key);
       row.canFold = row.kind === "process" || depth > 0;
       row.depth = row.folded ? 0 : depth;
       row.height = row.kind === "cpu" ? cpu : row.kind === "process" ? head : strip + 2 * padding + row.depth * call;
@@ -120,11 +121,12 @@ export class Rows {
   // the list is visible.
   place() {
     const {lane} = this.state, before = this.#byKey.get(lane), was = before && {...before};
-    const end = this.#stack(), height = this.#all.find((row) => row.kind !== "cpu" && !row.pinned)?.y ?? end;
+    const shown = this.#all.filter((row) => !row.inner || !this.state.folded.has("p" + row.pid)), end = this.#stack(shown);
+    const height = shown.find((row) => row.kind !== "cpu" && !row.pinned)?.y ?? end;
     const isFixed = height <= (this.height - this.top) * 0.6;
     this.fixedHeight = isFixed && height ? height + 5 : 0;
     this.movingHeight = isFixed ? end - height : end;
-    const rows = this.#all.map((row) => ({...row, isFixed: isFixed && row.y < height, y: isFixed && row.y >= height ? row.y - height : row.y}));
+    const rows = shown.map((row) => ({...row, isFixed: isFixed && row.y < height, y: isFixed && row.y >= height ? row.y - height : row.y}));
     this.fixed = rows.filter((row) => row.isFixed);
     this.moving = rows.filter((row) => !row.isFixed);
     this.#byKey = new Map(rows.map((row) => [row.key, row]));
