@@ -60,12 +60,12 @@ static inline void lock_columns_add_sample(struct trace_locks_columns *columns, 
                                            enum trace_row_writers writers)
 {
     const uint64_t acquisitions = sample.acquisitions;
-    trace_row_add_as(&columns->sampled, 1, writers);
-    trace_row_add_as(&columns->acquisitions, acquisitions, writers);
+    trace_row_add(&columns->sampled, 1, writers);
+    trace_row_add(&columns->acquisitions, acquisitions, writers);
     if (acquisitions != 1)
-        trace_row_add_as(&columns->variance, acquisitions * (acquisitions - 1), writers);
+        trace_row_add(&columns->variance, acquisitions * (acquisitions - 1), writers);
     if (sample.is_tried)
-        trace_row_add_as(&columns->tried, acquisitions, writers);
+        trace_row_add(&columns->tried, acquisitions, writers);
 }
 
 /* An acquisition without a hold time. */
@@ -74,9 +74,9 @@ static inline void lock_row_add_sample(struct lock_row row, struct lock_sample s
 {
     if (!row.columns)
         return;
-    trace_row_begin_as(row.begun, writers);
+    trace_row_begin(row.begun, writers);
     lock_columns_add_sample(row.columns, sample, writers);
-    trace_row_end_as(&row.columns->ended, writers);
+    trace_row_end(&row.columns->ended, writers);
 }
 
 static inline void lock_row_add_hold(struct lock_row row, struct lock_sample sample, uint64_t held,
@@ -84,13 +84,13 @@ static inline void lock_row_add_hold(struct lock_row row, struct lock_sample sam
 {
     if (!row.columns)
         return;
-    trace_row_begin_as(row.begun, writers);
+    trace_row_begin(row.begun, writers);
     lock_columns_add_sample(row.columns, sample, writers);
-    trace_row_add_as(&row.columns->holds, 1, writers);
-    trace_row_add_as(&row.columns->held, held, writers);
-    trace_row_raise_as(&row.columns->held_longest, held, writers);
-    trace_row_bucket_as(row.columns->hold_times, held, writers);
-    trace_row_end_as(&row.columns->ended, writers);
+    trace_row_add(&row.columns->holds, 1, writers);
+    trace_row_add(&row.columns->held, held, writers);
+    trace_row_raise(&row.columns->held_longest, held, writers);
+    trace_row_bucket(row.columns->hold_times, held, writers);
+    trace_row_end(&row.columns->ended, writers);
 }
 
 struct lock_waited {
@@ -102,27 +102,27 @@ static inline void lock_row_add_wait(struct lock_row row, struct lock_waited wai
 {
     if (!row.columns)
         return;
-    trace_row_begin(row.begun);
-    trace_row_add(&row.columns->contended, 1);
+    trace_row_begin(row.begun, TRACE_ROW_OF_MANY);
+    trace_row_add(&row.columns->contended, 1, TRACE_ROW_OF_MANY);
     if (waited.slept) {
-        trace_row_add(&row.columns->blocked, 1);
-        trace_row_add(&row.columns->blocked_wait, waited.ticks);
+        trace_row_add(&row.columns->blocked, 1, TRACE_ROW_OF_MANY);
+        trace_row_add(&row.columns->blocked_wait, waited.ticks, TRACE_ROW_OF_MANY);
     }
     if (waited.spins)
-        trace_row_add(&row.columns->spins, waited.spins);
-    trace_row_add(&row.columns->wait, waited.ticks);
-    trace_row_raise(&row.columns->wait_longest, waited.ticks);
-    trace_row_bucket(row.columns->wait_times, waited.ticks);
-    trace_row_end(&row.columns->ended);
+        trace_row_add(&row.columns->spins, waited.spins, TRACE_ROW_OF_MANY);
+    trace_row_add(&row.columns->wait, waited.ticks, TRACE_ROW_OF_MANY);
+    trace_row_raise(&row.columns->wait_longest, waited.ticks, TRACE_ROW_OF_MANY);
+    trace_row_bucket(row.columns->wait_times, waited.ticks, TRACE_ROW_OF_MANY);
+    trace_row_end(&row.columns->ended, TRACE_ROW_OF_MANY);
 }
 
 static inline void lock_row_add_failed(struct lock_row row)
 {
     if (!row.columns)
         return;
-    trace_row_begin(row.begun);
-    trace_row_add(&row.columns->failed, 1);
-    trace_row_end(&row.columns->ended);
+    trace_row_begin(row.begun, TRACE_ROW_OF_MANY);
+    trace_row_add(&row.columns->failed, 1, TRACE_ROW_OF_MANY);
+    trace_row_end(&row.columns->ended, TRACE_ROW_OF_MANY);
 }
 
 static inline void lock_site_add(struct trace_lock_sites_row *row, uint64_t ticks,
@@ -130,11 +130,11 @@ static inline void lock_site_add(struct trace_lock_sites_row *row, uint64_t tick
 {
     if (!row)
         return;
-    trace_row_begin_as(&row->begun, writers);
-    trace_row_add_as(&row->times, 1, writers);
-    trace_row_add_as(&row->ticks, ticks, writers);
-    trace_row_raise_as(&row->longest, ticks, writers);
-    trace_row_end_as(&row->ended, writers);
+    trace_row_begin(&row->begun, writers);
+    trace_row_add(&row->times, 1, writers);
+    trace_row_add(&row->ticks, ticks, writers);
+    trace_row_raise(&row->longest, ticks, writers);
+    trace_row_end(&row->ended, writers);
 }
 
 static inline void lock_tables_add_wait(char *ring, struct lock_key key, uint64_t site,

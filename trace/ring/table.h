@@ -4,9 +4,9 @@
  *
  *     struct trace_locks_row *row = trace_locks_row(arch_trace_ring(), lock, lock_class, pid);
  *     if (row) {
- *         trace_row_begin(&row->begun);
- *         trace_row_add(&row->sampled, 1);
- *         trace_row_end(&row->ended);
+ *         trace_row_begin(&row->begun, TRACE_ROW_OF_MANY);
+ *         trace_row_add(&row->sampled, 1, TRACE_ROW_OF_MANY);
+ *         trace_row_end(&row->ended, TRACE_ROW_OF_MANY);
  *     }
  *
  * <trace/tables.h>, generated, has the rows and the functions that find them.
@@ -39,7 +39,7 @@
  * whose keys no program uses. A store of 64 bits is atomic, so readers see no half. */
 enum trace_row_writers { TRACE_ROW_OF_MANY, TRACE_ROW_OF_ONE };
 
-static inline void trace_row_add_as(uint64_t *word, uint64_t value, enum trace_row_writers writers)
+static inline void trace_row_add(uint64_t *word, uint64_t value, enum trace_row_writers writers)
 {
     if (writers == TRACE_ROW_OF_ONE)
         *word += value; /* one instruction where the machine has it, which an atomic load and store are not */
@@ -47,62 +47,36 @@ static inline void trace_row_add_as(uint64_t *word, uint64_t value, enum trace_r
         __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
 }
 
-static inline void trace_row_add(uint64_t *word, uint64_t value)
+static inline void trace_row_begin(uint64_t *begun, enum trace_row_writers writers)
 {
-    trace_row_add_as(word, value, TRACE_ROW_OF_MANY);
-}
-
-static inline void trace_row_begin_as(uint64_t *begun, enum trace_row_writers writers)
-{
-    trace_row_add_as(begun, 1, writers);
+    trace_row_add(begun, 1, writers);
     /* a reader that sees a change of a column sees that the update has begun; pairs with the acquire fence in
      * trace_table_read_row() */
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-static inline void trace_row_begin(uint64_t *begun)
-{
-    trace_row_begin_as(begun, TRACE_ROW_OF_MANY);
-}
-
-static inline void trace_row_end_as(uint64_t *ended, enum trace_row_writers writers)
+static inline void trace_row_end(uint64_t *ended, enum trace_row_writers writers)
 {
     /* a reader that sees the count sees the whole update; pairs with the acquire load there */
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    trace_row_add_as(ended, 1, writers);
-}
-
-static inline void trace_row_end(uint64_t *ended)
-{
-    trace_row_end_as(ended, TRACE_ROW_OF_MANY);
+    trace_row_add(ended, 1, writers);
 }
 
 /* The largest value: of column kind `max`. */
-static inline void trace_row_raise(uint64_t *word, uint64_t value)
+static inline void trace_row_raise(uint64_t *word, uint64_t value, enum trace_row_writers writers)
 {
     uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    for (int i = 0; i < TRACE_RAISE_TRIES && old < value; i++)
+    if (writers == TRACE_ROW_OF_ONE && __builtin_expect(old < value, 0))
+        *word = value;
+    for (int i = 0; writers == TRACE_ROW_OF_MANY && i < TRACE_RAISE_TRIES && old < value; i++)
         if (__atomic_compare_exchange_n(word, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             return;
 }
 
-static inline void trace_row_raise_as(uint64_t *word, uint64_t value, enum trace_row_writers writers)
+static inline void trace_row_bucket(uint64_t histogram[TRACE_TABLE_BUCKETS], uint64_t value,
+                                    enum trace_row_writers writers)
 {
-    if (writers == TRACE_ROW_OF_MANY)
-        trace_row_raise(word, value);
-    else if (__builtin_expect(*word < value, 0))
-        *word = value;
-}
-
-static inline void trace_row_bucket_as(uint64_t histogram[TRACE_TABLE_BUCKETS], uint64_t value,
-                                       enum trace_row_writers writers)
-{
-    trace_row_add_as(&histogram[trace_table_bucket(value)], 1, writers);
-}
-
-static inline void trace_row_bucket(uint64_t histogram[TRACE_TABLE_BUCKETS], uint64_t value)
-{
-    trace_row_bucket_as(histogram, value, TRACE_ROW_OF_MANY);
+    trace_row_add(&histogram[trace_table_bucket(value)], 1, writers);
 }
 
 /* ---- for the generated functions: `offset`, `rows` and `row_words` are the declaration's -------------- */
@@ -130,7 +104,7 @@ static inline bool trace_row_claim(uint64_t *head, uint64_t *row, uint64_t tag)
     /* acquire: the row is empty as the kernel left it; pairs with the release in free_row() */
     if (found == 0 && __atomic_compare_exchange_n(&row[TRACE_ROW_TAG], &found, tag, true, __ATOMIC_ACQUIRE,
                                                   __ATOMIC_RELAXED)) {
-        trace_row_add(&head[TRACE_TABLE_USED], 1);
+        trace_row_add(&head[TRACE_TABLE_USED], 1, TRACE_ROW_OF_MANY);
         return true;
     }
     return found == tag;
@@ -150,7 +124,7 @@ static inline uint64_t *trace_row_set_keys(uint64_t *row, const uint64_t *keys, 
 static inline void trace_table_count_lost(uint64_t *head)
 {
     if (head)
-        trace_row_add(&head[TRACE_TABLE_NO_SPACE], 1);
+        trace_row_add(&head[TRACE_TABLE_NO_SPACE], 1, TRACE_ROW_OF_MANY);
 }
 
 #define TRACE_ROW_NONE 0xffffu /* the keys have no row, and none may be taken for them */

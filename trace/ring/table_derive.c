@@ -37,42 +37,36 @@ static uint64_t square_root(wide value)
 
 /* ---- columns ---------------------------------------------------------------------------------------- */
 
-static uint64_t compute_difference(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_difference(const uint64_t *const in[])
 {
-    (void)elapsed;
     return *in[0] > *in[1] ? *in[0] - *in[1] : 0;
 }
 
-static uint64_t compute_mean(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_mean(const uint64_t *const in[])
 {
-    (void)elapsed;
     return ratio(*in[0], *in[1]);
 }
 
-static uint64_t compute_percent(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_percent(const uint64_t *const in[])
 {
-    (void)elapsed;
     return ratio((wide)*in[0] * 10000, *in[1]);
 }
 
-static uint64_t compute_error(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_error(const uint64_t *const in[])
 {
-    (void)elapsed;
     return square_root((wide)*in[0] * 4);
 }
 
 /* Estimated hold time of all acquisitions, of which some were measured. */
-static uint64_t compute_total(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_total(const uint64_t *const in[])
 {
-    (void)elapsed;
     return ratio((wide)*in[0] * *in[2], *in[1]);
 }
 
-static uint64_t compute_total_error(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_total_error(const uint64_t *const in[])
 {
     const uint64_t *histogram = in[0], longest = *in[1], variance = *in[2], sampled = *in[3];
     wide squares = 0;
-    (void)elapsed;
     for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++) {
         const uint64_t bound = (2ull << b) - 1;
         uint64_t most = bound < longest && b + 1 < TRACE_TABLE_BUCKETS ? bound : longest;
@@ -84,29 +78,28 @@ static uint64_t compute_total_error(const uint64_t *const in[], uint64_t elapsed
     return sampled ? clip((wide)square_root(squares) * factor >> 7) : TRACE_NO_VALUE;
 }
 
-static uint64_t compute_use(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_use(const uint64_t *const in[])
 {
-    const uint64_t total = compute_total(in, 0);
-    return total == TRACE_NO_VALUE ? total : ratio((wide)total * 10000, elapsed);
+    const uint64_t total = compute_total(in);
+    return total == TRACE_NO_VALUE ? total : ratio((wide)total * 10000, *in[3]);
 }
 
-static uint64_t compute_between(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_between(const uint64_t *const in[])
 {
-    return elapsed ? ratio(elapsed, *in[0]) : TRACE_NO_VALUE;
+    return *in[1] ? ratio(*in[1], *in[0]) : TRACE_NO_VALUE;
 }
 
-static uint64_t compute_count(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_count(const uint64_t *const in[])
 {
-    (void)elapsed;
     return *in[0];
 }
 
 /* Of the time on CPUs. Routines that lie beside the others, and waits, have none. */
-static uint64_t compute_ran(const uint64_t *const in[], uint64_t elapsed)
+static uint64_t compute_ran(const uint64_t *const in[])
 {
     const enum trace_routine_kind kind = trace_routine_kind(*in[1]);
     return kind == TRACE_ROUTINE_OUT || kind == TRACE_ROUTINE_SERVED ? TRACE_NO_VALUE
-                                                                     : ratio((wide)*in[0] * 10000, elapsed);
+                                                                     : ratio((wide)*in[0] * 10000, *in[2]);
 }
 
 static const struct trace_derived all[] = {
@@ -121,10 +114,10 @@ static const struct trace_derived all[] = {
      TRACE_DERIVED_TICKS,
      {"hold_times", "held_longest", "variance", "sampled"},
      compute_total_error},
-    {"use_percent", TRACE_DERIVED_PERCENT, {"held", "holds", "acquisitions"}, compute_use},
-    {"between", TRACE_DERIVED_TICKS, {"acquisitions"}, compute_between},
+    {"use_percent", TRACE_DERIVED_PERCENT, {"held", "holds", "acquisitions", "elapsed"}, compute_use},
+    {"between", TRACE_DERIVED_TICKS, {"acquisitions", "elapsed"}, compute_between},
     {"mean", TRACE_DERIVED_TICKS, {"ticks", "times"}, compute_mean},
-    {"ran_percent", TRACE_DERIVED_PERCENT, {"own", "routine"}, compute_ran},
+    {"ran_percent", TRACE_DERIVED_PERCENT, {"own", "routine", "elapsed"}, compute_ran},
     {"count", TRACE_DERIVED_COUNT, {"ended", "own"}, compute_count},
     {"mean", TRACE_DERIVED_TICKS, {"total", "ended"}, compute_mean},
 };
@@ -138,7 +131,8 @@ static bool is_same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-/* The place of the column of that name, whose words are as many as the computation reads; 0: none. */
+/* The place of the column of that name, whose words are as many as the computation reads; 0: none. `elapsed`
+ * is in no row. */
 static uint32_t find_input(const struct trace_table_info *table, const char *name)
 {
     const bool is_histogram = is_same_text(name, "hold_times");
@@ -146,7 +140,7 @@ static uint32_t find_input(const struct trace_table_info *table, const char *nam
         if (is_same_text(table->columns[c].name, name) &&
             (table->columns[c].kind == TRACE_COLUMN_HISTOGRAM) == is_histogram)
             return table->columns[c].word;
-    return is_same_text(name, "ended") ? table->row_words - 1 : 0;
+    return is_same_text(name, "ended") || is_same_text(name, "elapsed") ? table->row_words - 1 : 0;
 }
 
 unsigned trace_table_derived(const struct trace_table_info *table,
@@ -168,8 +162,9 @@ uint64_t trace_derive(const struct trace_derived *derived, const struct trace_ta
 {
     const uint64_t *in[TRACE_DERIVED_INPUTS] = {0};
     for (unsigned k = 0; k < TRACE_DERIVED_INPUTS && derived->inputs[k]; k++)
-        in[k] = &row[find_input(table, derived->inputs[k])];
-    return derived->compute(in, elapsed);
+        in[k] = is_same_text(derived->inputs[k], "elapsed") ? &elapsed
+                                                            : &row[find_input(table, derived->inputs[k])];
+    return derived->compute(in);
 }
 
 uint64_t trace_histogram_bound(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent)

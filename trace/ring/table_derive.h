@@ -24,16 +24,16 @@ enum trace_derived_kind {
 struct trace_derived {
     const char *name;
     enum trace_derived_kind kind;
-    const char *inputs[TRACE_DERIVED_INPUTS]; /* names of columns; NULL: no more */
-    /* `in` points to the inputs' words; `elapsed`: ticks in which the row was counted, of routines those on
-     * CPUs; 0 unknown */
-    uint64_t (*compute)(const uint64_t *const in[TRACE_DERIVED_INPUTS], uint64_t elapsed);
+    const char *inputs[TRACE_DERIVED_INPUTS]; /* names of columns, `ended` or `elapsed`; NULL: no more */
+    uint64_t (*compute)(
+        const uint64_t *const in[TRACE_DERIVED_INPUTS]); /* `in` points to the inputs' words */
 };
 
 /* Stores the derived columns of a table in `list`; returns their number. */
 unsigned trace_table_derived(const struct trace_table_info *table,
                              const struct trace_derived *list[TRACE_DERIVED_MAX]);
-/* TRACE_NO_VALUE: unknown, such as the mean of nothing. */
+/* TRACE_NO_VALUE: unknown, such as the mean of nothing. `elapsed`: ticks in which the row was counted, of
+ * routines those on CPUs; 0 unknown. */
 uint64_t trace_derive(const struct trace_derived *derived, const struct trace_table_info *table,
                       const uint64_t *row, uint64_t elapsed);
 

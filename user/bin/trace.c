@@ -30,11 +30,10 @@ static const char help_here[] =
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
-    "  tables [NAME [--by COLUMN] [--top N]] [--previous]\n"
+    "  tables [NAME [--by COLUMN] [--top N]]\n"
     "                         print a table of counters, all CPUs together, the rows with the most first:\n"
     "                         by COLUMN, at most N.\n"
     "                         Without NAME: list them, with rows used and updates lost\n"
-    "                         --previous: those of the previous boot\n"
     "  last [COUNT] [MASK]    print the newest events (20) of all CPUs, of the classes in MASK\n"
     "  previous [COUNT] [MASK]  the same for the previous boot, whose trace survived a reset\n";
 

@@ -32,7 +32,6 @@ int print_last_of(const struct ring_source *source, uint64_t count, uint64_t cla
 
 /* trace_previous.c */
 int open_previous(void); /* prints how that boot ended; from then on events have the names of that boot */
-const struct trace_previous *opened_previous(void); /* after that */
 int print_previous(uint64_t count, uint64_t classes);
 
 #endif

@@ -44,16 +44,10 @@ int open_previous(void)
     if (error)
         return refuse("%s", tarn_error_text(error));
     if (memcmp(previous.store.uuid, arch_trace_info()->uuid, sizeof previous.store.uuid) != 0)
-        return refuse("its events or tables were declared differently; use `tarn pull --previous`, `tarn "
-                      "tables --previous`");
+        return refuse("its events or tables were declared differently; use `tarn pull --previous`");
     load_schemas();
     print_end();
     return 0;
-}
-
-const struct trace_previous *opened_previous(void)
-{
-    return &previous;
 }
 
 static struct trace_reader previous_ring(uint32_t cpu)

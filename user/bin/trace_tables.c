@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_tables.c - `trace tables [NAME [--by COLUMN] [--top N]] [--previous]`: prints tables of counters. */
+/* trace_tables.c - `trace tables [NAME [--by COLUMN] [--top N]]`: prints tables of counters. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,40 +42,9 @@ static const char *name_of(const char *key, uint64_t value, char unused[TRACE_TA
     return NULL;
 }
 
-/* ---- where tables are ------------------------------------------------------------------------------- */
-
-static struct {
-    const char *(*ring_of)(uint32_t cpu);
-    const struct trace_info *info;
-} from;
-
 static const char *ring_at(uint32_t cpu)
 {
     return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
-}
-
-static const char *previous_ring(uint32_t cpu)
-{
-    return opened_previous()->rings[cpu];
-}
-
-/* Only tables that are declared as this system's can be read of the previous boot. Returns an exit status. */
-static int open_tables(bool previous)
-{
-    from.ring_of = ring_at;
-    from.info = arch_trace_info();
-    if (!previous)
-        return from.info->table_bytes
-                   ? 0
-                   : refuse(
-                         "this system has no tables of counters: those of all its CPUs would take too much "
-                         "memory");
-    const int status = open_previous();
-    if (status)
-        return status;
-    from.ring_of = previous_ring;
-    from.info = &opened_previous()->info;
-    return 0;
 }
 
 /* ---- the command ----------------------------------------------------------------------------------- */
@@ -83,7 +52,6 @@ static int open_tables(bool previous)
 struct options {
     const char *name, *by;
     uint64_t top;
-    bool previous;
 };
 
 static bool read_option(struct options *options, const char *word, const char *value)
@@ -98,8 +66,8 @@ static bool read_option(struct options *options, const char *word, const char *v
 
 static int refuse_option(const char *word, const char *value)
 {
-    return refuse("'%s %s': options are --by COLUMN, --top N (1 to %u) and --previous", word,
-                  value ? value : "", ROWS_SHOWN);
+    return refuse("'%s %s': options are --by COLUMN and --top N (1 to %u)", word, value ? value : "",
+                  ROWS_SHOWN);
 }
 
 static int refuse_column(const struct options *options)
@@ -111,8 +79,6 @@ static int refuse_column(const struct options *options)
 static int show_routines(const struct options *options)
 {
     struct tarnprof_sum sum = {0};
-    if (options->previous)
-        return refuse("no routines are kept of the previous boot");
     const int result = tarnprof_add_all(&sum, SLOT_TRACE, ~0u);
     if (result)
         return refuse("the tables cannot be read: %s", tarn_error_text(result));
@@ -128,12 +94,11 @@ static int show_table(const struct options *options)
         return refuse("'%s': no table has that name; `trace tables` lists them", options->name);
     if (table->is_private)
         return show_routines(options);
-    if (!options->previous)
-        read_classes(); /* the numbers of another system may differ */
+    read_classes();
     struct trace_rows rows = {.table = table};
-    if (!trace_rows_read(&rows, from.ring_of, from.info->cpu_count))
+    if (!trace_rows_read(&rows, ring_at, arch_trace_info()->cpu_count))
         return refuse("no memory for the rows");
-    const struct trace_rows_view view = {.clock_hz = from.info->clock_hz,
+    const struct trace_rows_view view = {.clock_hz = arch_trace_info()->clock_hz,
                                          .top = (uint32_t)options->top,
                                          .by = options->by,
                                          .name_of = name_of};
@@ -143,8 +108,8 @@ static int show_table(const struct options *options)
 static uint64_t head_sum(const struct trace_table_info *table, enum trace_table_head_word word)
 {
     uint64_t sum = 0;
-    for (uint32_t cpu = 0; cpu < from.info->cpu_count; cpu++)
-        sum += trace_table_head_word(table, from.ring_of(cpu), word);
+    for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++)
+        sum += trace_table_head_word(table, ring_at(cpu), word);
     return sum;
 }
 
@@ -156,7 +121,7 @@ static void list_tables(void)
             printf("%-20s%10s%9s%12s%14s  %s\n", table->name, "-", "-", "-", "-", table->description);
         else
             printf("%-20s%10" PRIu64 "%9" PRIu32 "%12" PRIu64 "%14" PRIu64 "  %s\n", table->name,
-                   head_sum(table, TRACE_TABLE_USED), table->rows * from.info->cpu_count,
+                   head_sum(table, TRACE_TABLE_USED), table->rows * arch_trace_info()->cpu_count,
                    head_sum(table, TRACE_TABLE_MOVED), head_sum(table, TRACE_TABLE_NO_SPACE),
                    table->description);
 }
@@ -168,9 +133,7 @@ static bool parse_options(struct options *options, int argc, char **argv)
     options->name = i == 2 ? argv[1] : NULL;
     for (; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(argv[i], "--previous"))
-            options->previous = true;
-        else if (options->name && value && read_option(options, argv[i], value))
+        if (options->name && value && read_option(options, argv[i], value))
             i++;
         else
             return refuse_option(argv[i], value), false;
@@ -183,9 +146,9 @@ int show_tables(int argc, char **argv)
     struct options options = {.top = ROWS_SHOWN};
     if (!parse_options(&options, argc, argv))
         return EXIT_FAILURE;
-    const int status = open_tables(options.previous);
-    if (status)
-        return status;
+    if (!arch_trace_info()->table_bytes)
+        return refuse(
+            "this system has no tables of counters: those of all its CPUs would take too much memory");
     if (options.name)
         return show_table(&options);
     list_tables();

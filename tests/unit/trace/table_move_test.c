@@ -44,13 +44,13 @@ static struct trace_table_walk walk_of(const struct trace_table_info *table)
 static void update(uint64_t lock, uint32_t pid, uint64_t value)
 {
     const struct lock_row row = lock_row_of(ring(), (struct lock_key){lock, CLASS, pid});
-    trace_row_begin(row.begun);
-    trace_row_add(&row.columns->sampled, 1);
-    trace_row_add(&row.columns->acquisitions, 3);
-    trace_row_add(&row.columns->wait, value);
-    trace_row_raise(&row.columns->wait_longest, value);
-    trace_row_bucket(row.columns->wait_times, value);
-    trace_row_end(&row.columns->ended);
+    trace_row_begin(row.begun, TRACE_ROW_OF_MANY);
+    trace_row_add(&row.columns->sampled, 1, TRACE_ROW_OF_MANY);
+    trace_row_add(&row.columns->acquisitions, 3, TRACE_ROW_OF_MANY);
+    trace_row_add(&row.columns->wait, value, TRACE_ROW_OF_MANY);
+    trace_row_raise(&row.columns->wait_longest, value, TRACE_ROW_OF_MANY);
+    trace_row_bucket(row.columns->wait_times, value, TRACE_ROW_OF_MANY);
+    trace_row_end(&row.columns->ended, TRACE_ROW_OF_MANY);
 }
 
 static struct trace_locks_row find_lock(uint64_t lock, uint32_t pid)
@@ -110,8 +110,9 @@ static void test_locks(void)
     setup();
     for (uint32_t pid = 1; pid <= 200; pid++)
         update(64 * pid, pid, pid);
-    update(64, 0, 1000);                                                /* the kernel's */
-    trace_row_begin(&trace_locks_row(ring(), 64 * 7, CLASS, 7)->begun); /* its thread is killed */
+    update(64, 0, 1000); /* the kernel's */
+    trace_row_begin(&trace_locks_row(ring(), 64 * 7, CLASS, 7)->begun,
+                    TRACE_ROW_OF_MANY); /* its thread is killed */
     first_alive = 151;
     check(move(locks) == 150 && word_of(locks, TRACE_TABLE_USED) == 51 &&
               word_of(locks, TRACE_TABLE_MOVED) == 150,
@@ -133,9 +134,10 @@ static void test_of_ended(void)
     setup();
     for (uint32_t i = 1; i <= 80; i++) {
         struct trace_lock_sites_row *site = trace_lock_sites_row(ring(), 0x1000 * i, CLASS, i, i & 1);
-        trace_row_begin(&site->begun);
-        trace_row_add(&site->ticks, i), trace_row_raise(&site->longest, i);
-        trace_row_end(&site->ended);
+        trace_row_begin(&site->begun, TRACE_ROW_OF_MANY);
+        trace_row_add(&site->ticks, i, TRACE_ROW_OF_MANY),
+            trace_row_raise(&site->longest, i, TRACE_ROW_OF_MANY);
+        trace_row_end(&site->ended, TRACE_ROW_OF_MANY);
     }
     first_alive = 41;
     check(move(sites) == 40 && word_of(sites, TRACE_TABLE_USED) == 42,

@@ -43,11 +43,11 @@ static void setup(void)
 
 static void change_columns(struct trace_locks_row *row, uint64_t value)
 {
-    trace_row_add(&row->sampled, 1);
-    trace_row_add(&row->acquisitions, 3);
-    trace_row_add(&row->wait, value);
-    trace_row_raise(&row->wait_longest, value);
-    trace_row_bucket(row->wait_times, value);
+    trace_row_add(&row->sampled, 1, TRACE_ROW_OF_MANY);
+    trace_row_add(&row->acquisitions, 3, TRACE_ROW_OF_MANY);
+    trace_row_add(&row->wait, value, TRACE_ROW_OF_MANY);
+    trace_row_raise(&row->wait_longest, value, TRACE_ROW_OF_MANY);
+    trace_row_bucket(row->wait_times, value, TRACE_ROW_OF_MANY);
 }
 
 static bool update(char *ring, uint64_t lock, uint32_t pid, uint64_t value)
@@ -55,9 +55,9 @@ static bool update(char *ring, uint64_t lock, uint32_t pid, uint64_t value)
     struct trace_locks_row *row = trace_locks_row(ring, lock, 5, pid);
     if (!row)
         return false;
-    trace_row_begin(&row->begun);
+    trace_row_begin(&row->begun, TRACE_ROW_OF_MANY);
     change_columns(row, value);
-    trace_row_end(&row->ended);
+    trace_row_end(&row->ended, TRACE_ROW_OF_MANY);
     return true;
 }
 
@@ -102,25 +102,26 @@ static void test_interrupted(void)
           "a row that was taken, and not updated, is free for readers");
     row->lock = row->lock_class = row->pid = 0;
     check(read_row(row, 0, &copy) == TRACE_ROW_FREE, "also if its keys were not stored");
-    trace_row_begin(&row->begun);
+    trace_row_begin(&row->begun, TRACE_ROW_OF_MANY);
     check(read_row(row, 0, &copy) == TRACE_ROW_FREE, "or are not seen yet, in its first update");
     row->begun = 0;
     update(rings[0], 64, 7, 10);
     check(read_row(row, 0, &copy) == TRACE_ROW_WHOLE && copy.lock == 64 && copy.pid == 7,
           "the next update stores them");
 
-    trace_row_begin(&row->begun);
-    trace_row_add(&row->sampled, 1);
+    trace_row_begin(&row->begun, TRACE_ROW_OF_MANY);
+    trace_row_add(&row->sampled, 1, TRACE_ROW_OF_MANY);
     check(read_row(row, 0, &copy) == TRACE_ROW_CHANGING &&
               trace_row_unfinished(locks, (uint64_t *)&copy) == 1,
           "an update under way is reported");
     update(rings[0], 64, 7, 20); /* an interrupt */
     check(read_row(row, 0, &copy) == TRACE_ROW_CHANGING && copy.wait == 30, "another one in between counts");
-    trace_row_end(&row->ended);
+    trace_row_end(&row->ended, TRACE_ROW_OF_MANY);
     check(read_row(row, 0, &copy) == TRACE_ROW_WHOLE && copy.sampled == 3, "and the first one can end");
 
     update(rings[2], 64, 7, 5);
-    trace_row_begin(&trace_locks_row(rings[3], 64, 5, 7)->begun); /* its thread is killed */
+    trace_row_begin(&trace_locks_row(rings[3], 64, 5, 7)->begun,
+                    TRACE_ROW_OF_MANY); /* its thread is killed */
     struct trace_rows rows = read_table(locks);
     const struct trace_locks_row *sum = (const struct trace_locks_row *)rows.words;
     check(rows.count == 1 && sum->wait == 35 && sum->wait_longest == 20 && sum->sampled == 4 &&
@@ -220,8 +221,8 @@ static void test_damaged(void)
     trace_rows_free(&rows);
 
     struct trace_lock_classes_row *class_row = trace_lock_classes_row(rings[0], 3);
-    trace_row_begin(&class_row->begun);
-    trace_row_end(&class_row->ended);
+    trace_row_begin(&class_row->begun, TRACE_ROW_OF_MANY);
+    trace_row_end(&class_row->ended, TRACE_ROW_OF_MANY);
     class_row->lock_class = 4;
     check(trace_table_read_row(classes, rings[0], 3, sum) == TRACE_ROW_DAMAGED,
           "in a direct table, a key that is not the row's index: damaged");
@@ -246,7 +247,7 @@ static void use_all(void)
         update(rings[i % CPUS], (uint64_t)i << 32 | i, i, i);
         struct trace_lock_sites_row *site = trace_lock_sites_row(rings[i % CPUS], i, i, i, i & 1);
         if (site)
-            trace_row_raise(&site->longest, i);
+            trace_row_raise(&site->longest, i, TRACE_ROW_OF_MANY);
     }
 }
 
