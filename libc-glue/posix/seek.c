@@ -41,8 +41,3 @@ int fsync(int fd)
         put_file(file);
     return (int)leave_call(TRACE_LIBC_FSYNC, file ? 0 : -EBADF);
 }
-
-int fdatasync(int fd)
-{
-    return fsync(fd);
-}
