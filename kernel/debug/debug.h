@@ -52,8 +52,6 @@ int debug_read_key(void);
 /* With editing; valid until the next call. */
 char *debug_read_line(const char *prompt);
 
-/* ---- words.c: arguments ---- */
-
 /* The text after "NAME=" if the word begins so; else NULL. */
 const char *debug_value(const char *word, const char *name);
 /* A number as trace_parse_number reads it. Otherwise prints an error and ends the command. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* symbols.c - the kernel's own symbols. Their table is linked in: gen/symbolgen. */
+/* symbols.c - the kernel's own symbols, whose table is linked in (gen/symbolgen), and call chains. */
+#include <arch/debug.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/debug/symbol_table.h>
 #include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 
 extern const char kernel_start[], kernel_end[]; /* from the link script */
 
@@ -57,4 +60,37 @@ const char *debug_name_of(const struct space *space, uint64_t address)
     static char text[160];
     debugger_symbol(text, sizeof text, space, address, false);
     return text;
+}
+
+/* ---- Call chains, for the debugger and for reports ---- */
+
+#define CHAIN_MAX 32
+
+static void print_chain(const uint64_t *chain, uint32_t count, const struct space *space, bool is_called,
+                        arch_print *print)
+{
+    static char symbol[160]; /* one report or session at a time */
+    for (uint32_t i = 0; i < count; i++) {
+        debugger_symbol(symbol, sizeof symbol, space, chain[i], i || is_called);
+        print("  %016lx %s\n", chain[i], symbol);
+    }
+}
+
+void debugger_print_kernel_calls(struct cpu *cpu, const struct kernel_regs *regs, arch_print *print)
+{
+    uint64_t chain[CHAIN_MAX];
+    uint32_t count = arch_trap_calls(regs, cpu_read_stack, cpu, chain, CHAIN_MAX);
+    print("kernel call chain of cpu %u:\n", cpu->index);
+    print_chain(chain, count, NULL, false, print);
+}
+
+void debugger_print_user_calls(const struct thread *thread, const struct kernel_regs *regs, arch_print *print)
+{
+    uint64_t chain[CHAIN_MAX];
+    struct space *space = thread->space;
+    bool called = !regs && frame_is_syscall(&thread->frame); /* the first address is a return address, too */
+    uint32_t count = regs ? arch_trap_calls(regs, debug_read_user_word, space, chain, CHAIN_MAX)
+                          : arch_frame_calls(&thread->frame, debug_read_user_word, space, chain, CHAIN_MAX);
+    print("user call chain of %s in %s:\n", debug_thread_name(thread), debug_space_name(space));
+    print_chain(chain, count, space, called, print);
 }

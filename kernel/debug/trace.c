@@ -11,7 +11,6 @@
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/newest.h>
 #include <tarn/error.h>
 #include <tarn/trace_control.h>
 #include <trace/print/app_schema.h>

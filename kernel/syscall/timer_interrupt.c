@@ -15,7 +15,6 @@
 #include <kernel/sched/timer.h>
 #include <kernel/syscall/machine.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/drain.h>
 #include <trace/irq.h>
 
 #define RECLAIM_AT_ONCE 1024u /* page frames; interrupts are off meanwhile */

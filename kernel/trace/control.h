@@ -31,6 +31,7 @@
 #include <trace/format/store.h>
 #include <trace/format/text.h>
 #include <trace/print/commands.h>
+#include <trace/print/merge.h>
 #include <trace/ring/read.h>
 
 /* ---- what the kernel calls ------------------------------------------------------------------------ */
@@ -174,5 +175,49 @@ uint64_t trace_trusted_head(uint32_t cpu);
 void trace_expect_index(uint32_t cpu, uint64_t index);
 /* That ring's index if it is plausible; else the last plausible one. */
 uint64_t trace_trusted_index(uint32_t cpu);
+
+/* ---- newest.c: the newest events of some CPUs in order of time, read in place from the rings ------- */
+
+/* For a kernel in a panic or in the debugger: takes no lock, allocates nothing. CPUs may still be logging; a
+ * packet that they overwrite meanwhile appears to end early. */
+
+/* Too large for a stack. */
+struct trace_newest {
+    struct trace_merge merge;
+    struct {
+        uint64_t number, head; /* packets still to be walked: from number to head */
+        uint64_t first;
+    } range[TRACE_CPUS_MAX];
+};
+
+/* Whether an event counts; called for each one in order. `info` NULL: an unknown type. */
+typedef bool trace_event_filter(const struct trace_moment *moment, const struct trace_event_info *info);
+
+/* Counts the events of the newest `packets` packets of each CPU with a bit in `cpus` that pass the filter
+ * (NULL: all); the open packet counts. */
+uint64_t trace_newest_count(struct trace_newest *newest, uint64_t cpus, uint64_t packets,
+                            trace_event_filter *filter);
+/* Prints those with a number in [first, end) of the same packets, one call of `print` each. The open packets
+ * may have grown. */
+void trace_newest_print(struct trace_newest *newest, uint64_t first, uint64_t end, trace_event_filter *filter,
+                        trace_print_line *print);
+
+/* ---- drain.c: the program that takes packets out of the rings, and the mark at which it is woken ---- */
+
+/* Makes the current space's notification `slot` the drain's, signalled with these bits, the first time at
+ * once. Without bits: removes the drain if the notification is its. The caller holds no lock. 0,
+ * -E_BAD_ARGUMENT, or cap_get's error. */
+int trace_set_drain(cap_t slot, uint64_t bits);
+/* 0 or -E_BAD_ARGUMENT. The caller holds no lock. */
+int trace_set_low_water(uint64_t percent);
+/* Signals the drain, if there is one, to check the rings. The caller holds no lock. */
+void trace_tell_drain(void);
+
+/* Makes this CPU signal the drain soon, if its ring is at the mark. In any context, with any lock held. */
+void trace_check_mark(void);
+/* From the interrupt that trace_check_mark() causes. */
+void trace_wake_drain(void);
+/* From a heartbeat: releases the notification of a drain that has ended. */
+void trace_forget_drain(void);
 
 #endif

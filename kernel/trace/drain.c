@@ -21,7 +21,6 @@
 #include <kernel/ipc/notification.h>
 #include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/drain.h>
 #include <tarn/error.h>
 
 static struct {

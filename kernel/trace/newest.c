@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel/trace/newest.c - walks the newest packets in place, and prints the last events for panics.
- * Interface: newest.h, control.h. */
+/* kernel/trace/newest.c - walks the newest packets in place, and prints the last events for panics. */
 #include <arch/trace.h>
-#include <kernel/trace/newest.h>
+#include <kernel/trace/control.h>
 #include <trace/print/app_schema.h>
 #include <trace/print/print.h>
 
