@@ -27,7 +27,7 @@ static void put(const char *text)
     }
 }
 
-int debug_read_key(void)
+static int read_key(void)
 {
     int key;
     while ((key = arch_console_get()) < 0) {
@@ -106,7 +106,7 @@ static int read_edit_key(void)
 {
     static struct key_decoder decoder;
     int key;
-    while ((key = key_decode(&decoder, debug_read_key())) == KEY_PENDING)
+    while ((key = key_decode(&decoder, read_key())) == KEY_PENDING)
         ;
     return key;
 }

@@ -48,7 +48,6 @@ typedef void debug_run(const struct debug_words *words); /* word[0] is the comma
 
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void debug_begin_output(void); /* of a command: resets the count of lines */
-int debug_read_key(void);
 /* With editing; valid until the next call. */
 char *debug_read_line(const char *prompt);
 

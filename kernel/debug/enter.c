@@ -6,7 +6,7 @@
  *
  *   - It sets their bits in `wanted` and sends an IPI. A CPU with interrupts on stops when it leaves the
  *     kernel.
- *   - A CPU that has not stopped within ASK_MS gets an NMI, if it executes instructions (progress_check.h).
+ *   - A CPU that has not stopped within ASK_MS gets an NMI, if it executes instructions.
  *   - A CPU that its host does not run stops when it runs again. After STOP_MS the session begins without
  *     it; the progress checks continue while it waits for keys, because the host may be busy or stopped.
  *
@@ -24,7 +24,6 @@
 #include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/progress_check.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/timer.h>
@@ -109,6 +108,28 @@ void debugger_poll(void)
         return;
     stops[cpu->index].reason = asked_to_stop;
     arch_breakpoint();
+}
+
+/* ---- Progress checks: interrupt the target, see that it executes, wait, repeat ---- */
+
+static void request(struct progress_check *check, struct cpu *target, uint64_t now)
+{
+    check->requested_at = now;
+    check->noted_at = 0;
+    arch_request_progress(target);
+}
+
+bool progress_check_step(struct progress_check *check, struct cpu *target, uint64_t now, uint64_t grace)
+{
+    if (check->count == ARCH_PROGRESS_CHECKS)
+        return true;
+    if (!check->requested_at)
+        request(check, target, now);
+    else if (!check->noted_at)
+        check->noted_at = arch_has_run(target) ? now : 0;
+    else if (now - check->noted_at > grace && ++check->count < ARCH_PROGRESS_CHECKS)
+        request(check, target, now);
+    return check->count == ARCH_PROGRESS_CHECKS;
 }
 
 /* ---- Stopping the other CPUs ---- */

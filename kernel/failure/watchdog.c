@@ -4,10 +4,10 @@
  *
  * One suspect is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
  * continue_case() until the suspect takes a timer interrupt (and clears its suspicion), or progress
- * checks show that it executes without taking one (progress_check.h). Then an NMI stops it (debugger_inspect)
- * until the observer has reported it (report_hang()). Without progress for long, the observer says so and
- * gives up. Other silent CPUs wait for their turn. An observer that stops checking loses the case. All words
- * that other CPUs read are atomic; no lock is taken.
+ * checks show that it executes without taking one (progress_check_step). Then an NMI stops it
+ * (debugger_inspect) until the observer has reported it (report_hang()). Without progress for long, the
+ * observer says so and gives up. Other silent CPUs wait for their turn. An observer that stops checking loses
+ * the case. All words that other CPUs read are atomic; no lock is taken.
  *
  * A CPU that spins for another one with interrupts off observes, too: all may be waiting for the hung one. It
  * is silent nevertheless, see waits_for_hung().
@@ -16,7 +16,6 @@
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/progress_check.h>
 #include <kernel/failure/panic.h>
 #include <kernel/failure/report.h>
 #include <kernel/failure/watchdog.h>
