@@ -23,7 +23,7 @@ SHARED = {
 
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
-    ("kernel/cpu/span.h", "kernel/diagnosis/span.c", "a call by a registered pointer would cost each event of a span three instructions"),
+    ("kernel/cpu/span.h", "kernel/diagnosis/span.c", "a call by a registered pointer takes eight instructions more on ppc64, for each span that is observed"),
     ("kernel/space/space.c", "kernel/ipc/cap.c", "a space holds its table of capabilities"),
     ("kernel/space/space.c", "kernel/ipc/futex.c", "and its waiters for words of memory"),
     ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
