@@ -19,5 +19,6 @@ int sem_post(sem_t *semaphore);
 int sem_wait(sem_t *semaphore);
 int sem_trywait(sem_t *semaphore);
 int sem_timedwait(sem_t *semaphore, const struct timespec *until);
+int sem_getvalue(sem_t *semaphore, int *value);
 
 #endif

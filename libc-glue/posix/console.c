@@ -2,8 +2,10 @@
 /* console.c - isatty, and terminal modes (termios over servers/protocol/console.h). */
 #include "file.h"
 
+#include <fcntl.h>
 #include <servers/protocol/console.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/termios.h>
 #include <tarn/console.h>
 #include <unistd.h>
@@ -68,4 +70,28 @@ int console_set_foreground(const pid_t *pids, size_t count)
         return_buffer(&shared);
     }
     return (int)leave_call(TRACE_LIBC_IOCTL, result);
+}
+
+static int64_t control_device(int fd, unsigned long request, void *argument)
+{
+    if (request == FIONBIO) {
+        int flags = fcntl(fd, F_GETFL);
+        flags = *(const int *)argument ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+        return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
+    }
+    int64_t result = is_console(fd);
+    if (result < 0 || request != TIOCGWINSZ)
+        return result < 0 ? result : -EINVAL;
+    /* The size of a serial terminal is unknown. */
+    *(struct winsize *)argument = (struct winsize){.ws_row = 24, .ws_col = 80};
+    return 0;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    return (int)LIBC_CALL(IOCTL, fd, request, control_device(fd, request, argument));
 }

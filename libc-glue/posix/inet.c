@@ -29,10 +29,32 @@ in_addr_t inet_addr(const char *text)
     return inet_aton(text, &address) ? address.s_addr : INADDR_NONE;
 }
 
+int inet_pton(int family, const char *text, void *address)
+{
+    if (family == AF_INET)
+        return inet_aton(text, address);
+    errno = EAFNOSUPPORT;
+    return -1;
+}
+
+const char *inet_ntop(int family, const void *address, char *text, socklen_t size)
+{
+    const unsigned char *byte = address;
+    if (family != AF_INET) {
+        errno = EAFNOSUPPORT;
+        return NULL;
+    }
+    int length = snprintf(text, size, "%u.%u.%u.%u", byte[0], byte[1], byte[2], byte[3]);
+    if (length < 0 || (socklen_t)length >= size) {
+        errno = ENOSPC;
+        return NULL;
+    }
+    return text;
+}
+
 char *inet_ntoa(struct in_addr address)
 {
     static __thread char text[INET_ADDRSTRLEN];
-    const unsigned char *byte = (const unsigned char *)&address;
-    snprintf(text, sizeof(text), "%u.%u.%u.%u", byte[0], byte[1], byte[2], byte[3]);
+    inet_ntop(AF_INET, &address, text, sizeof(text));
     return text;
 }

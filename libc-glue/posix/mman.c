@@ -63,3 +63,9 @@ int munmap(void *address, size_t size)
     return (int)LIBC_CALL(MUNMAP, address, size,
                           errno_of(sys_space_unmap(SLOT_SPACE, (uint64_t)address, round_to_pages(size))));
 }
+
+int mprotect(void *address, size_t size, int protection)
+{
+    return (int)set_errno(errno_of(
+        sys_space_protect(SLOT_SPACE, (uint64_t)address, round_to_pages(size), access_of(protection))));
+}

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/utime.h>
 #include <unistd.h>
 
 static struct {
@@ -82,9 +84,9 @@ static int64_t call_two_paths(uint64_t label, const char *first, const char *sec
     return call_paths(&(struct ipc_message){.label = label}, first, second);
 }
 
-/* Stores a directory's absolute path without "." and "..", as the file system sees it. Returns its length or
- * a negative errno. */
-static int64_t resolve_directory(const char *path, char resolved[FS_PATH_MAX])
+/* Stores the absolute path without "." and "..", as the file system sees it. Returns its length or a negative
+ * errno. */
+static int64_t resolve_path(const char *path, uint64_t flags, char resolved[FS_PATH_MAX])
 {
     struct shared_buffer shared;
     uint64_t span;
@@ -93,8 +95,8 @@ static int64_t resolve_directory(const char *path, char resolved[FS_PATH_MAX])
         return result;
     result = put_path(&shared, 0, path, &span);
     if (result >= 0)
-        result =
-            call_server(SLOT_FS, FS_REALPATH, span, buffer_span(&shared, FS_PATH_MAX, FS_PATH_MAX - 1), 0, 0);
+        result = call_server(SLOT_FS, FS_REALPATH, span, buffer_span(&shared, FS_PATH_MAX, FS_PATH_MAX - 1),
+                             flags, 0);
     if (result >= 0) {
         memcpy(resolved, shared.base + FS_PATH_MAX, (size_t)result);
         resolved[result] = '\0';
@@ -137,6 +139,11 @@ int open(const char *path, int flags, ...)
         va_end(arguments);
     }
     return (int)LIBC_PATH_CALL(OPEN, path, flags, mode, open_path(path, (uint32_t)flags, mode));
+}
+
+int creat(const char *path, mode_t mode)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------ */
@@ -191,6 +198,12 @@ static int64_t stat_file(struct file *file, struct stat *out)
 int stat(const char *restrict path, struct stat *restrict out)
 {
     return (int)LIBC_PATH_CALL(STAT, path, path, 0, stat_path(path, out));
+}
+
+int lstat(const char *restrict path, struct stat *restrict out);
+int lstat(const char *restrict path, struct stat *restrict out) /* there are no symbolic links */
+{
+    return stat(path, out);
 }
 
 int fstat(int fd, struct stat *out)
@@ -248,12 +261,27 @@ int link(const char *from, const char *to)
     return (int)LIBC_PATH_CALL(LINK, to, from, to, call_two_paths(FS_LINK, from, to));
 }
 
+int truncate(const char *path, off_t size)
+{
+    return (int)LIBC_PATH_CALL(TRUNCATE, path, path, size,
+                               size < 0 ? -EINVAL : call_path(FS_TRUNCATE, path, (uint64_t)size, 0));
+}
+
+int utime(const char *path, const struct utimbuf *times);
+int utime(const char *path, const struct utimbuf *times)
+{
+    int64_t ns = ~0ll;
+    if (times)
+        ns = (int64_t)times->modtime * 1000000000 - clock_realtime_offset();
+    return (int)set_errno(call_path(FS_SET_TIME, path, (uint64_t)ns, 0));
+}
+
 /* ---- the working directory ------------------------------------------------------------------------- */
 
 static int64_t change_directory(const char *path)
 {
     char resolved[FS_PATH_MAX];
-    int64_t length = resolve_directory(path, resolved);
+    int64_t length = resolve_path(path, FS_REALPATH_DIRECTORY, resolved);
     if (length < 0)
         return length;
     lock_acquire(&working.lock);
@@ -282,4 +310,13 @@ char *getcwd(char *buffer, size_t size)
     }
     lock_release(&working.lock);
     return leave_call(TRACE_LIBC_GETCWD, result) < 0 ? NULL : buffer;
+}
+
+char *realpath(const char *restrict path, char *restrict out)
+{
+    char resolved[FS_PATH_MAX];
+    int64_t length = resolve_path(path, 0, resolved);
+    if (length >= 0 && !out && !(out = malloc(FS_PATH_MAX)))
+        length = -ENOMEM;
+    return set_errno(length) < 0 ? NULL : memcpy(out, resolved, (size_t)length + 1);
 }

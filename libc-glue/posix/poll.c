@@ -97,3 +97,33 @@ int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
                              timeout_ms < 0 ? TARN_FOREVER : deadline_after((uint64_t)timeout_ms * 1000000));
     return (int)leave_call(TRACE_LIBC_POLL, ready);
 }
+
+static short select_events(int fd, const fd_set *in, const fd_set *out)
+{
+    return (short)((in && FD_ISSET(fd, in) ? POLLIN : 0) | (out && FD_ISSET(fd, out) ? POLLOUT : 0));
+}
+
+int select(int limit, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeout)
+{
+    struct pollfd fds[FD_SETSIZE];
+    nfds_t count = 0;
+    for (int fd = 0; fd < limit && fd < FD_SETSIZE; fd++) {
+        short events = select_events(fd, in, out);
+        if (events)
+            fds[count++] = (struct pollfd){.fd = fd, .events = events};
+    }
+    if (poll(fds, count, timeout ? (int)(timeout->tv_sec * 1000 + timeout->tv_usec / 1000) : -1) < 0)
+        return -1;
+    int ready = 0;
+    for (nfds_t i = 0; i < count; i++) {
+        short state = fds[i].revents;
+        if (in && FD_ISSET(fds[i].fd, in) && !(state & (POLLIN | POLLHUP | POLLERR)))
+            FD_CLR(fds[i].fd, in);
+        if (out && FD_ISSET(fds[i].fd, out) && !(state & (POLLOUT | POLLERR)))
+            FD_CLR(fds[i].fd, out);
+        ready += state != 0;
+    }
+    if (except)
+        FD_ZERO(except);
+    return ready;
+}

@@ -74,3 +74,32 @@ pid_t getppid(void)
 }
 
 /* ---- not supported in Tarn: users, fork and exec --------------------------------------------------- */
+
+uid_t getuid(void)
+{
+    return 0;
+}
+uid_t geteuid(void)
+{
+    return 0;
+}
+gid_t getgid(void)
+{
+    return 0;
+}
+gid_t getegid(void)
+{
+    return 0;
+}
+
+pid_t fork(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+    errno = ENOSYS;
+    return -1;
+}

@@ -32,6 +32,7 @@ int pthread_attr_init(pthread_attr_t *attr)
 {
     *attr = (pthread_attr_t){
         .stack_size = STACK_BYTES_DEFAULT,
+        .guard_size = TARN_PAGE_SIZE,
         .detach_state = PTHREAD_CREATE_JOINABLE,
         .schedparam.sched_priority = (int)program_startup()->priority,
     };
@@ -51,6 +52,24 @@ int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
     return 0;
 }
 
+int pthread_attr_getstacksize(const pthread_attr_t *attr, size_t *size)
+{
+    *size = attr->stack_size;
+    return 0;
+}
+
+int pthread_attr_setguardsize(pthread_attr_t *attr, size_t size)
+{
+    attr->guard_size = size;
+    return 0;
+}
+
+int pthread_attr_getguardsize(const pthread_attr_t *attr, size_t *size)
+{
+    *size = attr->guard_size;
+    return 0;
+}
+
 int pthread_attr_setdetachstate(pthread_attr_t *attr, int state)
 {
     if (state != PTHREAD_CREATE_JOINABLE && state != PTHREAD_CREATE_DETACHED)
@@ -59,11 +78,23 @@ int pthread_attr_setdetachstate(pthread_attr_t *attr, int state)
     return 0;
 }
 
+int pthread_attr_getdetachstate(const pthread_attr_t *attr, int *state)
+{
+    *state = attr->detach_state;
+    return 0;
+}
+
 int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *param)
 {
     if (param->sched_priority < 0 || param->sched_priority >= (int)TARN_PRIORITIES)
         return EINVAL;
     attr->schedparam = *param;
+    return 0;
+}
+
+int pthread_attr_getschedparam(const pthread_attr_t *attr, struct sched_param *param)
+{
+    *param = attr->schedparam;
     return 0;
 }
 
@@ -208,6 +239,11 @@ pthread_t pthread_self(void)
     return current_thread();
 }
 
+int pthread_equal(pthread_t one, pthread_t other)
+{
+    return one == other;
+}
+
 int pthread_setname_np(pthread_t thread, const char *name)
 {
     char padded[TARN_NAME_BYTES] = "";
@@ -224,4 +260,9 @@ int pthread_setschedprio(pthread_t thread, int priority);
 int pthread_setschedprio(pthread_t thread, int priority)
 {
     return (int)-errno_of(sys_thread_set_priority(thread->slot, (uint32_t)priority));
+}
+
+void pthread_yield(void)
+{
+    sys_thread_yield();
 }

@@ -102,3 +102,9 @@ int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock)
     attr->clock = (uint32_t)clock;
     return 0;
 }
+
+int pthread_condattr_getclock(const pthread_condattr_t *restrict attr, clockid_t *restrict clock)
+{
+    *clock = (clockid_t)attr->clock;
+    return 0;
+}

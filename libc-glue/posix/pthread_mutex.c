@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pthread_mutex.c - mutexes, based on the lock word of tarn/lock.c.
+ * pthread_mutex.c - mutexes and spin locks, based on the lock word of tarn/lock.c.
  *
  * A normal mutex is only the word. In the other kinds, threads compare `owner` only with their own tid, so
  * relaxed accesses are sufficient.
@@ -110,5 +110,41 @@ int pthread_mutexattr_settype(pthread_mutexattr_t *attr, int type)
     if (type < PTHREAD_MUTEX_NORMAL || type > PTHREAD_MUTEX_ERRORCHECK)
         return EINVAL;
     attr->type = type;
+    return 0;
+}
+
+int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type)
+{
+    *type = attr->type;
+    return 0;
+}
+
+/* ---- spin locks: the same word, so waiters sleep if the holder is preempted ------------------------ */
+
+int pthread_spin_init(pthread_spinlock_t *lock, int shared)
+{
+    *lock = 0;
+    return 0;
+}
+
+int pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+    return 0;
+}
+
+int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+    lock_word_acquire(lock, TARN_FOREVER);
+    return 0;
+}
+
+int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+    return lock_word_try_acquire(lock) ? 0 : EBUSY;
+}
+
+int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+    lock_word_release(lock);
     return 0;
 }

@@ -8,6 +8,7 @@
  */
 #include "../tarn/lock_trace.h"
 #include "call.h"
+#include "deadline.h"
 
 #include <pthread.h>
 
@@ -48,9 +49,10 @@ static struct lock_wait begin_wait(pthread_rwlock_t *lock, const struct side *si
     return wait;
 }
 
-static void rwlock_wait(pthread_rwlock_t *lock, const struct side *side)
+static int rwlock_wait(pthread_rwlock_t *lock, const struct side *side, uint64_t deadline)
 {
     struct lock_wait wait = begin_wait(lock, side), sleep = wait;
+    int error = 0;
     __atomic_fetch_add(&lock->waiters, 1, __ATOMIC_SEQ_CST);
     for (;; wait.spins++) {
         uint32_t seen = __atomic_load_n(&lock->readers, __ATOMIC_SEQ_CST);
@@ -60,29 +62,46 @@ static void rwlock_wait(pthread_rwlock_t *lock, const struct side *side)
         /* Only waiting writers hold this reader up: let them run. */
         if (seen == 0)
             sys_thread_yield();
-        else
-            sleep_for_lock(&sleep, &lock->readers, seen, TARN_FOREVER);
+        else if (sleep_for_lock(&sleep, &lock->readers, seen, deadline) == -E_TIMEOUT) {
+            error = ETIMEDOUT;
+            break;
+        }
     }
     __atomic_fetch_sub(&lock->waiters, 1, __ATOMIC_SEQ_CST);
     wait.slept = sleep.slept;
-    end_lock_wait(&wait);
+    if (!error)
+        end_lock_wait(&wait);
+    return error;
+}
+
+static int rwlock_wait_to_write(pthread_rwlock_t *lock, uint64_t deadline)
+{
+    __atomic_fetch_add(&lock->writers_waiting, 1, __ATOMIC_RELAXED);
+    int error = rwlock_wait(lock, &writers, deadline);
+    __atomic_fetch_sub(&lock->writers_waiting, 1, __ATOMIC_RELAXED);
+    return error;
+}
+
+static int rwlock_read_until(pthread_rwlock_t *lock, uint64_t deadline)
+{
+    int error = take_read(lock) ? 0 : rwlock_wait(lock, &readers, deadline);
+    return error || !is_to_be_noted(TARN_LOCK_READ) ? error : note_acquisition(TARN_LOCK_READ, lock);
+}
+
+static int rwlock_write_until(pthread_rwlock_t *lock, uint64_t deadline)
+{
+    int error = take_write(lock) ? 0 : rwlock_wait_to_write(lock, deadline);
+    return error || !is_to_be_noted(TARN_LOCK_WRITE) ? error : note_acquisition(TARN_LOCK_WRITE, lock);
 }
 
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    if (!take_read(lock))
-        rwlock_wait(lock, &readers);
-    return is_to_be_noted(TARN_LOCK_READ) ? note_acquisition(TARN_LOCK_READ, lock) : 0;
+    return rwlock_read_until(lock, TARN_FOREVER);
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    if (!take_write(lock)) {
-        __atomic_fetch_add(&lock->writers_waiting, 1, __ATOMIC_RELAXED);
-        rwlock_wait(lock, &writers);
-        __atomic_fetch_sub(&lock->writers_waiting, 1, __ATOMIC_RELAXED);
-    }
-    return is_to_be_noted(TARN_LOCK_WRITE) ? note_acquisition(TARN_LOCK_WRITE, lock) : 0;
+    return rwlock_write_until(lock, TARN_FOREVER);
 }
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
@@ -97,6 +116,20 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
     if (!take_write(lock))
         return count_failed_try(TARN_LOCK_WRITE, lock);
     return is_to_be_noted(TARN_LOCK_WRITE) ? note_tried(TARN_LOCK_WRITE, lock) : 0;
+}
+
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    uint64_t deadline;
+    int error = deadline_of(CLOCK_REALTIME, until, &deadline);
+    return error ? error : rwlock_read_until(lock, deadline);
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    uint64_t deadline;
+    int error = deadline_of(CLOCK_REALTIME, until, &deadline);
+    return error ? error : rwlock_write_until(lock, deadline);
 }
 
 /* Sequentially consistent: the word is released before `waiters` is read (rwlock_wait). */

@@ -41,3 +41,8 @@ int fsync(int fd)
         put_file(file);
     return (int)leave_call(TRACE_LIBC_FSYNC, file ? 0 : -EBADF);
 }
+
+int fdatasync(int fd)
+{
+    return fsync(fd);
+}

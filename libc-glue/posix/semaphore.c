@@ -93,3 +93,9 @@ int sem_post(sem_t *semaphore)
         sys_futex_wake(&semaphore->value, 1);
     return 0;
 }
+
+int sem_getvalue(sem_t *semaphore, int *value)
+{
+    *value = (int)__atomic_load_n(&semaphore->value, __ATOMIC_RELAXED);
+    return 0;
+}

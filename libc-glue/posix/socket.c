@@ -133,7 +133,7 @@ int getpeername(int fd, struct sockaddr *address, socklen_t *length)
 
 static uint64_t net_flags(int flags)
 {
-    return flags & MSG_DONTWAIT ? NET_NO_WAIT : 0;
+    return (flags & MSG_DONTWAIT ? NET_NO_WAIT : 0) | (flags & MSG_PEEK ? NET_PEEK : 0);
 }
 
 /* Sends or receives a datagram; *address is where it goes to or came from. */
@@ -166,12 +166,18 @@ static int64_t transfer_socket(int fd, bool writes, void *buffer, size_t size, i
     struct file *file = get_file(fd);
     if (!file)
         return -EBADF;
-    int64_t result = -ENOTSOCK;
-    if (file->kind == FILE_SOCKET)
-        result = address ? transfer_datagram(file, writes, buffer, size, net_flags(flags), address)
-                         : transfer_bytes(file, writes, buffer, size, net_flags(flags));
+    int64_t result = -ENOTSOCK, done = 0;
+    if (file->kind == FILE_SOCKET && address) {
+        result = transfer_datagram(file, writes, buffer, size, net_flags(flags), address);
+    } else if (file->kind == FILE_SOCKET) {
+        do {
+            result =
+                transfer_bytes(file, writes, (char *)buffer + done, size - (size_t)done, net_flags(flags));
+            done += result > 0 ? result : 0;
+        } while (!writes && result > 0 && (flags & MSG_WAITALL) && (size_t)done < size);
+    }
     put_file(file);
-    return result;
+    return done ? done : result;
 }
 
 ssize_t send(int fd, const void *buffer, size_t size, int flags)

@@ -19,11 +19,14 @@
 
 /* ---- file actions and attributes ------------------------------------------------------------------- */
 
+enum action_kind { ACTION_OPEN, ACTION_DUP2, ACTION_CLOSE, ACTION_CHDIR };
+
 struct action {
-    int fd, source; /* without a path: duplicates `source` as `fd` */
+    enum action_kind kind;
+    int fd, source; /* dup2: duplicates `source` as `fd` */
     int flags;
     mode_t mode;
-    char *path; /* that is opened */
+    char *path;
 };
 
 struct __posix_spawn_file_actions {
@@ -32,6 +35,7 @@ struct __posix_spawn_file_actions {
 };
 
 struct __posix_spawnattr {
+    short flags;
     uint32_t authority;
 };
 
@@ -53,7 +57,7 @@ int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *actions)
 static int add_action(posix_spawn_file_actions_t *actions, struct action action, const char *path)
 {
     struct __posix_spawn_file_actions *list = *actions;
-    if (action.fd < 0 || action.fd >= FILES_MAX)
+    if (action.kind != ACTION_CHDIR && (action.fd < 0 || action.fd >= FILES_MAX))
         return EBADF;
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 4;
@@ -72,12 +76,24 @@ static int add_action(posix_spawn_file_actions_t *actions, struct action action,
 int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *restrict actions, int fd,
                                      const char *restrict path, int flags, mode_t mode)
 {
-    return add_action(actions, (struct action){.fd = fd, .flags = flags, .mode = mode}, path);
+    return add_action(actions, (struct action){.kind = ACTION_OPEN, .fd = fd, .flags = flags, .mode = mode},
+                      path);
 }
 
 int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *actions, int source, int fd)
 {
-    return add_action(actions, (struct action){.fd = fd, .source = source}, NULL);
+    return add_action(actions, (struct action){.kind = ACTION_DUP2, .fd = fd, .source = source}, NULL);
+}
+
+int posix_spawn_file_actions_addclose(posix_spawn_file_actions_t *actions, int fd)
+{
+    return add_action(actions, (struct action){.kind = ACTION_CLOSE, .fd = fd}, NULL);
+}
+
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *restrict actions,
+                                         const char *restrict path)
+{
+    return add_action(actions, (struct action){.kind = ACTION_CHDIR}, path);
 }
 
 int posix_spawnattr_init(posix_spawnattr_t *attr)
@@ -92,6 +108,21 @@ int posix_spawnattr_destroy(posix_spawnattr_t *attr)
     return 0;
 }
 
+/* Groups, signals and scheduling policies are not supported: only 0 is accepted. */
+int posix_spawnattr_setflags(posix_spawnattr_t *attr, short flags)
+{
+    if (flags)
+        return EINVAL;
+    (*attr)->flags = flags;
+    return 0;
+}
+
+int posix_spawnattr_getflags(const posix_spawnattr_t *restrict attr, short *restrict flags)
+{
+    *flags = (*attr)->flags;
+    return 0;
+}
+
 int posix_spawnattr_setauthority_np(posix_spawnattr_t *attr, uint32_t authority)
 {
     (*attr)->authority = authority;
@@ -102,6 +133,7 @@ int posix_spawnattr_setauthority_np(posix_spawnattr_t *attr, uint32_t authority)
 
 struct plan {
     struct startup_fd fd[FILES_MAX]; /* by descriptor; kind FILE_NONE: closed */
+    const char *cwd;                 /* NULL: as in the parent */
     int opened[FILES_MAX];           /* opened for the child; closed in the parent afterwards */
     int opened_count;
 };
@@ -127,8 +159,6 @@ static int describe_descriptor(int fd, struct startup_fd *entry)
 
 static int play_open(struct plan *plan, const struct action *action)
 {
-    if (plan->opened_count == FILES_MAX)
-        return EMFILE;
     int fd = open(action->path, action->flags | O_CLOEXEC, action->mode);
     if (fd < 0)
         return errno;
@@ -146,12 +176,29 @@ static int play_dup2(struct plan *plan, const struct action *action)
     return 0;
 }
 
+static int play_action(struct plan *plan, const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_OPEN:
+        return plan->opened_count < FILES_MAX ? play_open(plan, action) : EMFILE;
+    case ACTION_DUP2:
+        return play_dup2(plan, action);
+    case ACTION_CLOSE:
+        plan->fd[action->fd].kind = FILE_NONE;
+        return 0;
+    case ACTION_CHDIR:
+        plan->cwd = action->path;
+        return 0;
+    }
+    return EINVAL;
+}
+
 static int make_plan(struct plan *plan, const posix_spawn_file_actions_t *actions)
 {
     int error = 0;
     collect_inherited(plan);
     for (size_t i = 0; actions && !error && i < (*actions)->count; i++)
-        error = ((*actions)->action[i].path ? play_open : play_dup2)(plan, &(*actions)->action[i]);
+        error = play_action(plan, &(*actions)->action[i]);
     return error;
 }
 
@@ -193,7 +240,9 @@ static void make_request(struct proc_spawn *request, const struct plan *plan, co
     }
     request->path = append_path(request, path);
     char directory[FS_PATH_MAX];
-    request->cwd = proc_spawn_append_string(request, getcwd(directory, sizeof(directory)) ? directory : "/");
+    request->cwd = plan->cwd                              ? append_path(request, plan->cwd)
+                   : getcwd(directory, sizeof(directory)) ? proc_spawn_append_string(request, directory)
+                                                          : proc_spawn_append_string(request, "/");
     request->strings = request->size;
     request->argc = append_strings(request, argv);
     request->envc = append_strings(request, envp);

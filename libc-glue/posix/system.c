@@ -6,6 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
+int gethostname(char *name, size_t size)
+{
+    static const char own[] = "tarn";
+    bool fits = size >= sizeof(own);
+    if (fits)
+        memcpy(name, own, sizeof(own));
+    return (int)LIBC_CALL(GETHOSTNAME, name, size, fits ? 0 : -ENAMETOOLONG);
+}
+
+int getpagesize(void)
+{
+    return TARN_PAGE_SIZE;
+}
+
 static int64_t query_system(int name)
 {
     struct system_stats stats;
@@ -44,4 +58,11 @@ int sched_yield(void)
 int sched_getcpu(void)
 {
     return (int)arch_thread_block()->cpu;
+}
+
+/* There is no trustworthy source of randomness. */
+int getentropy(void *buffer, size_t size)
+{
+    errno = ENOSYS;
+    return -1;
 }

@@ -25,12 +25,31 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return 0;
 }
 
+int clock_getres(clockid_t clock, struct timespec *resolution)
+{
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (resolution)
+        *resolution = timespec_of(1);
+    return 0;
+}
+
 int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
     int64_t ns = clock_realtime_ns();
     time->tv_sec = ns / NS_PER_SECOND;
     time->tv_usec = ns % NS_PER_SECOND / 1000;
     return 0;
+}
+
+/* Returns the time since boot, because CPU time per process is not counted here. */
+clock_t times(struct tms *out)
+{
+    clock_t ticks = (clock_t)(clock_monotonic_ns() / (uint64_t)(NS_PER_SECOND / CLOCKS_PER_SEC));
+    *out = (struct tms){.tms_utime = ticks};
+    return ticks;
 }
 
 /* Returns 0, or -EINTR if the thread was cancelled. */

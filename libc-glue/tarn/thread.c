@@ -101,14 +101,14 @@ void init_first_thread(const struct startup *startup)
     begin_thread(&first_thread);
 }
 
-static int map_stack(struct pthread *thread, uint64_t stack)
+static int map_stack(struct pthread *thread, uint64_t guard, uint64_t stack)
 {
-    const uint64_t guard = TARN_PAGE_SIZE, size = guard + round_to_pages(stack + tls_bytes());
+    uint64_t size = guard + round_to_pages(stack + tls_bytes());
     char *mapping = memory_map_anonymous(size);
     if (!mapping)
         return -E_NO_MEMORY;
     /* Stack overflows are writes, so a readable guard page suffices, and it reserves the addresses. */
-    int64_t result = sys_space_protect(SLOT_SPACE, (uint64_t)mapping, guard, MAP_READ);
+    int64_t result = guard ? sys_space_protect(SLOT_SPACE, (uint64_t)mapping, guard, MAP_READ) : 0;
     if (result < 0) {
         memory_unmap(mapping, size);
         return (int)result;
@@ -122,7 +122,7 @@ static int map_stack(struct pthread *thread, uint64_t stack)
 
 int create_thread(struct pthread *thread, const pthread_attr_t *attr)
 {
-    int result = map_stack(thread, round_to_pages(attr->stack_size));
+    int result = map_stack(thread, round_to_pages(attr->guard_size), round_to_pages(attr->stack_size));
     if (result < 0)
         return result;
     struct thread_config config = {

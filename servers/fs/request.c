@@ -206,9 +206,22 @@ static int64_t fs_fstat(struct server_request *request, struct open_file *file)
     return fs_stat(request, file->node);
 }
 
+static int64_t fs_truncate(struct server_request *request, struct node *node)
+{
+    return node_truncate(node, request->word[1]);
+}
+
 static int64_t fs_ftruncate(struct server_request *request, struct open_file *file)
 {
     return file->access == O_RDONLY ? -EINVAL : node_truncate(file->node, request->word[1]);
+}
+
+static int64_t fs_set_time(struct server_request *request, struct node *node)
+{
+    pthread_mutex_lock(&node->lock);
+    node->modified = request->word[1] == ~0ull ? now_ns() : request->word[1];
+    pthread_mutex_unlock(&node->lock);
+    return 0;
 }
 
 static int64_t fs_set_flags(struct server_request *request, struct open_file *file)
@@ -248,7 +261,8 @@ static int64_t fs_realpath(struct server_request *request)
     char *out = server_span(request->client, span);
     int64_t result = copy_path(request, 0, path);
     if (result >= 0)
-        result = out ? tree_real_path(path, real, sizeof(real)) : -EFAULT;
+        result = out ? tree_real_path(path, real, sizeof(real), request->word[2] & FS_REALPATH_DIRECTORY)
+                     : -EFAULT;
     if (result < 0)
         return result;
     if ((uint64_t)result > SERVER_SPAN_LENGTH(span))
@@ -326,12 +340,14 @@ static const struct handler handlers[] = {
     HANDLER(FS_UNLINK, .on_path = tree_unlink, .change = TRACE_FS_UNLINK),
     HANDLER(FS_RENAME, .on_paths = tree_rename, .change = TRACE_FS_RENAME),
     HANDLER(FS_LINK, .on_paths = tree_link, .change = TRACE_FS_LINK),
+    HANDLER(FS_TRUNCATE, .on_node = fs_truncate),
     HANDLER(FS_FTRUNCATE, .on_file = fs_ftruncate),
     HANDLER(FS_REALPATH, .on_request = fs_realpath),
     HANDLER(FS_PIPE, .on_request = fs_pipe),
     HANDLER(FS_SET_FLAGS, .on_file = fs_set_flags),
     HANDLER(FS_MAP, .on_file = fs_map),
     HANDLER(FS_EXECUTABLE, .on_node = fs_executable),
+    HANDLER(FS_SET_TIME, .on_node = fs_set_time),
     HANDLER(FS_STATFS, .on_request = fs_statfs),
 #undef HANDLER
 };

@@ -132,7 +132,7 @@ int tree_find(const char *path, struct node **node)
     return error ? error : find_last(parent, &last, node);
 }
 
-int tree_real_path(const char *path, char *real, size_t size)
+int tree_real_path(const char *path, char *real, size_t size, int must_be_directory)
 {
     struct name name;
     size_t length = 0;
@@ -159,7 +159,7 @@ int tree_real_path(const char *path, char *real, size_t size)
                 ;
         }
     }
-    if (!error && node->kind != NODE_DIRECTORY)
+    if (!error && must_be_directory && node->kind != NODE_DIRECTORY)
         error = -ENOTDIR;
     node_put(node);
     if (error)

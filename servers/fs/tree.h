@@ -21,7 +21,7 @@ int tree_rmdir(const char *path);
 int tree_link(const char *from, const char *to);
 int tree_rename(const char *from, const char *to);
 /* Stores the path without ".", ".." and doubled slashes. Returns its length or -errno. */
-int tree_real_path(const char *path, char *real, size_t size);
+int tree_real_path(const char *path, char *real, size_t size, int must_be_directory);
 /* Fills `buffer` with struct fs_dirent records from *position on and advances it. Returns bytes, 0 at the
  * end, or -EINVAL if not even one record fits. */
 int64_t tree_read_directory(struct node *node, uint64_t *position, void *buffer, uint64_t size);

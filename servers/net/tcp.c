@@ -370,6 +370,8 @@ static int64_t receive_tcp(struct socket *socket, struct server_request *request
         return socket->peer && !socket->error ? 0 : -take_error(socket, ENOTCONN);
     }
     length = pbuf_copy_partial(socket->received, bytes, (u16_t)(length > 0xffff ? 0xffff : length), 0);
+    if (request->word[2] & NET_PEEK)
+        return length;
     socket->received = pbuf_free_header(socket->received, (u16_t)length);
     if (socket->tcp)
         tcp_recved(socket->tcp, (u16_t)length);

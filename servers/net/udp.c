@@ -138,7 +138,8 @@ static int64_t receive_udp(struct socket *socket, struct server_request *request
         return -EAGAIN;
     length = pbuf_copy_partial(socket->first->p, bytes, (u16_t)(length > 0xffff ? 0xffff : length), 0);
     request->word[0] = socket->first->from;
-    remove_datagram(socket);
+    if (!(request->word[2] & NET_PEEK))
+        remove_datagram(socket);
     return length;
 }
 

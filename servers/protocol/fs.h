@@ -35,8 +35,9 @@ enum {
     FS_UNLINK,       /* path span */
     FS_RENAME,       /* old path span, new path span */
     FS_LINK,         /* old path span, new path span */
+    FS_TRUNCATE,     /* path span, size */
     FS_FTRUNCATE,    /* handle, size */
-    FS_REALPATH,     /* path span of a directory, output span -> length of the path without "." and ".." */
+    FS_REALPATH,     /* path span, output span, FS_REALPATH_* -> length of the path without "." and ".." */
     FS_PIPE,         /* O_NONBLOCK or 0 -> 0; word[0] = read handle, word[1] = write handle */
     FS_SET_FLAGS,    /* handle, O_APPEND | O_NONBLOCK */
     FS_MAP,          /* handle, FS_MAP_* -> cap[0] = memory object with the contents; word[0] = size */
@@ -44,6 +45,7 @@ enum {
      * [3] = label: what programs that run it may do (authority.def); 0 for all but unchanged files of the
      * boot archive */
     FS_EXECUTABLE,
+    FS_SET_TIME, /* path span, nanoseconds since boot (~0: now) */
     /* -> word[0] = bytes in files, word[1] = files, word[2] = directories, word[3] = open handles */
     FS_STATFS,
 };
@@ -51,6 +53,8 @@ enum {
 /* FS_MAP without FS_MAP_SHARED gives a snapshot, which later writes to the file do not change (MAP_PRIVATE
  * and program loading use it). With FS_MAP_SHARED, writes to the memory are writes to the file. */
 #define FS_MAP_SHARED 1u
+
+#define FS_REALPATH_DIRECTORY 1u /* fail with ENOTDIR if the path is no directory */
 
 /* A directory entry. The name follows, with its NUL. The next entry begins `length` bytes after this one. */
 struct fs_dirent {

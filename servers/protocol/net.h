@@ -49,6 +49,7 @@ enum {
 #define NET_UDP 2u
 
 #define NET_NO_WAIT 1u
+#define NET_PEEK    2u /* NET_RECEIVE: do not remove the data from the queue */
 
 #define NET_SHUT_READ  1u
 #define NET_SHUT_WRITE 2u

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
 #define ROOT "/tmp/libc_file"
 
@@ -75,13 +77,24 @@ static void test_descriptors(void)
     check(tcgetattr(1, &line) == 0 && tcsetattr(1, TCSANOW, &line) == 0, "the console's settings");
 }
 
-static void test_copies(void)
+/* newlib does not declare them. */
+int lstat(const char *path, struct stat *attributes);
+int utime(const char *path, const struct utimbuf *times);
+
+static void test_attributes(void)
 {
+    struct stat attributes;
     char buffer[16] = "";
-    int fd = open(ROOT "/bytes", O_WRONLY | O_TRUNC), other = open(ROOT "/bytes", O_RDONLY);
+    int fd = creat(ROOT "/bytes", 0644), other = open(ROOT "/bytes", O_RDONLY);
     check(pwrite(fd, "hello", 5, 3) == 5 && lseek(fd, 0, SEEK_CUR) == 0 && pread(other, buffer, 8, 0) == 8 &&
               !memcmp(buffer, "\0\0\0hello", 8) && fsync(fd) == 0,
-          "O_TRUNC, pwrite, fsync");
+          "creat, pwrite, fsync");
+    check(truncate(ROOT "/bytes", 4) == 0 && lstat(ROOT "/bytes", &attributes) == 0 &&
+              attributes.st_size == 4,
+          "truncate, lstat");
+    check(utime(ROOT "/bytes", &(struct utimbuf){.modtime = 1000}) == 0 && fstat(fd, &attributes) == 0 &&
+              attributes.st_mtime == 1000,
+          "utime");
     check(fcntl(other, F_SETFL, O_NONBLOCK) == 0 && dup2(other, fd) == fd && read(fd, buffer, 4) == 4 &&
               write(fd, "x", 1) < 0,
           "dup2");
@@ -360,6 +373,12 @@ static void test_pipes(void)
     struct pollfd poller = {.fd = fds[0], .events = POLLIN};
     check(poll(&poller, 1, 0) == 0, "poll: nothing to read");
     check(poll(&poller, 1, 20) == 0, "poll times out");
+    fd_set readable;
+    FD_ZERO(&readable);
+    FD_SET(fds[0], &readable);
+    check(select(fds[0] + 1, &readable, NULL, NULL, &(struct timeval){.tv_usec = 1000}) == 0 &&
+              !FD_ISSET(fds[0], &readable),
+          "so does select");
     pthread_create(&thread, NULL, write_late, &fds[1]);
     check(poll(&poller, 1, 60000) == 1 && (poller.revents & POLLIN), "poll waits for a writer");
     check(read(fds[0], buffer, 16) == 4 && !memcmp(buffer, "late", 4), "and the bytes are there");
@@ -375,7 +394,7 @@ int main(void)
     check(mkdir(ROOT, 0755) == 0, "a directory to work in");
     test_stdio();
     test_descriptors();
-    test_copies();
+    test_attributes();
     test_big();
     test_names();
     test_removed();

@@ -261,6 +261,72 @@ static void *compute(void *argument)
     return NULL;
 }
 
+/* Half of them wait in vain, and then in turn. */
+static void *time_out(void *argument)
+{
+    static pthread_rwlock_t waited = PTHREAD_RWLOCK_INITIALIZER;
+    const bool reads = (intptr_t)argument % 2;
+    for (int i = 0; i < 4; i++) {
+        struct timespec until = after_ms(CLOCK_REALTIME, 1);
+        if ((reads ? pthread_rwlock_timedrdlock : pthread_rwlock_timedwrlock)(&waited, &until))
+            continue;
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+        pthread_rwlock_unlock(&waited);
+        if ((reads ? pthread_rwlock_tryrdlock : pthread_rwlock_trywrlock)(&waited) == 0)
+            pthread_rwlock_unlock(&waited);
+    }
+    return NULL;
+}
+
+static pthread_spinlock_t spinning;
+static unsigned long spins;
+static void *spin_up(void *argument)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        if ((intptr_t)argument % 2 || pthread_spin_trylock(&spinning))
+            pthread_spin_lock(&spinning);
+        spins++;
+        pthread_spin_unlock(&spinning);
+    }
+    return NULL;
+}
+
+int pthread_setschedprio(pthread_t thread, int priority); /* newlib does not declare it */
+
+static void test_attributes(void)
+{
+    pthread_attr_t attr;
+    pthread_mutexattr_t kind;
+    size_t size = 0, guard = 0;
+    int state = 9, type = 9;
+    struct sched_param param = {.sched_priority = 3}, got = {0};
+    pthread_attr_init(&attr);
+    check(pthread_attr_getdetachstate(&attr, &state) == 0 && state == PTHREAD_CREATE_JOINABLE &&
+              pthread_attr_setstacksize(&attr, 1 << 20) == 0 &&
+              pthread_attr_getstacksize(&attr, &size) == 0 && size == 1 << 20 &&
+              pthread_attr_setguardsize(&attr, 8192) == 0 && pthread_attr_getguardsize(&attr, &guard) == 0 &&
+              guard == 8192 && pthread_attr_setschedparam(&attr, &param) == 0 &&
+              pthread_attr_getschedparam(&attr, &got) == 0 && got.sched_priority == 3 &&
+              pthread_attr_setaffinity_mask_np(&attr, 1) == 0 && pthread_attr_destroy(&attr) == 0,
+          "a thread's attributes are what was set");
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    check(pthread_mutexattr_gettype(&kind, &type) == 0 && type == PTHREAD_MUTEX_RECURSIVE &&
+              pthread_mutexattr_destroy(&kind) == 0,
+          "and a mutex's");
+    pthread_condattr_t clock;
+    pthread_cond_t condition;
+    pthread_rwlock_t shared;
+    pthread_condattr_init(&clock);
+    check(pthread_cond_init(&condition, &clock) == 0 && pthread_cond_destroy(&condition) == 0 &&
+              pthread_condattr_destroy(&clock) == 0 && pthread_rwlock_init(&shared, NULL) == 0 &&
+              pthread_rwlock_destroy(&shared) == 0,
+          "what nobody uses can be destroyed");
+    check(pthread_equal(pthread_self(), pthread_self()) && pthread_setname_np(pthread_self(), "main") == 0 &&
+              pthread_setschedprio(pthread_self(), 8) == 0 && sched_getcpu() >= 0,
+          "a thread knows itself");
+}
+
 static void test_rest(void)
 {
     run_threads(call_once);
@@ -276,6 +342,10 @@ static void test_rest(void)
     check(sem_trywait(&semaphore) == -1 && errno == EAGAIN && sem_destroy(&semaphore) == 0,
           "and sem_trywait fails at once");
     check(pthread_key_delete(key) == 0 && pthread_setspecific(key, NULL) != 0, "a key can be deleted");
+    run_threads(time_out);
+    pthread_spin_init(&spinning, 0);
+    run_threads(spin_up);
+    check(spins == (unsigned long)THREADS * ROUNDS, "a spin lock excludes");
     run_threads(compute);
     check(mixed_up == 0, "each thread has floating-point registers of its own");
 }
@@ -283,6 +353,7 @@ static void test_rest(void)
 int main(void)
 {
     test_life();
+    test_attributes();
     test_mutex();
     test_cond();
     test_rest();

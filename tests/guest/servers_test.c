@@ -69,7 +69,8 @@ static int be_hostile(void)
         uint64_t label = bases[which] + (uint64_t)rand() % 28;
         /* Skip requests that end this process, others or the machine, that write, or that wait for ever. */
         if (label == PROC_EXIT || label == PROC_KILL || label == PROC_WAIT || label == PROC_CONNECT ||
-            label == CONSOLE_WRITE || label == CONSOLE_READ || label == FS_UNLINK || label == FS_RENAME)
+            label == CONSOLE_WRITE || label == CONSOLE_READ || label == FS_UNLINK || label == FS_RENAME ||
+            label == FS_TRUNCATE)
             continue;
         struct ipc_message message = {.label =
                                           rand() % 50 ? label : (uint64_t)rand() << 33 | (uint64_t)rand()};

@@ -25,6 +25,7 @@ typedef struct pthread *pthread_t;
 typedef struct {
     void *stack_address; /* NULL: allocated */
     size_t stack_size;
+    size_t guard_size;
     int detach_state;
     struct sched_param schedparam;
     uint64_t affinity; /* CPUs, one bit each; 0 = all */
@@ -87,6 +88,8 @@ typedef struct {
 typedef struct {
     int reserved;
 } pthread_barrierattr_t;
+
+typedef uint32_t pthread_spinlock_t;
 
 typedef struct {
     uint32_t readers; /* futex: number of readers, or LOCK_WORD_* of tarn/abi.h while held by a writer */

@@ -23,6 +23,7 @@
 #define _POSIX_CLOCK_SELECTION          1
 #define _POSIX_BARRIERS                 200112L
 #define _POSIX_READER_WRITER_LOCKS      200112L
+#define _POSIX_SPIN_LOCKS               200112L
 #define _POSIX_SEMAPHORES               1
 #define _POSIX_SPAWN                    1
 #define _UNIX98_THREAD_MUTEX_ATTRIBUTES 1

@@ -26,6 +26,8 @@ typedef uint16_t sa_family_t;
 #define SO_SNDTIMEO  0x1005
 #define SO_ERROR     0x1007
 
+#define MSG_PEEK     1
+#define MSG_WAITALL  2
 #define MSG_DONTWAIT 8
 #define MSG_NOSIGNAL 32
 

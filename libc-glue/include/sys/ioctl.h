@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sys/ioctl.h - requests for the console and sockets; libc-glue/posix/console.c. */
+#ifndef TARN_SYS_IOCTL_H
+#define TARN_SYS_IOCTL_H
+
+#define TIOCGWINSZ 0x5413
+#define FIONBIO    0x5421
+
+struct winsize {
+    unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;
+};
+
+int ioctl(int fd, unsigned long request, ...);
+
+#endif
