@@ -6,6 +6,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <servers/proc/script.h>
+#include <servers/protocol/proc.h>
 #include <signal.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -123,6 +125,40 @@ static void test_files(void)
     check(__flbf(stdout), "stdout is line-buffered on the console");
 }
 
+#define SCRIPT "/tmp/libc_process.script"
+
+static bool starts(const char *line, const char *argument, int wanted, const char *said)
+{
+    char text[64];
+    const int fd = open(SCRIPT, O_CREAT | O_TRUNC | O_WRONLY, 0755);
+    const bool written = write(fd, line, strlen(line)) == (ssize_t)strlen(line);
+    close(fd);
+    return run_and_read(WORDS(SCRIPT, argument), NULL, text, sizeof text) == wanted && written &&
+           (wanted || !strcmp(text, said));
+}
+
+static void test_scripts(void)
+{
+    static char argument[PROC_SPAWN_BYTES + 1], line[SCRIPT_LINE_MAX + 2] = "#!/";
+    check(starts("#!/bin/echo", "x", 0, SCRIPT " x\n") &&
+              starts("#! \t/bin/echo  one  two \r\n", "x", 0, "one  two " SCRIPT " x\n"),
+          "blanks around an interpreter and its argument do not count");
+    check(starts("#!\n", "x", -ENOEXEC, "") && starts("#!echo\n", "x", -ENOEXEC, "") &&
+              starts("# !/bin/echo\n", "x", -ENOEXEC, "") && starts("#", "x", -ENOEXEC, ""),
+          "other first lines are no scripts");
+    memset(line + 3, 'x', SCRIPT_LINE_MAX - 3);
+    check(starts(line, "x", -ENOEXEC, ""), "nor are longer lines");
+    line[SCRIPT_LINE_MAX - 1] = '\n';
+    check(starts(line, "x", -ENOENT, ""), "the longest line");
+    memset(argument, 'x', PROC_SPAWN_BYTES);
+    copy_file("/bin/true", SCRIPT);
+    for (size_t size = PROC_SPAWN_BYTES; size > 1000 && run_program(SCRIPT, argument) < 0; size -= 100)
+        argument[size - 100] = 0;
+    snprintf(line, sizeof line, "#!/bin/true %0200d\n", 0);
+    check(starts(line, argument, -E2BIG, ""), "words that fit, with those of an interpreter do not");
+    unlink(SCRIPT);
+}
+
 /* A program has a capability to its own space. */
 static void test_hiding(void)
 {
@@ -184,6 +220,7 @@ int main(int argc, char **argv)
     test_exit();
     test_kill();
     test_files();
+    test_scripts();
     test_hiding();
     return finish_tests();
 }
