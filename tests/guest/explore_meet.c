@@ -309,8 +309,8 @@ static int64_t reply_randomly(struct kept *place, struct ipc_message *message, u
     const uint64_t number = message->label;
     if (number == IPC_LABEL_FAULT && random % 4)
         sys_space_map(asking.space, timed, message->word[1], PAGE, 0, MAP_READ | MAP_FIXED);
-    *message = (struct ipc_message){.label = number == IPC_LABEL_FAULT ? FAULT_REPLY_RESUME : ~number,
-                                    .word = {number, [IPC_WORDS - 1] = number}};
+    *message = (struct ipc_message){.label = number == IPC_LABEL_FAULT ? FAULT_REPLY_RESUME : ~number};
+    message->word[0] = message->word[IPC_WORDS - 1] = number;
     switch (random / 4 % 8) {
     case 0:
         ipc_reply(message);

@@ -60,12 +60,13 @@ void begin_packet(struct writer *writer)
 {
     const uint32_t context = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT);
     uint8_t event[EVENT_BYTES_MAX];
+    uint64_t bytes = make_event(writer, event, schema_event(&schema, context));
 
     memset(writer->packet, 0, options.packet);
     writer->used = sizeof(struct trace_packet);
     writer->begin = writer->time;
     writer->first = writer->events;
-    append_event(writer, context, event, make_event(writer, event, schema_event(&schema, context)));
+    append_event(writer, context, event, bytes);
 }
 
 static void put_packet(struct writer *writer)
