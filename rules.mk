@@ -43,9 +43,10 @@ FREESTANDING := -ffreestanding -nostdinc -isystem $(GCC_INCLUDE) -fno-stack-prot
 
 INCLUDES := -Iarch/include -Iarch/$(ARCH)/include -Ikernel/abi
 KERNEL_CFLAGS := $(BASE) -O2 $(FREESTANDING) $(ARCH_CFLAGS) $(KERNEL_ARCH_CFLAGS) $(INCLUDES) -DTARN_KERNEL
-# newlib's headers precede GCC's freestanding ones; third_party/newlib.mk builds newlib
+# newlib's headers precede GCC's freestanding ones; third_party/newlib.mk builds newlib. -MMD would leave out
+# what they include of libc-glue/include.
 NEWLIB := $(BA)/newlib
-USER_CFLAGS = $(BASE) -O2 -isystem $(NEWLIB)/include $(FREESTANDING) $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) \
+USER_CFLAGS = $(BASE:-MMD=-MD) -O2 -isystem $(NEWLIB)/include $(FREESTANDING) $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) \
               $(INCLUDES) -Ilibc-glue/include -Iservers -D__DYNAMIC_REENT__ -D_GNU_SOURCE
 
 # make TRACE_OUT="lock libc": classes whose trace points are compiled out of kernel and programs
