@@ -11,7 +11,7 @@ bool fail_set(struct fail *fail, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(fail->text, sizeof(fail->text), format, args); /* cppcheck-suppress ctuuninitvar ; only written */
+    vsnprintf(fail->text, sizeof(fail->text), format, args);
     va_end(args);
     return false;
 }
