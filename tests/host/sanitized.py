@@ -12,7 +12,7 @@ import threading
 import traceback
 
 import end_to_end as e2e
-from trace_text import ORDERS, TEMPLATE, UUID, event_head, metadata  # noqa: F401
+from trace_text import ORDERS, UUID, event_head, metadata  # noqa: F401
 
 ROOT = e2e.guest.ROOT
 OK, DAMAGE, USAGE = range(3)  # exit statuses

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A made-up guest at the other end of a link (trace/format/WIRE.md), and its tables of counters (trace/format/table.h)."""
+import os
 import re
 import struct
 import types
 
 import sanitized
-from sanitized import ORDERS, TEMPLATE, UUID
+from sanitized import ORDERS, UUID
 
 HELLO, METADATA, PACKET, STATUS, END, REPLY, REQUEST, PULL = 1, 2, 3, 4, 5, 6, 16, 17
 FRAME_BYTES = 24
@@ -27,16 +28,15 @@ def hello(order, cpus=CPUS, buffer=16384, machine=b"made", uuid=UUID, boot=42):
 # ---- tables of counters
 
 def read_declaration():
-    """The tables of the metadata by name, bytes in all, and the word that counts the moves that ended."""
-    tables = {}
-    for line in TEMPLATE.splitlines():
-        words = line.split()
-        if line.startswith(" * table "):
-            table = types.SimpleNamespace(name=words[2], offset=int(words[4]), rows=int(words[5]), words=int(words[6]), columns={})
-            tables[table.name] = table
-        elif line.startswith(" *  ") and tables and len(words) == 6:
-            table.columns[words[2]] = int(words[4])
-    ended = int(re.search(r"\n \* moves 24 (\d+)", TEMPLATE)[1])
+    """The tables of the schema by name, bytes in all, and the word that counts the moves that ended."""
+    with open(os.path.join(sanitized.ROOT, "build/gen/trace/events.c"), encoding="utf-8") as file:
+        text = file.read()
+    tables, ended = {}, 0
+    for name, offset, rows, words, end in re.findall(r'^    \{"(\w+)", ".*", \d+, (\d+), (\d+), (\d+), .*, columns_\w+, .*, (\d+)\},$', text, re.M):
+        columns = re.search(rf" columns_{name}\[\] = \{{\n(.*?)\}};", text, re.S)[1]
+        columns = {column: int(word) for column, word in re.findall(r'^    \{"(\w+)", .*, (\d+), \d+, \w+\},$', columns, re.M)}
+        tables[name] = types.SimpleNamespace(name=name, offset=int(offset), rows=int(rows), words=int(words), columns=columns)
+        ended = int(end)
     return tables, (ended // 4096 + 1) * 4096, ended // 8
 
 

@@ -126,7 +126,7 @@ stream {
     } align(64);
 };
 
-%s%s"""
+%s"""
 
 
 def events_tsdl(schema):
@@ -147,17 +147,17 @@ def events_tsdl(schema):
 def hash_schema(schema):
     """SHA-1 of the canonical text, cut and marked as a UUID of RFC 4122, version 5.
 
-    The canonical text is the events' and the tables' part of the metadata: the UUID changes when the layout of bytes
+    The canonical text is the events' part of the metadata and the layout of the tables: the UUID changes when the layout of bytes
     changes, not when a description does. Of an application's class it has also which events can be limited, because the
     kernel takes that from the descriptor, and takes each UUID for one descriptor."""
     limits = "".join(f"{event.full_name} limited {event.above}\n" for own, event in schema.limited if own.number < 0)
-    text = events_tsdl(schema) + tables.tsdl(schema, False) + limits
+    text = events_tsdl(schema) + tables.layout(schema) + limits
     return uuid.UUID(bytes=hashlib.sha1(text.encode()).digest()[:16], version=5)
 
 
 def metadata(schema):
     classes = "".join(f'    class_{own.number} = "{own.name}";\n' for own in schema.classes)
-    return METADATA % (schema.uuid, classes, events_tsdl(schema), tables.tsdl(schema, True))
+    return METADATA % (schema.uuid, classes, events_tsdl(schema))
 
 
 # ---- events as data (trace/format/event_table.h) ----

@@ -3,7 +3,6 @@
 
     <trace/tables.h>         the rows as C structures, and the functions that find them
     trace/events.[ch]        constants, and the tables as data, for readers
-    the metadata             a comment with their layout, which is also hashed
     docs/events.md           their reference
 """
 import outputs
@@ -23,16 +22,15 @@ def bytes_of(schema):
     return (end + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES
 
 
-def tsdl(schema, has_text):
-    """A comment (FORMAT.md, "Tables"); HAS_TEXT: with what the tables are."""
+def layout(schema):
+    """A text that the UUID covers."""
     if not schema.tables:
         return ""
     lines = ["/* tables: name number offset rows row_words form text, then its words: kind name unit word words"]
     for table in schema.tables:
         form = ("hashed" if table.is_hashed else "private" if table.is_private else
                 f"direct{'+' if table.adds_name else ''}{table.adds_name}")
-        text = f" {table.description}" if has_text else ""
-        lines.append(f" * table {table.name} {table.number} {table.offset} {table.rows} {table.row_words} {form}{text}")
+        lines.append(f" * table {table.name} {table.number} {table.offset} {table.rows} {table.row_words} {form}")
         lines += [f" *  {column.kind} {column.name} {'hex' if column.is_hex else column.unit or '-'} {column.word} "
                   f"{column.words}" for column in table.columns]
     moves = 8 * constant("TRACE_TABLE_MOVES_BEGUN")
