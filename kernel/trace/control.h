@@ -115,7 +115,7 @@ void trace_metadata_init(void);
 /* bench.c. Measures the cost of logging the event with that id: 0, or -E_NOT_FOUND: there is none, or this
  * kernel does not log it. No lock held, as for the next one. */
 int64_t trace_bench(uint64_t id);
-/* registry.c: adds the results to the metadata, in place of earlier ones. -E_TOO_LARGE: no space. */
+/* registry.c: adds the results to the metadata, behind earlier ones. -E_TOO_LARGE: no space. */
 int64_t trace_add_costs(void);
 void trace_bench_write(struct trace_text *text); /* the results as a part of the metadata; trace_lock held */
 

@@ -58,15 +58,11 @@ struct app_class {
     struct piece piece[TRACE_METADATA_PARTS]; /* its own */
 };
 
-#define COSTS_MAX 8u /* a few KiB each */
-
 static struct {
     /* under trace_lock */
     struct part part[TRACE_METADATA_PARTS];
     struct app_class classes[APPS_MAX];
-    uint32_t changes;              /* how often a class was removed */
-    struct piece costs[COSTS_MAX]; /* in the text; the last one counts */
-    uint32_t cost_count;
+    uint32_t changes; /* how often a class was removed */
 } registry = {.part = {{.size = METADATA_BYTES}, {.size = TRACE_APP_ENTRIES_BYTES_MAX}}};
 _Static_assert(APPS_MAX <= 8 * sizeof(((struct space *)0)->trace_classes), "a bit for each");
 
@@ -183,9 +179,6 @@ static void take_out_piece(unsigned number, struct piece gone)
     for (struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
         if (class->is_used && class->piece[number].begin > begin)
             class->piece[number].begin -= size;
-    for (uint32_t i = 0; number == TRACE_METADATA_TEXT && i < registry.cost_count; i++)
-        if (registry.costs[i].begin > begin)
-            registry.costs[i].begin -= size;
     set_length(number, length - size);
 }
 
@@ -208,24 +201,11 @@ int64_t trace_add_costs(void)
     spin_lock(&trace_lock);
     struct trace_text text = {.bytes = part->bytes + part->length, .capacity = part->size - part->length};
     trace_bench_write(&text);
-    bool fits = registry.cost_count < COSTS_MAX && text.length <= text.capacity;
-    if (fits) {
-        registry.costs[registry.cost_count++] = (struct piece){part->length, text.length};
+    const bool fits = part->length + text.length <= part->size / 2; /* the rest is for classes */
+    if (fits)
         set_length(TRACE_METADATA_TEXT, part->length + text.length);
-    }
     spin_unlock(&trace_lock);
     return fits ? 0 : -E_TOO_LARGE;
-}
-
-/* Removes costs that were measured again. While the rings stay, the text only grows: a pull may have sent
- * it. */
-static void forget_old_costs(void)
-{
-    while (registry.cost_count > 1) {
-        take_out_piece(TRACE_METADATA_TEXT, registry.costs[0]);
-        registry.cost_count--;
-        memmove(&registry.costs[0], &registry.costs[1], registry.cost_count * sizeof(registry.costs[0]));
-    }
 }
 
 static void note_held(struct space *space, void *held)
@@ -238,7 +218,6 @@ void trace_forget_classes(void)
 {
     uint16_t held = 0; /* nobody else registers meanwhile */
     assert(spin_held(&trace_lock));
-    forget_old_costs();
     space_for_each(note_held, &held);
     for (uint32_t i = 0; i < APPS_MAX; i++)
         if (registry.classes[i].is_used && !(held >> i & 1))

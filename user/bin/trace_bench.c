@@ -89,8 +89,7 @@ int bench_events(int argc, char **argv)
         return refuse("this kernel logs no events");
     int64_t error = sys_trace_control(SLOT_TRACE, TRACE_OP_BENCH, ~0ull, 0);
     if (error)
-        return refuse("the metadata are full; `trace clear` drops costs that were measured before: %s",
-                      tarn_error_text(error));
+        return refuse("the metadata are full: %s", tarn_error_text(error));
     char *text = read_text();
     if (!text)
         return refuse("out of memory");
