@@ -51,7 +51,7 @@ def layouts():
         fields, at = {}, 8
         for kind, labels, name, count in re.findall(r"^ {8}(?:enum : )?(\w+)(?: \{(.*?)\})? (\w+)(?:\[(\w+)\])?;$", body, re.M):
             width = int(re.sub(r"\D", "", kind) or 8) // 8
-            labels = {label: int(value) for label, value in re.findall(r'"(\w+)" = (\d+)', labels)}
+            labels = {label: int(value) for label, value in re.findall(r'"(\w+)" = (-?\d+)', labels)}
             fields[name] = types.SimpleNamespace(at=at, kind=kind, width=width, count=count, labels=labels)
             at += width * int(count) if count.isdigit() else 0 if count or kind == "string" else width
         found[event] = (int(number) >> 16, int(number) & 0xffff), fields, at
