@@ -4,8 +4,8 @@
 EVENT_FILES   := $(sort $(wildcard trace/schema/*.ev))
 EVENT_CLASSES := $(patsubst trace/schema/%.ev,%,$(EVENT_FILES))
 EVENT_HEADERS := $(patsubst %,$(GEN)/include/trace/%.h,$(EVENT_CLASSES))
-EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/include/trace/tables.h $(GEN)/trace/events.h $(GEN)/trace/events.c \
-                 $(GEN)/trace/metadata.tsdl $(GEN)/trace/dummies.h $(GEN)/docs/events.md
+EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/include/trace/tables.h $(GEN)/include/trace/rows.h $(GEN)/trace/events.h \
+                 $(GEN)/trace/events.c $(GEN)/trace/metadata.tsdl $(GEN)/trace/dummies.h $(GEN)/docs/events.md
 
 GENERATED += $(EVENT_OUTPUTS)
 

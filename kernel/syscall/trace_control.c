@@ -21,6 +21,7 @@
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
+#include <kernel/trace/drain.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel/trace/restart.c - restarts interrupted blocks of logging; see restart.h. */
-#include <kernel/trace/control.h>
+#include <kernel/trace/drain.h>
 #include <kernel/trace/restart.h>
 #include <trace/ring/ring.h>
 

@@ -10,8 +10,8 @@
 #ifndef TRACE_FORMAT_ROUTINES_H
 #define TRACE_FORMAT_ROUTINES_H
 
-#include "trace/events.h" /* generated */
 #include <stdint.h>
+#include <trace/rows.h> /* generated */
 
 /* Kinds of routines, at most 16; `argument` distinguishes routines of one kind. */
 enum trace_routine_kind {

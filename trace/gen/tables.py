@@ -2,6 +2,7 @@
 """Writes what is made from tables of counters (trace/format/table.h).
 
     <trace/tables.h>         the rows as C structures, and the functions that find them
+    <trace/rows.h>           the rows of private tables
     trace/events.[ch]        constants, and the tables as data, for readers
     docs/events.md           their reference
 """
@@ -105,6 +106,13 @@ def header(schema):
     return "\n".join([*lines, "", "#endif", ""])
 
 
+def private_rows(schema):
+    lines = [outputs.LICENCE, f"/* {outputs.NOTE} from trace/schema. Rows of private tables: see trace/format/routine.h. */",
+             "#ifndef TRACE_ROWS_H", "#define TRACE_ROWS_H", "", "#include <trace/format/table.h>"]
+    return "\n".join([*lines, *(line for table in schema.tables if table.is_private for line in row_struct(schema, table)), "", "#endif",
+                      ""])
+
+
 # ---- C for readers ----
 
 def constants(schema):
@@ -112,8 +120,7 @@ def constants(schema):
              f"#define TRACE_TABLE_COUNT {len(schema.tables)}u", f"#define TRACE_TABLES_BYTES {bytes_of(schema)}u",
              *(f"#define TRACE_TABLE_{table.name.upper()} {table.number}u" for table in schema.tables)]
     return "\n".join([*lines, "/* by number; the last one has no name */",
-                      "extern const struct trace_table_info trace_table_list[TRACE_TABLE_COUNT + 1];",
-                      *(line for table in schema.tables if table.is_private for line in row_struct(schema, table)), ""])
+                      "extern const struct trace_table_info trace_table_list[TRACE_TABLE_COUNT + 1];", ""])
 
 
 def data(schema):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tarnprof.c - reads tables of routines, and adds them. Interface: tarnprof.h. */
+#include "trace/events.h" /* generated */
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/error.h>

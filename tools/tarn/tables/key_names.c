@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* key_names.c - names for the keys of tables of counters; see key_names.h. */
+#include "trace/events.h" /* generated */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
