@@ -24,6 +24,9 @@ SHARED = {
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
     ("kernel/cpu/span.h", "kernel/diagnosis/span.c", "a call by a registered pointer takes eight instructions more on ppc64, for each span that is observed"),
+    ("kernel/ipc/fault.c", "kernel/diagnosis/span.c", "the same"),
+    ("kernel/ipc/ipc_fast.h", "kernel/diagnosis/span.c", "the same"),
+    ("kernel/sched/switch.h", "kernel/diagnosis/span.c", "the same"),
     ("kernel/space/space.c", "kernel/ipc/cap.c", "a space holds its table of capabilities"),
     ("kernel/space/space.c", "kernel/ipc/futex.c", "and its waiters for words of memory"),
     ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
@@ -45,6 +48,7 @@ AGAINST = [
 # Circles of files: (all files of the circle, why). A header and its source are no circle.
 CIRCLES = [
     ("kernel/cpu/lock*", "the inline part of a lock, and its slow path"),
+    ("kernel/space/*", "the inline part of the switch to a space, and its slow path"),
     ("kernel/memory/*", "without free page frames, slabs give theirs back"),
     ("kernel/ipc/*", "capabilities hold objects, messages carry capabilities"),
     ("kernel/trace/*", "the store lists the rings, and each of both is repaired from the other"),

@@ -5,6 +5,7 @@ import collections
 import re
 
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[ \t]*include[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S | re.M)
+ATTRIBUTE = re.compile(r"__attribute__ ?\(\((?:[^()]|\([^()]*\))*\)\) ?")
 FUNCTION = re.compile(r"^(?!typedef|return|else|extern)((?:[A-Za-z_][\w ]*?[ *]+)+)(\w+)\s*\([^;{}]*?\)\s*\{", re.M)
 VARIABLE = re.compile(r"^(?!typedef|extern|return|struct \w+;)([A-Za-z_][\w ]*?[ *]+)(\w+)(?:\[[^\n]*?\])*\s*(?:=|;)", re.M)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
@@ -23,7 +24,7 @@ class Uses:
     """The uses among `files`; texts[path] is a file's text."""
 
     def __init__(self, files, texts):
-        self.code = {path: COMMENT_OR_TEXT.sub(blank, texts[path]) for path in files if path.endswith((".c", ".h"))}
+        self.code = {path: ATTRIBUTE.sub("", COMMENT_OR_TEXT.sub(blank, texts[path])) for path in files if path.endswith((".c", ".h"))}
         self.own = {path: self.defined(path) for path in self.code}
         definers = collections.defaultdict(set)
         for path, (shared, _) in self.own.items():
