@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One run of sdet in a guest on one CPU under -icount (tests/bench.d/sdet.rc), for 15-sdet and 16-watch."""
+"""One run of sdet in a guest on one CPU under -icount (tests/bench.d/sdet.rc), for 15-sdet and 16-watch-routines."""
 import os
 import re
 
@@ -24,10 +24,10 @@ def count_routines(lines):
     """Ends of routines, but for those of idle threads, in the routines that the script prints before and after: the difference."""
     sums = []
     for line in lines:
-        if re.match(r"^ *own us ", line):
+        if re.match(r"^routine +own ", line):
             sums.append(0)
-        elif sums and (found := re.match(r"^ *[0-9.]+ +[0-9.-]+ +(\d+) .* {2}(.+)$", line)) and found[2] not in ("idle", "timer", "out idle"):
-            sums[-1] += int(found[1])
+        elif sums and (found := re.match(r"^([a-z_].*?) {2,}.* (\d+) +\S+$", line)) and found[1] not in ("idle", "timer", "out idle"):
+            sums[-1] += int(found[2])
     return sums[-1] - sums[0] if len(sums) == 2 else 0
 
 
