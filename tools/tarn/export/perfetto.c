@@ -42,6 +42,7 @@ enum {
     EVENT_FLOW = 47,
     EVENT_FLOW_ENDS = 48
 };
+enum { TREE_PROCESS = 1, TREE_THREAD = 2 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 enum {
     ANNOTATION_NAME = 1,
@@ -155,8 +156,8 @@ static uint64_t shown_tid(const struct model_thread *thread)
 static void describe_thread(struct perfetto *perfetto, const struct model_thread *thread, const char *name)
 {
     const struct analysis *analysis = perfetto->tracks.analysis;
-    char text[ANALYSIS_NAME_BYTES + 16];
     size_t track, descriptor;
+    char text[32];
 
     begin_packet(perfetto, analysis->from);
     track = protobuf_begin(&perfetto->packet, PACKET_TRACK);
@@ -168,10 +169,8 @@ static void describe_thread(struct perfetto *perfetto, const struct model_thread
         descriptor = protobuf_begin(&perfetto->packet, 4);
         protobuf_uint(&perfetto->packet, 1, thread->pid);
         protobuf_uint(&perfetto->packet, 2, shown_tid(thread));
-        if (name != NULL) {
-            snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
-            protobuf_string(&perfetto->packet, 5, text);
-        }
+        if (name != NULL)
+            protobuf_string(&perfetto->packet, 5, name);
         protobuf_end(&perfetto->packet, descriptor);
     }
     protobuf_end(&perfetto->packet, track);
@@ -205,6 +204,12 @@ static void add_annotation(struct perfetto *perfetto, uint64_t name, const struc
     else
         protobuf_uint(&perfetto->event, fields[value->kind], value->number);
     protobuf_end(&perfetto->event, mark);
+}
+
+/* NAME is a constant of this program. */
+static void annotate(struct perfetto *perfetto, const char *name, struct value value)
+{
+    add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, name), &value);
 }
 
 /* ---- what happens ---------------------------------------------------------------------------------- */
@@ -273,9 +278,8 @@ static void write_enter(struct tracks *tracks, const struct model_thread *thread
     protobuf_uint(&perfetto->event, EVENT_CATEGORY, word_number(perfetto, NAMES_CATEGORY, kind));
     protobuf_uint(&perfetto->event, EVENT_NAME,
                   name_number(perfetto, NAMES_EVENT, OWNER_ACTIVITY, frame->kind, frame->detail, name));
-    for (unsigned i = 0; i < 2; i++)
-        add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, i == 0 ? "arg0" : "arg1"),
-                       &VALUE_OF(VALUE_HEX, frame->args[i]));
+    annotate(perfetto, "arg0", VALUE_OF(VALUE_HEX, frame->args[0]));
+    annotate(perfetto, "arg1", VALUE_OF(VALUE_HEX, frame->args[1]));
     end_packet(perfetto);
 }
 
@@ -285,11 +289,9 @@ static void write_leave(struct tracks *tracks, const struct model_thread *thread
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
 
     begin_event(perfetto, thread, TYPE_END, end);
-    add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "result"),
-                   &VALUE_OF(VALUE_SIGNED, frame->result));
+    annotate(perfetto, "result", VALUE_OF(VALUE_SIGNED, frame->result));
     if (frame->kind == ACTIVITY_FAULT) /* the kind is known at the end */
-        add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "kind"),
-                       &(struct value){.kind = VALUE_TEXT, .text = name, .length = strlen(name)});
+        annotate(perfetto, "kind", value_text(name));
     end_packet(perfetto);
 }
 
@@ -327,10 +329,8 @@ static void write_flow(struct tracks *tracks, const struct model_thread *thread,
     protobuf_uint(&perfetto->event, EVENT_NAME, word_number(perfetto, NAMES_EVENT, flow->name));
     protobuf_fixed64(&perfetto->event, flow->is_end ? EVENT_FLOW_ENDS : EVENT_FLOW,
                      call->id << 1 | flow->is_reply);
-    add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "call_id"),
-                   &VALUE_OF(VALUE_HEX, call->id));
-    add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "label"),
-                   &VALUE_NUMBER(flow->is_reply ? call->reply_label : call->label));
+    annotate(perfetto, "call_id", VALUE_OF(VALUE_HEX, call->id));
+    annotate(perfetto, "label", VALUE_NUMBER(flow->is_reply ? call->reply_label : call->label));
     end_packet(perfetto);
 }
 
@@ -361,46 +361,40 @@ static void begin(struct tracks *tracks)
     end_packet(perfetto);
 }
 
-static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
+/* A process with its parent, or a thread with its process. */
+static void write_in_tree(struct perfetto *perfetto, unsigned kind, uint64_t id, uint32_t owner,
+                          const char *name)
 {
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
-    const struct analysis *analysis = tracks->analysis;
-    const struct model_process *process = model_process(analysis->model, pid);
     size_t tree, entry;
 
-    if (pid == 0)
-        return;
-    begin_packet(perfetto, analysis->from);
+    begin_packet(perfetto, perfetto->tracks.analysis->from);
     tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
-    entry = protobuf_begin(&perfetto->packet, 1);
-    protobuf_uint(&perfetto->packet, 1, pid);
-    if (process->parent != MODEL_NOBODY)
-        protobuf_uint(&perfetto->packet, 2, process->parent);
+    entry = protobuf_begin(&perfetto->packet, kind);
+    protobuf_uint(&perfetto->packet, 1, id);
+    if (owner != MODEL_NOBODY)
+        protobuf_uint(&perfetto->packet, 2, owner);
     protobuf_string(&perfetto->packet, 3, name);
     protobuf_end(&perfetto->packet, entry);
     protobuf_end(&perfetto->packet, tree);
     end_packet(perfetto);
 }
 
+static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
+{
+    if (pid != 0)
+        write_in_tree(TRACKS_OF(tracks, struct perfetto), TREE_PROCESS, pid,
+                      model_process(&tracks->model, pid)->parent, name);
+}
+
 static void write_thread(struct tracks *tracks, const struct model_thread *thread, const char *name)
 {
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     char text[ANALYSIS_NAME_BYTES + 16];
-    size_t tree, entry;
 
-    describe_thread(perfetto, thread, name);
-    if (thread->is_idle)
-        return;
     snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
-    begin_packet(perfetto, tracks->analysis->from);
-    tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
-    entry = protobuf_begin(&perfetto->packet, 2);
-    protobuf_uint(&perfetto->packet, 1, shown_tid(thread));
-    protobuf_uint(&perfetto->packet, 2, thread->pid);
-    protobuf_string(&perfetto->packet, 3, text);
-    protobuf_end(&perfetto->packet, entry);
-    protobuf_end(&perfetto->packet, tree);
-    end_packet(perfetto);
+    describe_thread(perfetto, thread, text);
+    if (!thread->is_idle)
+        write_in_tree(perfetto, TREE_THREAD, shown_tid(thread), thread->pid, text);
 }
 
 /* Writes losses, if any, as an instant at the end, on a track of its own. */
@@ -428,18 +422,8 @@ static void write_losses(struct tracks *tracks)
     protobuf_uint(&perfetto->event, EVENT_TRACK, LOSSES_TRACK);
     protobuf_uint(&perfetto->event, EVENT_NAME, word_number(perfetto, NAMES_EVENT, "losses"));
     for (unsigned i = 0; i < LOSS_FACTS; i++)
-        add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, facts[i].name),
-                       &VALUE_NUMBER(facts[i].value));
+        annotate(perfetto, facts[i].name, VALUE_NUMBER(facts[i].value));
     end_packet(perfetto);
-}
-
-static void close_buffers(struct tracks *tracks)
-{
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
-
-    free(perfetto->packet.bytes);
-    free(perfetto->names.bytes);
-    free(perfetto->event.bytes);
 }
 
 static const struct track_writer writer = {.begin = begin,
@@ -451,13 +435,16 @@ static const struct track_writer writer = {.begin = begin,
                                            .flow = write_flow,
                                            .process = write_process,
                                            .thread = write_thread,
-                                           .end = write_losses,
-                                           .close = close_buffers};
+                                           .end = write_losses};
 
 bool export_perfetto(const struct scan_source *source, const char *output, const char **nothing,
                      struct fail *fail)
 {
     struct perfetto perfetto = {.has_packet = false};
 
-    return tracks_export(&perfetto.tracks, &writer, source, output, nothing, fail);
+    bool ok = tracks_export(&perfetto.tracks, &writer, source, output, nothing, fail);
+    free(perfetto.packet.bytes);
+    free(perfetto.names.bytes);
+    free(perfetto.event.bytes);
+    return ok;
 }

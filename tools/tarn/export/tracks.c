@@ -228,8 +228,6 @@ bool tracks_export(struct tracks *tracks, const struct track_writer *writer, con
               fail_set(fail, "cannot write '%s': %s", output, strerror(errno));
     analyses_finish(&tracks->analysis, 1);
     *nothing = analysis_has_nothing(tracks->analysis);
-    if (writer->close != NULL)
-        writer->close(tracks);
     analysis_free(tracks->analysis);
     model_close(&tracks->model);
     return ok;

@@ -24,7 +24,7 @@ struct track_flow {
 
 /* Called for each thread in order of time, except `state`, which is called when the state is over. Each
  * `leave` has an `enter` before it, also if the activity began before the range, or its begin was not seen.
- * enter, died and close may be NULL. */
+ * enter and died may be NULL. */
 struct track_writer {
     void (*begin)(struct tracks *tracks);
     void (*state)(struct tracks *tracks, const struct thread_state *interval);
@@ -40,7 +40,6 @@ struct track_writer {
     void (*process)(struct tracks *tracks, uint32_t pid, const char *name);
     void (*thread)(struct tracks *tracks, const struct model_thread *thread, const char *name);
     void (*end)(struct tracks *tracks);
-    void (*close)(struct tracks *tracks);
 };
 
 /* The state of these formats begins with this. Writing continues after a failure, which `out` keeps. */
