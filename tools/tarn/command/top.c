@@ -64,21 +64,21 @@ static int run_batch(struct top *top)
     return top->ways->status(top);
 }
 
-/* Returns the text at the top of the screen, or NULL. */
-static const char *describe_state(struct top *top)
+/* Sets the text at the top of the screen. */
+static void describe_state(struct top *top)
 {
-    double quiet = now_seconds() - top->came;
+    const double quiet = now_seconds() - top->came;
+    const char *broken = top->output != NULL ? "the link broke" : "the link broke: trying again";
+    const char *state = top->is_paused    ? "paused"
+                        : top->has_broken ? broken
+                        : top->is_at_end  ? top->ways->end
+                                          : NULL;
 
-    if (top->is_paused)
-        return "paused";
-    if (top->has_broken)
-        return top->output != NULL ? "the link broke" : "the link broke: trying again";
-    if (top->is_at_end)
-        return top->ways->end;
-    if (!top_is_live(top) || quiet < QUIET_SECONDS)
-        return NULL;
-    snprintf(top->state, sizeof(top->state), "no data for %.0f s", quiet);
-    return top->state;
+    top->state[0] = '\0';
+    if (state != NULL)
+        snprintf(top->state, sizeof(top->state), "(%s) ", state);
+    else if (top_is_live(top) && quiet >= QUIET_SECONDS)
+        snprintf(top->state, sizeof(top->state), "(no data for %.0f s) ", quiet);
 }
 
 static void draw(struct top *top)
@@ -90,7 +90,7 @@ static void draw(struct top *top)
 
     terminal_size(&width, &height);
     top->screen.line = NULL;
-    top->screen.state = describe_state(top);
+    describe_state(top);
     if (top->asks_pattern) {
         snprintf(top->line, sizeof(top->line), "show names matching (%s): %s_", "*, ?, [a-z]; empty: all",
                  top->input);
@@ -103,9 +103,7 @@ static void draw(struct top *top)
     else if (top->has_screen)
         top->ways->print(to, top, width, height);
     else
-        fprintf(to, "%s%s%s%s: waiting for %.1f s ... (q quits)\n", top->screen.state != NULL ? "(" : "",
-                top->screen.state != NULL ? top->screen.state : "", top->screen.state != NULL ? ") " : "",
-                top->name, top->interval);
+        fprintf(to, "%s%s: waiting for %.1f s ... (q quits)\n", top->state, top->name, top->interval);
     fclose(to);
     terminal_draw(text);
     free(text);
@@ -303,6 +301,7 @@ static int run_top(int argc, char **argv)
     top->name = argv[optind];
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
+    top->screen.state = top->state;
     top->screen.pattern = top->pattern;
     top->ways = &of_trace;
     if (top->has_routines && counts_switches(top->screen.sort))

@@ -205,9 +205,7 @@ static void print_interval(FILE *to, const struct top *top, unsigned width, unsi
     fill(&table, columns, top->moments, screen->pattern, &seconds);
     sort_rows(&table, screen->sort);
     make_percent(&table, columns);
-    fprintf(to, "%s%s%s%s: %.2f s, %zu processes\n", screen->state != NULL ? "(" : "",
-            screen->state != NULL ? screen->state : "", screen->state != NULL ? ") " : "", screen->source,
-            seconds, table.count);
+    fprintf(to, "%s%s: %.2f s, %zu processes\n", screen->state, screen->source, seconds, table.count);
     if (screen->line != NULL)
         fprintf(to, "%s\n", screen->line);
     if (screen->pattern[0] != '\0') {

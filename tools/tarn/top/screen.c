@@ -222,11 +222,9 @@ static unsigned print_head(FILE *to, const struct screen *screen, double seconds
     if (screen->all.lost_packets != 0)
         snprintf(packets, sizeof(packets), ", %" PRIu64 " packets", screen->all.lost_packets);
     snprintf(line, sizeof(line),
-             "%s%s%s%s at %.3f s  %.2f s  %.0f events/s%s  lost %" PRIu64 " events (in all %" PRIu64 "%s)",
-             screen->state != NULL ? "(" : "", screen->state != NULL ? screen->state : "",
-             screen->state != NULL ? ") " : "", screen->source,
-             (double)analysis_when(stats, stats->to) * 1e-9, seconds, rate, behind,
-             screen->losses.lost_events, screen->all.lost_events, packets);
+             "%s%s at %.3f s  %.2f s  %.0f events/s%s  lost %" PRIu64 " events (in all %" PRIu64 "%s)",
+             screen->state, screen->source, (double)analysis_when(stats, stats->to) * 1e-9, seconds, rate,
+             behind, screen->losses.lost_events, screen->all.lost_events, packets);
     return print_wrapped(to, line, width) +
            (screen->line != NULL ? print_wrapped(to, screen->line, width) : 0) +
            print_filter(to, screen, is_screen, width);

@@ -23,7 +23,7 @@ struct screen {
     struct losses losses, all; /* of the interval; of all time */
     double behind;             /* seconds that it lags behind the source; < 0: the source does not grow */
     bool by_thread;
-    const char *state; /* shown first, such as "paused"; NULL: nothing */
+    const char *state; /* shown first, such as "(paused) " */
     enum screen_sort sort;
     const char *pattern; /* matches names of processes or threads; "": all */
     const char *line;    /* below the first line, entries separated by two blanks; NULL: none */
