@@ -30,13 +30,11 @@ struct top_ways {
     int (*status)(struct top *top); /* reports losses, damage and a broken link; returns the exit status */
 };
 
-/* Of a trace, which may grow meanwhile. */
+/* How far the trace was read; it may grow meanwhile. */
 struct intervals {
-    const struct trace *trace;
-    uint64_t from; /* ticks: start of the next interval */
-    bool has_begun;
+    uint64_t from;              /* ticks: start of the next interval */
     struct position *positions; /* by rank */
-    struct buffer model;
+    struct buffer model;        /* empty: nothing was read */
     struct names names;
 };
 

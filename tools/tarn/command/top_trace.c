@@ -22,28 +22,15 @@
 
 /* ---- consecutive intervals ---- */
 
-static void intervals_open(struct intervals *intervals, const struct trace *trace)
+static void go_on(struct top *top, struct model *model, struct merge *merge, struct reporter *reporter)
 {
-    *intervals = (struct intervals){.trace = trace, .from = trace->begin};
-    intervals->positions = alloc_zero(trace->stream_count + 1, sizeof(intervals->positions[0]));
-    names_open(&intervals->names, &trace->schema);
-}
+    const struct intervals *intervals = &top->intervals;
 
-static void intervals_close(struct intervals *intervals)
-{
-    names_close(&intervals->names);
-    free(intervals->positions);
-    free(intervals->model.bytes);
-}
-
-static void go_on(struct intervals *intervals, struct model *model, struct merge *merge,
-                  struct reporter *reporter)
-{
-    if (!intervals->has_begun) {
-        merge_open(merge, intervals->trace, NULL, 0, reporter);
+    if (intervals->model.used == 0) {
+        merge_open(merge, &top->trace, NULL, 0, reporter);
         return;
     }
-    merge_open_at(merge, intervals->trace, intervals->positions, reporter);
+    merge_open_at(merge, &top->trace, intervals->positions, reporter);
     names_copy(&model->names, &intervals->names); /* the saved model has none */
     model_restore(model, intervals->model.bytes, intervals->model.used);
 }
@@ -54,29 +41,26 @@ static void keep(struct intervals *intervals, const struct model *model, const s
     model_save(model, &intervals->model);
     merge_save(merge, intervals->positions);
     names_copy(&intervals->names, &model->names);
-    intervals->has_begun = true;
 }
 
-/* Computes ANALYSES (0: only walks) for the time up to TO.
- * FILTER is resolved; its `from` and `to` are set here. */
-static bool intervals_ask(struct intervals *intervals, uint64_t to, struct analysis **analyses,
-                          unsigned count, struct filter *filter, struct reporter *reporter, struct fail *fail)
+/* Walks on to TO, and computes ANALYSES for that time. */
+static bool walk(struct top *top, uint64_t to, struct analysis **analyses, unsigned count,
+                 struct reporter *reporter, struct fail *fail)
 {
+    struct filter filter = {.from_ticks = top->intervals.from, .to_ticks = to};
     struct model model;
     struct merge merge;
     bool ok;
 
-    filter->from_ticks = intervals->from;
-    filter->to_ticks = to;
-    model_open(&model, intervals->trace, intervals->from, to);
-    go_on(intervals, &model, &merge, reporter);
-    ok = analyses_open(analyses, count, &model, filter, NULL, fail);
+    model_open(&model, &top->trace, filter.from_ticks, to);
+    go_on(top, &model, &merge, reporter);
+    ok = analyses_open(analyses, count, &model, &filter, NULL, fail);
     if (ok) {
         model_walk(&model, &merge);
-        keep(intervals, &model, &merge);
+        keep(&top->intervals, &model, &merge);
         model_finish_range(&model, &merge);
         analyses_finish(analyses, count);
-        intervals->from = to;
+        top->intervals.from = to;
     }
     merge_close(&merge);
     model_close(&model);
@@ -98,7 +82,9 @@ void top_close(struct top *top)
 {
     forget_screen(top);
     if (top->is_open) {
-        intervals_close(&top->intervals);
+        names_close(&top->intervals.names);
+        free(top->intervals.positions);
+        free(top->intervals.model.bytes);
         trace_close(&top->trace);
     }
     top->is_open = false;
@@ -110,7 +96,9 @@ static bool open_trace(struct top *top, const char *directory, struct fail *fail
     if (!trace_open(&top->trace, directory, fail))
         return false;
     trace_cut_partial(&top->trace);
-    intervals_open(&top->intervals, &top->trace);
+    top->intervals = (struct intervals){.from = top->trace.begin};
+    top->intervals.positions = alloc_zero(top->trace.stream_count + 1, sizeof(struct position));
+    names_open(&top->intervals.names, &top->trace.schema);
     return top->is_open = true;
 }
 
@@ -160,9 +148,7 @@ static uint64_t known_until(struct top *top)
 /* Walks to TO without running analyses. */
 static bool skip(struct top *top, uint64_t to, struct fail *fail)
 {
-    struct filter filter = {0};
-
-    return to <= top->intervals.from || intervals_ask(&top->intervals, to, NULL, 0, &filter, NULL, fail);
+    return to <= top->intervals.from || walk(top, to, NULL, 0, NULL, fail);
 }
 
 /* Reads new packets. After a new stream the trace is opened again, and all of it is walked up to the same
@@ -170,7 +156,7 @@ static bool skip(struct top *top, uint64_t to, struct fail *fail)
 static bool refresh(struct top *top, struct fail *fail)
 {
     uint64_t from, shown = top->intervals.from;
-    bool has_begun = top->intervals.has_begun;
+    bool has_begun = top->intervals.model.used != 0;
 
     if (trace_refresh(&top->trace, &from) != TRACE_CHANGED)
         return true;
@@ -221,7 +207,6 @@ bool top_try_again(struct top *top, struct fail *fail)
 static bool ask(struct top *top, uint64_t to, struct fail *fail)
 {
     struct analysis *asked[SCREEN_ANALYSES];
-    struct filter filter = {0};
     unsigned count = 0;
 
     forget_screen(top);
@@ -232,7 +217,7 @@ static bool ask(struct top *top, uint64_t to, struct fail *fail)
     top->screen.losses.quiet = true;
     top->screen.losses.is_unfinished = trace_is_unfinished(&top->trace) && to > trace_known_end(&top->trace);
     if (!screen_choose(top->screen.analyses, fail) ||
-        !intervals_ask(&top->intervals, to, asked, count, &filter, &top->screen.losses.reporter, fail))
+        !walk(top, to, asked, count, &top->screen.losses.reporter, fail))
         return false;
     losses_add(&top->screen.all, &top->screen.losses);
     top->screen.behind =
