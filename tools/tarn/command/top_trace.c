@@ -206,18 +206,14 @@ bool top_try_again(struct top *top, struct fail *fail)
 
 static bool ask(struct top *top, uint64_t to, struct fail *fail)
 {
-    struct analysis *asked[SCREEN_ANALYSES];
-    unsigned count = 0;
-
     forget_screen(top);
     for (unsigned i = 0; i < SCREEN_ANALYSES; i++)
-        if (analysis_find(screen_analyses[i]) != NULL)
-            asked[count++] = top->screen.analyses[i] = analysis_new(analysis_find(screen_analyses[i]));
+        top->screen.analyses[i] = analysis_new(analysis_find(screen_analyses[i]));
     losses_open(&top->screen.losses, &top->trace);
     top->screen.losses.quiet = true;
     top->screen.losses.is_unfinished = trace_is_unfinished(&top->trace) && to > trace_known_end(&top->trace);
     if (!screen_choose(top->screen.analyses, fail) ||
-        !walk(top, to, asked, count, &top->screen.losses.reporter, fail))
+        !walk(top, to, top->screen.analyses, SCREEN_ANALYSES, &top->screen.losses.reporter, fail))
         return false;
     losses_add(&top->screen.all, &top->screen.losses);
     top->screen.behind =

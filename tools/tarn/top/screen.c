@@ -24,8 +24,8 @@ const char *const screen_analyses[SCREEN_ANALYSES] = {"stats", "threads", "sysca
 /* A table on the screen: some columns of an analysis's table. */
 struct part {
     unsigned analysis;
-    const char *table, *heading;  /* table NULL: the first one */
-    const char *keys[PICKED_MAX]; /* the most important first; NULL: the first columns */
+    const char *table, *heading;
+    const char *keys[PICKED_MAX]; /* the most important first */
     unsigned name_width;          /* to which names are cut on narrow screens */
 };
 
@@ -57,10 +57,11 @@ static const struct part other_parts[] = {
 
 static struct table *find_table(const struct analysis *analysis, const char *key)
 {
-    for (unsigned i = 0; analysis != NULL && i < analysis->kind->table_count; i++)
-        if (key == NULL || strcmp(analysis->tables[i].key, key) == 0)
-            return &analysis->tables[i];
-    return NULL;
+    struct table *table = analysis->tables;
+
+    while (strcmp(table->key, key) != 0)
+        table++;
+    return table;
 }
 
 bool screen_choose(struct analysis *const analyses[SCREEN_ANALYSES], struct fail *fail)
@@ -68,50 +69,42 @@ bool screen_choose(struct analysis *const analyses[SCREEN_ANALYSES], struct fail
     static const char *const needed[SCREEN_ANALYSES] = {"cpu", "thread,process", "call", "edge", NULL};
 
     for (unsigned i = 0; i < SCREEN_ANALYSES; i++)
-        if (analyses[i] != NULL && !analysis_choose_tables(analyses[i], needed[i], fail))
+        if (!analysis_choose_tables(analyses[i], needed[i], fail))
             return false;
     return true;
 }
 
 /* ---- tables ---- */
 
-static struct table_column column_of(const struct table_column *from)
+/* Counts per second, and times in percent. */
+static bool is_rate(const struct table_column *from)
 {
-    bool is_sum = from->sum == SUM_ADDED;
+    return from->sum == SUM_ADDED && (from->kind == COLUMN_COUNT || from->kind == COLUMN_TIME) &&
+           strcmp(from->key, "threads") != 0;
+}
+
+static struct table_column column_of(struct table *table, const struct table_column *from)
+{
+    const char *format = from->kind == COLUMN_TIME ? "%s %%" : "%s/s";
+    struct table_column rate = REAL_COLUMN(from->key);
+    char text[HEADING_BYTES];
 
     if (strcmp(from->key, "threads") == 0)
         return (struct table_column)NUMBER_COLUMN("threads");
-    if (is_sum && from->kind == COLUMN_COUNT)
-        return (struct table_column)REAL_COLUMN(from->key);
-    if (is_sum && from->kind == COLUMN_TIME)
-        return (struct table_column)REAL_COLUMN(from->key);
-    return *from;
+    if (!is_rate(from))
+        return *from;
+    rate.heading = table_format(table, format, column_heading(from, text));
+    return rate;
 }
 
 static union table_cell cell_of(const struct table_column *from, union table_cell cell, double seconds)
 {
-    double count = (double)cell.count;
+    const double unit = from->kind == COLUMN_TIME ? 1e-7 : 1;
 
-    if (from->sum != SUM_ADDED || strcmp(from->key, "threads") == 0)
+    if (!is_rate(from))
         return cell;
-    if (!table_cell_is_known(from, cell))
-        return (union table_cell){.real = NAN};
-    if (from->kind == COLUMN_COUNT)
-        return (union table_cell){.real = count / seconds};
-    if (from->kind == COLUMN_TIME)
-        return (union table_cell){.real = count / seconds * 1e-7};
-    return cell;
-}
-
-/* Makes the heading, which says how counts and times were converted. */
-static const char *heading_of(struct table *table, const struct table_column *from,
-                              const struct table_column *to)
-{
-    char text[HEADING_BYTES];
-
-    if (to->kind != COLUMN_REAL || from->kind == COLUMN_REAL)
-        return to->heading;
-    return table_format(table, from->kind == COLUMN_TIME ? "%s %%" : "%s/s", column_heading(from, text));
+    return (union table_cell){.real = table_cell_is_known(from, cell) ? (double)cell.count / seconds * unit
+                                                                      : NAN};
 }
 
 static bool is_nothing(const struct table *table, const struct table_row *row)
@@ -130,15 +123,11 @@ static void pick(struct table *table, struct table_column columns[PICKED_MAX], c
 
     *table = (struct table){.key = from->key, .heading = part->heading, .others = from->others};
     for (unsigned i = 0; i < PICKED_MAX; i++) {
-        int place = part->keys[0] == NULL   ? (int)i
-                    : part->keys[i] != NULL ? table_find_column(from, part->keys[i])
-                                            : -1;
+        int place = part->keys[i] != NULL ? table_find_column(from, part->keys[i]) : TABLE_NO_COLUMN;
 
-        if (place < 0 || place >= (int)from->column_count)
+        if (place < 0)
             continue;
-        columns[table->column_count] = column_of(&from->columns[place]);
-        columns[table->column_count].heading =
-            heading_of(table, &from->columns[place], &columns[table->column_count]);
+        columns[table->column_count] = column_of(table, &from->columns[place]);
         places[table->column_count++] = place;
     }
     table->columns = columns;
@@ -166,7 +155,7 @@ static void print_part(FILE *to, const struct screen *screen, const struct part 
     struct table table;
     unsigned rows;
 
-    if (from == NULL || lines < LINES_MIN)
+    if (lines < LINES_MIN)
         return;
     pick(&table, columns, from, part, sort, pattern, seconds);
     rows = table.count <= lines - 2 ? (unsigned)table.count : lines - 3;
@@ -294,11 +283,8 @@ static void write_part(FILE *to, const struct screen *screen, const struct part 
                        const char *pattern, const struct table_options *output)
 {
     const struct table *from = find_table(screen->analyses[part->analysis], part->table);
-    struct table some;
+    struct table some = *from;
 
-    if (from == NULL)
-        return;
-    some = *from;
     some.count = 0;
     some.rows = alloc_zero(from->count + 1, sizeof(some.rows[0]));
     for (size_t i = 0; i < from->count; i++)

@@ -13,7 +13,7 @@
 enum screen_sort { SORT_RUNNING, SORT_READY, SORT_SWITCHES, SORT_WAKEUPS, SORT_NAME, SORTS };
 extern const char *const screen_sorts[SORTS + 1]; /* ended by NULL */
 
-/* The analyses that it uses; NULL if missing. */
+/* The analyses that it uses. */
 enum { SCREEN_STATS, SCREEN_THREADS, SCREEN_SYSCALLS, SCREEN_IPC, SCREEN_LOCKS, SCREEN_ANALYSES };
 extern const char *const screen_analyses[SCREEN_ANALYSES];
 
