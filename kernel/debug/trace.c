@@ -111,15 +111,20 @@ static int64_t set_stopped(uint32_t operation, uint64_t a, uint64_t b)
     return trace_switch_stopped(mask, switches) ? 0 : -E_BUSY; /* another CPU is switching trace points */
 }
 
-static void put_text(struct trace_settings *settings, const char *text)
+static void print(struct trace_settings *settings, const char *format, ...)
 {
+    char text[128];
+    va_list arguments;
+    va_start(arguments, format);
+    format_text_list(text, sizeof text, format, arguments);
+    va_end(arguments);
     debug_print("%s", text);
 }
 
 /* The commands of trace/print/commands.h, as far as they can be executed here. */
 static void set(const struct debug_words *words)
 {
-    struct trace_settings settings = trace_kernel_settings(set_stopped, put_text);
+    struct trace_settings settings = trace_kernel_settings(set_stopped, print);
     const int64_t status = trace_command_run(&settings, words->count - 1, (char *const *)words->word + 1);
     if (status)
         debug_print("%s%s\n", settings.error,
@@ -133,7 +138,7 @@ static void set(const struct debug_words *words)
 static void set_classes(const char *text)
 {
     const char *bad;
-    const struct trace_settings settings = trace_kernel_settings(set_stopped, put_text);
+    const struct trace_settings settings = trace_kernel_settings(set_stopped, print);
     view.classes = 0;
     if (trace_parse_mask(text, settings.find_class, &view.classes, &bad))
         return;

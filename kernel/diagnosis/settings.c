@@ -33,7 +33,7 @@ static int64_t read(uint32_t kind, uint64_t index, void *to, uint64_t bytes)
 }
 
 struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b),
-                                            void (*put)(struct trace_settings *settings, const char *text))
+                                            trace_print_list *print)
 {
     return (struct trace_settings){.info = &trace_info_page,
                                    .find_class = find_class,
@@ -41,5 +41,5 @@ struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operatio
                                    .find_event = find_event,
                                    .read = read,
                                    .control = control,
-                                   .put = put};
+                                   .print = print};
 }

@@ -543,7 +543,7 @@ static int64_t set_late(uint32_t operation, uint64_t a, uint64_t b)
     return status;
 }
 
-static void ignore_text(struct trace_settings *settings, const char *text)
+static void ignore_text(struct trace_settings *settings, const char *format, ...)
 {
 }
 

@@ -77,7 +77,7 @@ extern struct spinlock trace_lock;
 
 /* diagnosis/settings.c: for trace_command_run on the kernel's own settings. */
 struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b),
-                                            void (*put)(struct trace_settings *settings, const char *text));
+                                            trace_print_list *print);
 
 /* resize.c. trace_lock held, sizes checked. 0; 1: call again, there is more to do; -E_NO_MEMORY; -E_BUSY:
  * other sizes are being set, or unread packets would be lost. */

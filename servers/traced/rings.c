@@ -2,6 +2,7 @@
 /* rings.c - access to the trace in shared memory and by system calls: info page, rings, control, metadata. */
 #include "traced.h"
 #include <arch/trace.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
@@ -133,19 +134,20 @@ static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
 }
 
 struct answer {
-    struct trace_settings settings; /* first: put_text finds the others */
+    struct trace_settings settings; /* first: print finds the others */
     char *to;
     size_t size;
 };
 
-static void put_text(struct trace_settings *settings, const char *text)
+static void print(struct trace_settings *settings, const char *format, ...)
 {
     struct answer *answer = (struct answer *)settings;
-    size_t length = strlen(text), free = COMMAND_BYTES_MAX - answer->size;
-
-    length = length < free ? length : free;
-    memcpy(answer->to + answer->size, text, length);
-    answer->size += length;
+    const size_t free = COMMAND_BYTES_MAX - answer->size;
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t length = (size_t)vsnprintf(answer->to + answer->size, free, format, arguments);
+    va_end(arguments);
+    answer->size += length < free ? length : free - 1;
 }
 
 /* A running pull still sends what clearing would discard. */
@@ -177,12 +179,12 @@ int64_t run_command(char *text, uint8_t *to, size_t *size)
     }
     trace_settings_open(&answer.settings);
     answer.settings.control = control_command;
-    answer.settings.put = put_text;
+    answer.settings.print = print;
     int64_t status = trace_command_run(&answer.settings, count, words);
     if (needs_schemas)
         pthread_mutex_unlock(&lock);
     if (status)
-        put_text(&answer.settings, answer.settings.error);
+        print(&answer.settings, "%s", answer.settings.error);
     *size += answer.size;
     return status;
 }

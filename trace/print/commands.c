@@ -293,8 +293,8 @@ static int64_t bind_counters(struct trace_settings *settings, const uint64_t val
 {
     const int64_t status = control(settings, TRACE_OP_BIND_COUNTERS, values[0], 0);
     if (!status && values[0] && !(settings->info->mask >> settings->find_class("counter", 7) & 1))
-        settings->put(settings,
-                      "class counter is not traced: mask +counter logs what these counters count\n");
+        settings->print(settings,
+                        "class counter is not traced: mask +counter logs what these counters count\n");
     return status;
 }
 

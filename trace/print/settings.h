@@ -17,6 +17,10 @@
 struct system_counter;
 struct system_lock_class;
 struct trace_command;
+struct trace_settings;
+
+typedef void trace_print_list(struct trace_settings *settings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* How to read and change the settings. Functions that are not set are not called for commands that do not
  * need them. */
@@ -30,7 +34,7 @@ struct trace_settings {
     /* As sys_trace_control with enum trace_operation; sets all rings of TRACE_OP_SET_GEOMETRY. */
     int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b);
     /* Prints a piece of a list. */
-    void (*put)(struct trace_settings *settings, const char *text);
+    trace_print_list *print;
     char error[TRACE_COMMAND_ERROR_MAX]; /* why the last command was refused, without a newline */
     /* the command that is executed */
     const struct trace_command *command;

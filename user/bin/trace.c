@@ -87,9 +87,12 @@ static bool parse_mask(const char *text, uint64_t *mask)
 
 /* ---- settings -------------------------------------------------------------------------------------- */
 
-static void put_text(struct trace_settings *unused, const char *text)
+static void print(struct trace_settings *unused, const char *format, ...)
 {
-    fputs(text, stdout);
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
 }
 
 int run_shared(int argc, char **argv)
@@ -101,7 +104,7 @@ int run_shared(int argc, char **argv)
     if ((argc > 1 || !command->list) && !slot_is_filled(SLOT_TRACE))
         return refuse_without("trace");
     trace_settings_open(&settings);
-    settings.put = put_text;
+    settings.print = print;
     return trace_command_run(&settings, (uint32_t)argc, argv) ? refuse("%s", settings.error) : 0;
 }
 
@@ -110,7 +113,7 @@ static int show_status(int argc, char **argv)
     uint64_t discarded = 0;
     struct trace_settings settings;
     trace_settings_open(&settings);
-    settings.put = put_text;
+    settings.print = print;
     trace_list_classes(&settings);
     trace_list_switches(&settings);
     printf("mode             %s\n", trace_mode_name(info->mode));
