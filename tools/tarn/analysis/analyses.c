@@ -557,9 +557,7 @@ const char *analysis_thread_name(const struct analysis *analysis, const struct m
 
 const struct field *analysis_field(const struct analysis *analysis, const char *event, const char *field)
 {
-    const struct event_type *type = schema_find_event(&analysis->trace->schema, event);
-
-    return type != NULL ? schema_find_field(type, field) : NULL;
+    return schema_find_field(schema_find_event(&analysis->trace->schema, event), field);
 }
 
 const struct event_type *analysis_fields(const struct analysis *analysis, const char *event,

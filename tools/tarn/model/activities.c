@@ -27,7 +27,7 @@ const struct field *model_detail_field(const struct schema *schema, enum activit
     const struct event_type *type =
         fields[kind][0] != NULL ? schema_find_event(schema, fields[kind][0]) : NULL;
 
-    return type != NULL ? schema_find_field(type, fields[kind][1]) : NULL;
+    return schema_find_field(type, fields[kind][1]);
 }
 
 void activity_tell_enter(struct model *model, const struct model_thread *thread,

@@ -228,8 +228,8 @@ static void find_types(struct judge *judge)
     for (uint32_t kind = SIGN_NONE + 1; kind < SIGN_KINDS; kind++) {
         const struct event_type *type = schema_find_event(schema, sign_events[kind][0]);
 
-        judge->ids[kind] = type != NULL ? schema_find_field(type, sign_events[kind][1]) : NULL;
-        if (kind == SIGN_RUN && type != NULL)
+        judge->ids[kind] = schema_find_field(type, sign_events[kind][1]);
+        if (kind == SIGN_RUN)
             judge->previous = schema_find_field(type, "prev_tid");
         if (judge->ids[kind] != NULL && judge->ids[kind]->kind == FIELD_INTEGER &&
             (kind != SIGN_RUN || (judge->previous != NULL && judge->previous->kind == FIELD_INTEGER)))

@@ -109,7 +109,7 @@ struct schema {
 bool schema_load(struct schema *schema, const char *directory, struct fail *fail);
 bool schema_build(struct schema *schema, const char *text, size_t length, struct fail *fail);
 void schema_free(struct schema *schema);
-const struct field *schema_find_field(const struct event_type *type, const char *name);
+const struct field *schema_find_field(const struct event_type *type, const char *name); /* NULL: none */
 const struct event_type *schema_find_event(const struct schema *schema, const char *name);
 
 /* Returns the label of a value; NULL: the enumeration has none. FIELD may be NULL. */

@@ -16,6 +16,8 @@ struct rows {
     uint64_t arrow;                       /* time of the last arrow that ends here */
 };
 
+enum { LOCK, WAITED, LOCK_CLASS, PID, HOLDER, LOCK_FIELDS };
+
 struct walker {
     struct model_observer observer;
     struct model model;
@@ -28,8 +30,7 @@ struct walker {
     uint32_t thread_count; /* of `places` */
     const struct index *index;
     const struct event_type *contended;
-    /* of the event; holder may be NULL */
-    const struct field *lock, *wait, *lock_class, *pid, *holder;
+    const struct field *fields[LOCK_FIELDS]; /* of that event; that of the holder may be NULL */
 };
 
 static struct rows *rows_of(const struct walker *walker, const struct model_thread *thread)
@@ -148,15 +149,14 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 
 static void find_lock_fields(struct walker *walker)
 {
-    const struct event_type *type = schema_find_event(walker->schema, "lock_contended");
+    static const char *const names[LOCK_FIELDS] = {"lock", "wait", "lock_class", "pid", "holder_tid"};
 
-    walker->lock = schema_find_field(type, "lock");
-    walker->wait = schema_find_field(type, "wait");
-    walker->lock_class = schema_find_field(type, "lock_class");
-    walker->holder = schema_find_field(type, "holder_tid");
-    walker->pid = schema_find_field(type, "pid");
-    if (walker->lock != NULL && walker->wait != NULL && walker->lock_class != NULL && walker->pid != NULL)
-        walker->contended = type;
+    walker->contended = schema_find_event(walker->schema, "lock_contended");
+    for (unsigned i = 0; i < LOCK_FIELDS; i++) {
+        walker->fields[i] = schema_find_field(walker->contended, names[i]);
+        if (walker->fields[i] == NULL && i != HOLDER)
+            walker->contended = NULL;
+    }
 }
 
 /* Returns the youngest thread with this tid that existed before UNTIL. Uses the index, because the model
@@ -172,36 +172,26 @@ static uint32_t find_holder(const struct walker *walker, uint32_t tid, uint64_t 
     return LANES_NOBODY;
 }
 
-static void name_lock(struct lane_wait *wait, const struct model *model)
-{
-    const char *name = names_of(&model->names, wait->pid, wait->lock);
-
-    if (name != NULL)
-        snprintf(wait->name, sizeof(wait->name), "%s", name);
-}
-
 /* The event is logged when the lock was acquired, and has the duration of the wait. */
 static void add_wait(struct walker *walker, const struct cursor *cursor, const struct model_thread *thread)
 {
-    uint64_t from = walker->lanes->from;
-    const uint8_t *bytes = cursor->event.bytes;
-    struct lane_wait wait = {.end = cursor->ticks, .holder = LANES_NOBODY};
-    uint64_t waited, holder;
+    uint64_t from = walker->lanes->from, values[LOCK_FIELDS];
+    struct lane_wait wait = {.end = cursor->ticks, .holder = LANES_NOBODY, .thread = thread->number};
 
     if (lane_count(&walker->lanes->waits, sizeof(wait)) >= WAITS_MAX) {
         walker->lanes->waits_dropped++;
         return;
     }
-    waited = field_integer(walker->wait, bytes);
-    wait.begin = waited < wait.end - from ? wait.end - waited : from;
-    wait.lock = field_integer(walker->lock, bytes);
-    wait.lock_class = (uint32_t)field_integer(walker->lock_class, bytes);
-    wait.pid = (uint32_t)field_integer(walker->pid, bytes);
-    wait.thread = thread->number;
-    holder = walker->holder != NULL ? field_integer(walker->holder, bytes) : MODEL_NOBODY;
-    if (holder != MODEL_NOBODY && holder != 0) /* 0: an interrupt handler on an idle CPU */
-        wait.holder = find_holder(walker, (uint32_t)holder, wait.end);
-    name_lock(&wait, &walker->model);
+    for (unsigned i = 0; i < LOCK_FIELDS; i++)
+        values[i] = walker->fields[i] != NULL ? field_integer(walker->fields[i], cursor->event.bytes) : 0;
+    wait.begin = values[WAITED] < wait.end - from ? wait.end - values[WAITED] : from;
+    wait.lock = values[LOCK];
+    wait.lock_class = (uint32_t)values[LOCK_CLASS];
+    wait.pid = (uint32_t)values[PID];
+    if (values[HOLDER] != MODEL_NOBODY && values[HOLDER] != 0) /* 0: an interrupt handler on an idle CPU */
+        wait.holder = find_holder(walker, (uint32_t)values[HOLDER], wait.end);
+    const char *name = names_of(&walker->model.names, wait.pid, wait.lock);
+    snprintf(wait.name, sizeof(wait.name), "%s", name != NULL ? name : "");
     buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
 }
 
