@@ -9,13 +9,6 @@
 #include <trace/ring/table_read.h>
 #include <user/tarnprof/rows.h>
 
-union row {
-    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
-    struct trace_lock_classes_row of_class;
-    struct trace_locks_row of_lock;
-    struct trace_lock_sites_row site;
-};
-
 static inline uint64_t sum_of(const uint64_t histogram[TRACE_TABLE_BUCKETS])
 {
     uint64_t sum = 0;

@@ -5,15 +5,9 @@
  *
  * What happens a known number of times, to a lock of a class that only this program uses, it says in lines
  * `did CLASS ACQUISITIONS TRIED FAILED`; `about CLASS LEAST MOST` says how often the busiest lock of a class
- * of the kernel was taken. Rows:
- *
- *     lock ADDRESS CLASS PID COLUMNS
- *     class NUMBER COLUMNS
- *     site ADDRESS CLASS PID WHAT TIMES TICKS LONGEST
- *
- * COLUMNS: those of struct trace_locks_columns, and each histogram as `BUCKET:TIMES,...`, or `-`. `sampled
- * FROM TO` says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row, and
- * `moved TABLE ROWS` how many rows were moved because their programs had ended.
+ * of the kernel was taken. A row is a line `TABLE COLUMN:BUCKET:VALUE...`, of what is not 0. `sampled FROM TO`
+ * says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row, and `moved
+ * TABLE ROWS` how many rows were moved because their programs had ended.
  *
  * As tables_work_many it samples mutexes only, and starts many programs, one after another, each of which
  * takes mutexes: itself, as `tables_work child`. As tables_work_thin it samples one of 8, of one class one
@@ -155,48 +149,14 @@ static void run_many(const char *self)
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
-static void print_buckets(const uint64_t buckets[TRACE_TABLE_BUCKETS])
+static void print_row(const struct trace_table_info *table, const uint64_t *row)
 {
-    const char *before = " ";
-    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
-        if (buckets[i]) {
-            printf("%s%u:%lu", before, i, buckets[i]);
-            before = ",";
-        }
-    printf("%s", *before == ' ' ? " -" : "");
-}
-
-static void print_words(const uint64_t *words, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        printf(" %lu", words[i]);
-}
-
-static void print_columns(const uint64_t *first)
-{
-    const struct trace_locks_columns *columns = (const struct trace_locks_columns *)first;
-    print_words(&columns->sampled, 11);
-    print_words(&columns->holds, 3);
-    print_buckets(columns->wait_times);
-    print_buckets(columns->hold_times);
+    printf("%s", table->name);
+    for (uint32_t i = 0; i < table->column_count; i++)
+        for (unsigned word = 0; word < table->columns[i].words; word++)
+            if (row[table->columns[i].word + word])
+                printf(" %s:%u:%lx", table->columns[i].name, word, row[table->columns[i].word + word]);
     printf("\n");
-}
-
-static void print_row(unsigned table, const union row *row)
-{
-    if (table == 0) {
-        printf("class %u", (unsigned)row->of_class.lock_class);
-        print_columns(&row->of_class.sampled);
-    } else if (table == 1) {
-        printf("lock %lx %u %u", row->of_lock.lock, (unsigned)row->of_lock.lock_class,
-               (unsigned)row->of_lock.pid);
-        print_columns(&row->of_lock.sampled);
-    } else {
-        printf("site %lx %u %u %u", row->site.site, (unsigned)row->site.lock_class, (unsigned)row->site.pid,
-               (unsigned)row->site.what);
-        print_words(&row->site.times, 3);
-        printf("\n");
-    }
 }
 
 static void print_tables(void)
@@ -205,7 +165,7 @@ static void print_tables(void)
     for (unsigned table = 0; table < 3; table++) {
         struct trace_rows rows = all_rows(names[table]);
         for (uint32_t i = 0; i < rows.count; i++)
-            print_row(table, (const union row *)(rows.words + (size_t)i * rows.table->row_words));
+            print_row(rows.table, rows.words + (size_t)i * rows.table->row_words);
         printf("full %s %lu\n", names[table], table_head(names[table], TRACE_TABLE_NO_SPACE));
         printf("moved %s %lu\n", names[table], table_head(names[table], TRACE_TABLE_MOVED));
         trace_rows_free(&rows);
