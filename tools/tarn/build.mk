@@ -37,7 +37,7 @@ $(TARN_PAGES): $(B)/host/tarn-view
 $(eval $(call host_sanitized,commands,tests/unit/tarn/commands.c,,tarn))
 $(eval $(call host_preload,$(B)/host/wire.so,trace/format/wire.c))
 tests: $(B)/host/test/commands $(B)/host/wire.so
-HOST_TESTS += $(addprefix tests/host/,from_memory fuzz_traces keep lying_guest made_links made_routines made_symbols made_tables model_promises stories \
+HOST_TESTS += $(addprefix tests/host/,from_memory fuzz_traces keep lying_guest made_links made_symbols made_tables model_promises stories \
     undecodable)
 $(B)/host/sanobj/tests/unit/tarn/guest_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
