@@ -26,8 +26,9 @@ GUEST_libc_pthread := smp=16
 GUEST_steered := smp=1 timed
 GUEST_load := free smp=64 memory=2G
 
+CHILD := tests/guest/child.c servers/lib/elf.c
 # Tests of the kernel. child.c makes spaces by system calls, without proc.
-$(call guest_tests,$(addprefix kernel_,frames futex ipc kill memory pager sched space tlb) fuzz_syscalls fuzz_instructions,tests/guest/child.c)
+$(call guest_tests,$(addprefix kernel_,frames futex ipc kill memory pager sched space tlb) fuzz_syscalls fuzz_instructions,$(CHILD))
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
@@ -50,9 +51,9 @@ GUEST_kernel_scarce := free memory=256M
 RINGS := user/bin/trace_rings.c
 $(call guest_tests,$(addprefix trace_,control schema damage boot sites),$(RINGS))
 $(call guest_programs,explore_pull,$(RINGS) trace/format/wire.c)
-$(call guest_programs,explore_control,tests/guest/child.c $(RINGS),$(BA)/lib/libtarnprof.a)
+$(call guest_programs,explore_control,$(CHILD) $(RINGS),$(BA)/lib/libtarnprof.a)
 $(call guest_programs,tables_work,$(RINGS),$(BA)/lib/libtarnprof.a)
-$(call guest_tests,trace_load,tests/guest/child.c $(RINGS),$(BA)/lib/libtarnprof.a)
+$(call guest_tests,trace_load,$(CHILD) $(RINGS),$(BA)/lib/libtarnprof.a)
 BOOT_FILES += test/trace_load_long=$(BA)/user/test_trace_load $(foreach s,many thin,test/tables_work_$s=$(BA)/user/test_tables_work)
 GUEST_TESTS += trace_load_long
 GUEST_trace_load := smp=8
@@ -62,7 +63,7 @@ GUEST_routines_program := append=trace.routines=on append=trace.mask=off
 # Its object is how much, and all of memory.
 $(call guest_tests,routines_memory,,$(BA)/lib/libtarnprof.a)
 GUEST_routines_memory := plain memory=256M append=trace.routines=on
-$(call guest_programs,routines_work,tests/guest/child.c,$(BA)/lib/libtarnprof.a)
+$(call guest_programs,routines_work,$(CHILD),$(BA)/lib/libtarnprof.a)
 # Not the stubs of system calls, which are inline.
 CFLAGS_tests/guest/routines_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
 # It waits for heartbeats.
@@ -80,12 +81,12 @@ $(eval $(call guest_test_program,shared_buffers,tests/guest/shared_buffers_test.
 GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there meets in another order
 
 # Workloads of `tarn explore`.
-$(call guest_tests,explore_meet,tests/guest/child.c)
+$(call guest_tests,explore_meet,$(CHILD))
 $(call guest_tests,explore_libc explore_servers)
 $(call guest_programs,explore_net explore_again)
 
 # Run by tests/host and tests/bench.d.
-$(call guest_programs,faults,tests/guest/child.c)
+$(call guest_programs,faults,$(CHILD))
 $(call guest_programs,deadlock spin echo socket_states last_words scarce trace_locks stages counted hot known)
 $(eval $(call application_events,tests/guest/limits.ev))
 $(call guest_programs,sampled)

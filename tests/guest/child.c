@@ -3,33 +3,14 @@
 #include "child.h"
 
 #include <arch/runtime.h>
+#include <servers/lib/elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENTS_MAX 8
-
-/* Read from the program's own headers, at the start of its executable. */
-struct elf_header {
-    uint8_t ident[16];
-    uint16_t type, machine;
-    uint32_t version;
-    uint64_t entry, phoff, shoff;
-    uint32_t flags;
-    uint16_t ehsize, phentsize, phnum;
-};
-struct elf_segment {
-    uint32_t type, flags;
-    uint64_t offset, vaddr, paddr, filesz, memsz, align;
-};
-enum { ELF_LOAD = 1, ELF_EXECUTE = 1, ELF_WRITE = 2 };
-
-static struct {
-    cap_t memory;
-    uint64_t address, size;
-    uint32_t flags;
-} segments[SEGMENTS_MAX];
-static unsigned segment_count;
+/* Of this program, with their pages as a child gets them. */
+static struct elf_executable program;
+static cap_t memories[ELF_SEGMENTS_MAX];
 
 static void fail(const char *what, int64_t error)
 {
@@ -37,48 +18,42 @@ static void fail(const char *what, int64_t error)
     exit(1);
 }
 
-static void add_segment(const struct elf_segment *segment)
+static uint64_t start_of(const struct elf_segment *segment)
 {
-    uint64_t start = segment->vaddr & ~(TARN_PAGE_SIZE - 1);
-    uint64_t end = (segment->vaddr + segment->memsz + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
-    int64_t memory = sys_memory_create(end - start);
-    if (memory < 0 || segment_count == SEGMENTS_MAX)
-        fail("allocating a segment", memory);
-    uint32_t flags = MAP_READ | (segment->flags & ELF_EXECUTE ? MAP_EXECUTE : 0);
-    if (segment->flags & ELF_WRITE)
-        flags |= MAP_WRITE | MAP_PRIVATE;
-    segments[segment_count].memory = (cap_t)memory;
-    segments[segment_count].address = start;
-    segments[segment_count].size = end - start;
-    segments[segment_count++].flags = flags;
+    return segment->address & ~(TARN_PAGE_SIZE - 1);
+}
+
+static uint64_t bytes_of(const struct elf_segment *segment)
+{
+    return (segment->address + segment->size - start_of(segment) + TARN_PAGE_SIZE - 1) &
+           ~(TARN_PAGE_SIZE - 1);
 }
 
 void child_prepare(void)
 {
-    const char *base = (const char *)program_startup()->executable_base;
-    const struct elf_header *header = (const struct elf_header *)base;
-    for (unsigned i = 0; i < header->phnum; i++) {
-        const struct elf_segment *segment =
-            (const struct elf_segment *)(base + header->phoff + i * sizeof(struct elf_segment));
-        if (segment->type == ELF_LOAD && segment->memsz != 0)
-            add_segment(segment);
-    }
-    /* After all segments are recorded, so that the copy of our data includes all of them. */
-    for (unsigned i = 0; i < segment_count; i++)
-        for (uint64_t at = 0; at < segments[i].size;) {
-            int64_t written = sys_memory_write(segments[i].memory, at, (const char *)segments[i].address + at,
-                                               segments[i].size - at);
+    const void *base = (const void *)program_startup()->executable_base;
+    if (elf_parse(base, ELF_HEADER_BYTES, UINT64_MAX, base, &program))
+        fail("reading the program's own header", -E_BAD_ARGUMENT);
+    for (unsigned i = 0; i < program.count; i++)
+        memories[i] = must(sys_memory_create(bytes_of(&program.segment[i])));
+    /* After all capabilities are there, so that the copy of our data includes all of them. */
+    for (unsigned i = 0; i < program.count; i++) {
+        const uint64_t start = start_of(&program.segment[i]), bytes = bytes_of(&program.segment[i]);
+        for (uint64_t at = 0; at < bytes;) {
+            int64_t written = sys_memory_write(memories[i], at, (const char *)start + at, bytes - at);
             if (written <= 0)
                 fail("copying the program", written);
             at += (uint64_t)written;
         }
+    }
 }
 
 static int map_all(const struct child *child)
 {
-    for (unsigned i = 0; i < segment_count; i++) {
-        int64_t at = sys_space_map(child->space, segments[i].memory, segments[i].address, segments[i].size, 0,
-                                   segments[i].flags | MAP_FIXED);
+    for (unsigned i = 0; i < program.count; i++) {
+        const struct elf_segment *segment = &program.segment[i];
+        const uint32_t flags = segment->flags | MAP_FIXED | (segment->flags & MAP_WRITE ? MAP_PRIVATE : 0);
+        int64_t at = sys_space_map(child->space, memories[i], start_of(segment), bytes_of(segment), 0, flags);
         if (at < 0)
             return (int)at;
     }
