@@ -130,10 +130,8 @@ uint64_t host_discarded(void)
 uint64_t host_torn(void)
 {
     uint64_t count = 0;
-    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        const struct trace_reader reader = reader_of(cpu);
-        count += trace_reader_torn(&reader);
-    }
+    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++)
+        count += trace_control_of(ring_of(cpu))->torn;
     return count;
 }
 

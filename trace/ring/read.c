@@ -147,11 +147,6 @@ uint64_t trace_reader_discarded_at(const struct trace_reader *reader)
     return ring_load(reader, TRACE_CONTROL_AT(discarded_at));
 }
 
-uint64_t trace_reader_torn(const struct trace_reader *reader)
-{
-    return ring_load(reader, TRACE_CONTROL_AT(torn));
-}
-
 uint64_t trace_reader_events_before(const struct trace_reader *reader, uint64_t number)
 {
     return ring_events_before(reader, number);

@@ -68,9 +68,8 @@ uint64_t trace_reader_back(const struct trace_reader *reader, uint64_t number, u
 uint64_t trace_reader_tail(const struct trace_reader *reader);
 /* Events logged since boot. */
 uint64_t trace_reader_events(const struct trace_reader *reader);
-/* Events that found no free buffer and words never committed, from the control page. */
+/* Events that found no free buffer, from the control page. */
 uint64_t trace_reader_discarded(const struct trace_reader *reader);
-uint64_t trace_reader_torn(const struct trace_reader *reader);
 /* Ticks: when an event last found no free buffer, 0 if none did. Read it after the count. */
 uint64_t trace_reader_discarded_at(const struct trace_reader *reader);
 /* Events logged before packet `number`, which is in the ring or comes next; else TRACE_EVENTS_UNKNOWN. */
