@@ -49,7 +49,7 @@ uint64_t lock_class_list(uint64_t index, struct system_lock_class *to, uint64_t 
         const struct lock_class *class = &lock_class_first[index];
         to[count] = (struct system_lock_class){
             .number = class->number,
-            .sample_every = class->sample_every,
+            .sample_every = lock_sample_every(class),
             .contended = atomic_load_explicit(&class->contended, memory_order_relaxed)};
         format_text(to[count].name, sizeof to[count].name, "%s", class->name);
     }

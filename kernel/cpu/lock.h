@@ -29,6 +29,11 @@ struct lock_class {
     _Atomic uint64_t contended; /* contended acquisitions */
     bool is_event;              /* programs wait for it, but it has no holder: see state_lock_class */
 };
+/* The same, for readers beside trace_control(), which changes it. */
+static inline uint32_t lock_sample_every(const struct lock_class *class)
+{
+    return __atomic_load_n(&class->sample_every, __ATOMIC_RELAXED);
+}
 #define LOCK_CLASSES_MAX 64u
 extern bool lock_is_watched; /* any class of the kernel's is sampled; sites follow (trace/sites.c) */
 

@@ -203,9 +203,11 @@ static void dump_limits(void)
 static uint32_t find_period(void)
 {
     uint32_t least = UINT32_MAX;
-    for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
-        if (class->number >= TARN_LOCK_CLASSES_USER && class->sample_every && class->sample_every < least)
-            least = class->sample_every;
+    for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
+        const uint32_t every = lock_sample_every(class);
+        if (class->number >= TARN_LOCK_CLASSES_USER && every && every < least)
+            least = every;
+    }
     return least == UINT32_MAX ? 0 : least;
 }
 
@@ -222,17 +224,18 @@ static void watch(bool watched)
 
 static void log_lock_class(const struct lock_class *class)
 {
-    trace_state_lock_class(class->number, class->sample_every,
+    trace_state_lock_class(class->number, lock_sample_every(class),
                            class->is_event ? TRACE_STATE_EVENT : TRACE_STATE_LOCK, class->name);
 }
 
 static void set_sampling(struct lock_class *class, uint32_t every)
 {
-    class->sample_every = every > LOCK_SAMPLE_MAX ? LOCK_SAMPLE_MAX : every;
+    const uint32_t most = every > LOCK_SAMPLE_MAX ? LOCK_SAMPLE_MAX : every;
+    __atomic_store_n(&class->sample_every, most, __ATOMIC_RELAXED);
     if (every)
         __atomic_store_n(&trace_tables_in_use, true, __ATOMIC_RELAXED);
     if (class->number < TARN_LOCK_CLASSES_USER)
-        __atomic_store_n(&trace_info_page.lock_sample[class->number], class->sample_every, __ATOMIC_RELAXED);
+        __atomic_store_n(&trace_info_page.lock_sample[class->number], most, __ATOMIC_RELAXED);
     if (TRACE_ON_STATE())
         log_lock_class(class);
 }
