@@ -146,6 +146,19 @@ static void set_classes(const char *text)
     debug_end_command();
 }
 
+static void set_event(const char *name)
+{
+    view.event = name;
+    for (uint32_t place = 0; place < TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED; place++) {
+        const struct trace_event_info *info = trace_find_event(
+            trace_app_schemas(), TRACE_ID(place / TRACE_MINORS_SWITCHED, place % TRACE_MINORS_SWITCHED));
+        if (info && !strcmp(info->full_name, name))
+            return;
+    }
+    debug_print("no event %s\n", name);
+    debug_end_command();
+}
+
 static void set_count(const char *text)
 {
     view.count = debug_number(text);
@@ -163,7 +176,7 @@ static void set_filter(const char *word)
     else if ((value = debug_value(word, "class")))
         set_classes(value);
     else if ((value = debug_value(word, "event")))
-        view.event = value;
+        set_event(value);
     else if ((value = debug_value(word, "tid")))
         view.tid = debug_number(value);
     else
