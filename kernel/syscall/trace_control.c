@@ -240,7 +240,7 @@ static void set_sampling(struct lock_class *class, uint32_t every)
         log_lock_class(class);
 }
 
-/* Of one class, or all, those of programs included. */
+/* Samples one class of locks, or all; classes of programs, too. */
 static int64_t sample_locks(uint64_t number, uint64_t every)
 {
     int64_t error = -E_NOT_FOUND;

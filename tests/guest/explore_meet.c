@@ -4,7 +4,7 @@
  *
  * Signals that are waited for, one after the other: one that is lost stops its pair for ever. A server that
  * has both calls and signals of its bound notification to serve. Waits that end by a signal or at their
- * deadline, or because what they wait for ends. Replies at once, late, saved, given twice and never, to
+ * deadline, or because the object ends. Replies at once, late, saved, given twice and never, to
  * callers that fault, sleep, and are cancelled and suspended. Threads that signal each other while others
  * change their priorities and affinities. Copies of capabilities, which count references to the same objects.
  * Page frames of objects that become free. Objects are made, used and closed through slots that all threads
@@ -294,7 +294,8 @@ static void give(struct kept *place, uint64_t random)
     place->slot = 0;
 }
 
-/* What was saved last time in the same place is given. Saves the reply to a message, if there is one. */
+/* Gives the reply that was saved in this place, if any. Then saves the reply to a message, if there is one.
+ */
 static void save(struct kept *place, const struct ipc_message *message, uint64_t random)
 {
     if (place->slot)

@@ -2,7 +2,7 @@
 /*
  * kernel_space.c - compares mappings, faults, copies on write and the places that the kernel chooses with
  * simple models, under random operations. Each access is made by an instruction, where it is allowed, or by
- * the kernel for a system call, which refuses what is not.
+ * the kernel for a system call, which refuses accesses that are not allowed.
  */
 #include "child.h"
 #include "leak.h"

@@ -155,7 +155,8 @@ static void test_scripts(void)
     for (size_t size = PROC_SPAWN_BYTES; size > 1000 && run_program(SCRIPT, argument) < 0; size -= 100)
         argument[size - 100] = 0;
     snprintf(line, sizeof line, "#!/bin/true %0200d\n", 0);
-    check(starts(line, argument, -E2BIG, ""), "words that fit, with those of an interpreter do not");
+    check(starts(line, argument, -E2BIG, ""),
+          "arguments that fit alone, but not with the interpreter's, are refused");
     unlink(SCRIPT);
 }
 
