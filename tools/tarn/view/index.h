@@ -78,7 +78,7 @@ struct index {
     uint64_t begin, end; /* ticks; all events are before end */
     struct losses losses;
     uint64_t report_count; /* of all of these */
-    bool is_partial;       /* under construction: the streams contain more */
+    bool is_partial;       /* still to be made, or under construction: the streams contain more */
 };
 
 /* How many times larger than with few CPUs blocks are. */

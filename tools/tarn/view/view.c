@@ -234,6 +234,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
         return false;
     view->index.begin = view->trace.begin;
     view->index.end = view->trace.begin;
+    view->index.is_partial = true;
     /* Otherwise a page with continuous requests would keep the index from growing. */
     pthread_rwlockattr_init(&writer_first);
     pthread_rwlockattr_setkind_np(&writer_first, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
