@@ -10,7 +10,7 @@ ORDERS = [
     ("servers/protocol", "servers/lib", "servers/virtio", "servers/net/lwip", "servers/net"),
     ("servers/protocol", "servers/lib", "servers/virtio", "servers/traced"),
     ("servers/protocol", "servers/lib", "servers/proc", "servers/console", "servers/init"),
-    ("trace/format", "tools/tarn", "tools/tarn/read", "tools/tarn/print", "tools/tarn/model", "tools/tarn/symbols",
+    ("trace/format", "tools/tarn", "tools/tarn/read", "tools/tarn/print", "tools/tarn/model", "tools/tarn/index", "tools/tarn/symbols",
      "tools/tarn/source", "tools/tarn/tables", "tools/tarn/analysis", "tools/tarn/keep", "tools/tarn/export", "tools/tarn/top", "tools/tarn/goto", "tools/tarn/view",
      "tools/tarn/command"),
 ]

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/analysis/columns.h>
+#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <tools/tarn/view/api.h>
-#include <tools/tarn/view/index_walk.h>
 
 #define ROWS_DEFAULT 100u
 

@@ -14,8 +14,8 @@
  * (match.h), and stops when it has enough or its time is over.
  */
 #include <stdlib.h>
+#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/source/source.h>
-#include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/match.h>
 #include <tools/tarn/view/paint.h>
 

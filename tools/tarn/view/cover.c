@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cover.c - splits a range into pieces; see cover.h. */
 #include <stdlib.h>
+#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/view/cover.h>
-#include <tools/tarn/view/index_walk.h>
 
 static void add_part(struct cover *cover, struct buffer_reader node, uint64_t begin, uint64_t end)
 {

@@ -10,7 +10,7 @@
 #ifndef TARN_COVER_H
 #define TARN_COVER_H
 
-#include <tools/tarn/view/index.h>
+#include <tools/tarn/index/index.h>
 
 struct cover {
     const struct index *index;

@@ -11,8 +11,8 @@
 #ifndef TARN_JSON_H
 #define TARN_JSON_H
 
+#include <tools/tarn/index/varint.h>
 #include <tools/tarn/out.h>
-#include <tools/tarn/view/varint.h>
 
 struct json {
     struct buffer text; /* not NUL-terminated */

@@ -6,8 +6,8 @@
  * of each lane. A walk to the start of the range finds the state of each thread there.
  */
 #include <stdlib.h>
+#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/view/cover.h>
-#include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/lanes.h>
 
 #define WALK_BUDGET 200000u /* events, where the index is too coarse */

@@ -2,7 +2,7 @@
 /* lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/view/index_walk.h>
+#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/view/lanes.h>
 
 #define WAITS_MAX   2000u

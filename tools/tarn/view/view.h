@@ -12,8 +12,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/view/index.h>
 
 struct view_options {
     const char *directory;

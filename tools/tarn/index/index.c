@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* index.c - look-ups in the index; see index.h. */
 #include <stdlib.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/view/index.h>
 
 size_t index_find_time(const struct index *index, uint64_t ticks)
 {

@@ -10,8 +10,8 @@
 #ifndef TARN_NODE_H
 #define TARN_NODE_H
 
+#include <tools/tarn/index/varint.h>
 #include <tools/tarn/model/walk.h>
-#include <tools/tarn/view/varint.h>
 
 enum node_kind {
     NODE_USER = MODE_USER, /* running, by mode */

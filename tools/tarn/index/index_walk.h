@@ -12,8 +12,8 @@
 #ifndef TARN_INDEX_WALK_H
 #define TARN_INDEX_WALK_H
 
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/model/walk.h>
-#include <tools/tarn/view/index.h>
 
 struct walk {
     struct merge merge;

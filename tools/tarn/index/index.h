@@ -19,9 +19,9 @@
 #ifndef TARN_INDEX_H
 #define TARN_INDEX_H
 
+#include <tools/tarn/index/node.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/order.h>
-#include <tools/tarn/view/node.h>
 
 #define INDEX_BLOCK_EVENTS  2048u
 #define INDEX_CPUS          64u /* for so many, blocks have this size, for more they grow with their number ... */

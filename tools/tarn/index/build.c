@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* index_build.c - makes the index in one walk over the trace; see index.h. */
+/* build.c - makes the index in one walk over the trace; see index.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/view/index_walk.h>
+#include <tools/tarn/index/index_walk.h>
 
 #define LONGEST_NS (1ll << 53) /* the largest integers that are exact in JSON */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* index_walk.c - walks that begin at a checkpoint; see index_walk.h. */
 #include <stdlib.h>
-#include <tools/tarn/view/index_walk.h>
+#include <tools/tarn/index/index_walk.h>
 
 /* Opens WALK at the checkpoint before a stride; READER is left after the positions. Without a checkpoint,
  * the walk begins at the start of the trace, which is correct but slow. */

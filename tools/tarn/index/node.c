@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* node.c - summaries: adding up, writing, reading; see node.h. */
 #include <stdlib.h>
-#include <tools/tarn/view/node.h>
+#include <tools/tarn/index/node.h>
 
 void tally_open(struct tally *tally, const struct trace *trace)
 {

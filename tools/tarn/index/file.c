@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* index_file.c - an index in a file; see index.h. */
+/* file.c - an index in a file; see index.h. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/output.h>
-#include <tools/tarn/view/index.h>
 #include <unistd.h>
 
 #define SLOTS 64u /* files at most */
