@@ -8,7 +8,7 @@ PEERS_FLAGS := -I$(PEERS_PORT) -Iarch/include -Iarch/$(HOST_ARCH)/include -Ikern
                -fPIC -fvisibility=hidden -ftls-model=initial-exec
 PEERS_rseq := -UTRACE_CAS
 PEERS_cas  :=
-PEERS_RINGS := tests/peers/rings.c trace/ring/read.c trace/format/metadata.c $(GEN)/trace/events.c
+PEERS_RINGS := trace/ring/read.c trace/format/metadata.c $(GEN)/trace/events.c
 PEERS_RINGS_rseq := $(PEERS_RINGS) tests/peers/ask.c $(PEERS_PORT)/ask_entry.c trace/ring/restart.c trace/ring/tail.c
 PEERS_RINGS_cas  := $(PEERS_RINGS) trace/ring/cas.c
 
@@ -43,7 +43,7 @@ $(eval $(call peers_library,clock,$(call peers_in,clock,tests/peers/peer_none.c)
 $(eval $(call peers_library,rseq,$(call peers_in,rseq,tests/peers/peer_tarn.c $(PEERS_RINGS_rseq))))
 $(eval $(call peers_library,cas,$(call peers_in,cas,tests/peers/peer_tarn.c $(PEERS_RINGS_cas))))
 $(eval $(call peers_library,lttng,$(call peers_in,cas,tests/peers/peer_lttng.c),-llttng-ust -ldl))
-PEERS_MAIN := $(call peers_in,cas,$(addprefix tests/peers/,peers.c step.c))
+PEERS_MAIN := $(call peers_in,cas,tests/peers/peers.c)
 $(B)/host/peers/peers: $(PEERS_MAIN)
 	@mkdir -p $(@D); echo "  LINK    $@"
 	@$(HOST_CC) -o $@ $^ -lpthread -ldl

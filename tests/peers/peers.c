@@ -7,12 +7,10 @@
  * work; in one thread, or in two at the same time, each on a CPU of its own. A shape in situ costs what it
  * takes longer than the work alone in the same round, which the way "none" does.
  *
- * Prints a line "figure NAME SHAPE PLACE MINIMUM MEDIAN ROUNDS", in nanoseconds for one event, "instructions
- * NAME SHAPE COUNT", and "logged NAME THREAD COUNT". Leaves a trace of each way that writes one in
- * DIRECTORY/NUMBER.
+ * Prints a line "cost NAME SHAPE PLACE TICKS...", of one event in each measurement, "tick NANOSECONDS", and
+ * "logged NAME THREAD COUNT". Leaves a trace of each way that writes one in DIRECTORY/NAME.
  */
 #include "peer.h"
-#include "step.h"
 #include <arch/trace.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -42,8 +40,6 @@ enum place { ALONE, FIRST_OF_TWO, SECOND_OF_TWO, PLACES };
 static const char *const place_names[PLACES] = {"alone", "first", "second"};
 static double costs[PEERS_MAX][SHAPES][PLACES]
                    [ROUNDS_MAX * REPEATS]; /* ticks of one event; less than 0: disturbed */
-
-static double ns_of_tick;
 
 static void fail(const char *what, const char *why)
 {
@@ -145,14 +141,6 @@ static bool overlap(struct span a, struct span b)
     return first < end && (end - first) * 10 > longer * 8;
 }
 
-static void measure_both(unsigned peer, enum shape shape, unsigned thread, unsigned measurement)
-{
-    second.spans[thread] = measure(peer, shape, thread, true);
-    meet(thread);
-    costs[peer][shape][thread ? SECOND_OF_TWO : FIRST_OF_TWO][measurement] =
-        overlap(second.spans[0], second.spans[1]) ? ticks_of_one(second.spans[thread], shape) : -1;
-}
-
 /* The order in which the ways are measured. It differs from round to round and from shape to shape, so that
  * each way follows every other one. Both threads use the same order. */
 static void shuffle(unsigned round, unsigned shape, unsigned *order)
@@ -166,30 +154,26 @@ static void shuffle(unsigned round, unsigned shape, unsigned *order)
     }
 }
 
-static void measure_all_both(unsigned round, unsigned thread)
+static void measure_all(unsigned round, enum place place)
 {
+    const unsigned thread = place == SECOND_OF_TWO;
     unsigned order[PEERS_MAX];
     for (unsigned shape = 0; shape < SHAPES; shape++) {
         shuffle(round, shape, order);
-        for (unsigned i = 0; i < peer_count * repeats(shape); i++)
-            measure_both(order[i % peer_count], shape, thread, round * repeats(shape) + i / peer_count);
-    }
-}
-
-static void measure_all(unsigned round)
-{
-    unsigned order[PEERS_MAX];
-    for (unsigned shape = 0; shape < SHAPES; shape++) {
-        shuffle(round, shape, order);
-        for (unsigned i = 0; i < peer_count * repeats(shape); i++)
-            costs[order[i % peer_count]][shape][ALONE][round * repeats(shape) + i / peer_count] =
-                ticks_of_one(measure(order[i % peer_count], shape, 0, false), shape);
+        for (unsigned i = 0; i < peer_count * repeats(shape); i++) {
+            const unsigned peer = order[i % peer_count];
+            const struct span span = second.spans[thread] = measure(peer, shape, thread, place != ALONE);
+            if (place != ALONE)
+                meet(thread);
+            costs[peer][shape][place][round * repeats(shape) + i / peer_count] =
+                place == ALONE || overlap(second.spans[0], second.spans[1]) ? ticks_of_one(span, shape) : -1;
+        }
     }
 }
 
 /* ---- rounds --------------------------------------------------------------------------------------- */
 
-static int cpus_of_threads[PEER_THREADS] = {-1, -1};
+static int cpus_of_threads[PEER_THREADS];
 
 static void find_cpus(void)
 {
@@ -199,6 +183,8 @@ static void find_cpus(void)
     for (int cpu = 0; cpu < CPU_SETSIZE && found < PEER_THREADS; cpu++)
         if (CPU_ISSET(cpu, &allowed))
             cpus_of_threads[found++] = cpu;
+    if (found < PEER_THREADS)
+        fail("sched_getaffinity", "two CPUs are needed");
 }
 
 static void stay_on_cpu(unsigned thread)
@@ -217,7 +203,7 @@ static void *run_second(void *unused)
         pthread_barrier_wait(&second.turn);
         if (second.is_over)
             return NULL;
-        measure_all_both(round, 1);
+        measure_all(round, SECOND_OF_TWO);
     }
 }
 
@@ -231,118 +217,38 @@ static uint64_t nanoseconds(void)
 /* At most `rounds`, which becomes how many there were. */
 static void run_rounds(uint64_t end)
 {
-    const bool has_two = cpus_of_threads[1] >= 0;
     unsigned round = 0;
     pthread_barrier_init(&second.turn, NULL, 2);
-    if (has_two)
-        pthread_create(&second.thread, NULL, run_second, NULL);
+    pthread_create(&second.thread, NULL, run_second, NULL);
     stay_on_cpu(0);
     for (; round < rounds && nanoseconds() < end; round++) {
-        measure_all(round);
-        if (has_two) {
-            pthread_barrier_wait(&second.turn);
-            measure_all_both(round, 0);
-        }
+        measure_all(round, ALONE);
+        pthread_barrier_wait(&second.turn);
+        measure_all(round, FIRST_OF_TWO);
     }
     rounds = round;
     second.is_over = true;
-    if (has_two) {
-        pthread_barrier_wait(&second.turn);
-        pthread_join(second.thread, NULL);
-    }
+    pthread_barrier_wait(&second.turn);
+    pthread_join(second.thread, NULL);
 }
 
-/* Runs the rounds; sets the length of a tick. */
+/* Runs the rounds; prints the length of a tick. */
 static void run(unsigned seconds)
 {
     const uint64_t first = nanoseconds(), first_tick = arch_trace_clock();
     run_rounds(first + seconds * 1000000000ull);
-    ns_of_tick = (double)(nanoseconds() - first) / (double)(arch_trace_clock() - first_tick);
-}
-
-/* ---- results -------------------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned count)
-{
-    qsort(values, count, sizeof(*values), compare);
-    return values[count / 2];
-}
-
-static unsigned find_peer(const char *name)
-{
-    for (unsigned peer = 0; peer < peer_count; peer++)
-        if (!strcmp(peers[peer]->name, name))
-            return peer;
-    fail(name, "no such peer");
-    return 0;
-}
-
-/* In situ, the median of the differences with the work alone in the same round, also in the place of the
- * minimum: the least difference is that in which the work alone was disturbed most. */
-static void print_figure(unsigned peer, enum shape shape, enum place place)
-{
-    const double *all = costs[peer][shape][place];
-    const double *alone = costs[find_peer("none")][shape][place];
-    const bool in_situ = shape >= ONE_IN_SITU && all != alone;
-    static double valid[ROUNDS_MAX * REPEATS];
-    unsigned count = 0;
-    for (unsigned i = 0; i < rounds * repeats(shape); i++)
-        if (all[i] >= 0 && alone[i] >= 0)
-            valid[count++] = in_situ ? all[i] - alone[i] : all[i];
-    if (!count)
-        return;
-    const double middle = median(valid, count), least = in_situ ? middle : valid[0]; /* sorted now */
-    printf("figure\t%s\t%s\t%s\t%.2f\t%.2f\t%u\n", peers[peer]->name, shape_names[shape], place_names[place],
-           least * ns_of_tick, middle * ns_of_tick, count);
-}
-
-/* ---- instructions --------------------------------------------------------------------------------- */
-
-static uint64_t steps;
-static unsigned stepped_peer;
-static enum shape stepped_shape;
-
-static void count_step(uint64_t ip, void *context)
-{
-    steps++;
-}
-
-static void step_one(void)
-{
-    (stepped_shape == ONE ? peers[stepped_peer]->one
-                          : peers[stepped_peer]->four)(PEER_NUMBER(0, logged[stepped_peer][0]++), 1, NULL);
-}
-
-static uint64_t count_instructions(unsigned peer, enum shape shape)
-{
-    uint64_t least = UINT64_MAX;
-    stepped_peer = peer;
-    stepped_shape = shape;
-    for (unsigned i = 0; i < 3; i++) { /* not the one that changes buffers */
-        steps = 0;
-        host_step(step_one, count_step);
-        least = steps < least ? steps : least;
-    }
-    return least;
-}
-
-static void print_instructions(void)
-{
-    for (unsigned shape = ONE; shape <= FOUR; shape++) {
-        const uint64_t none = count_instructions(find_peer("none"), shape);
-        for (unsigned peer = 0; peer < peer_count; peer++)
-            printf("instructions\t%s\t%s\t%lu\n", peers[peer]->name, shape_names[shape],
-                   count_instructions(peer, shape) - none);
-    }
+    printf("tick\t%.6f\n", (double)(nanoseconds() - first) / (double)(arch_trace_clock() - first_tick));
 }
 
 /* ---- main ----------------------------------------------------------------------------------------- */
+
+static void print_costs(unsigned peer, enum shape shape, enum place place)
+{
+    printf("cost\t%s\t%s\t%s", peers[peer]->name, shape_names[shape], place_names[place]);
+    for (unsigned i = 0; i < rounds * repeats(shape); i++)
+        printf("\t%.2f", costs[peer][shape][place][i]);
+    printf("\n");
+}
 
 static void load(const char *path)
 {
@@ -383,8 +289,7 @@ int main(int count, char **arguments)
     for (unsigned peer = 0; peer < peer_count; peer++)
         for (unsigned shape = 0; shape < SHAPES; shape++)
             for (unsigned place = 0; place < PLACES; place++)
-                print_figure(peer, shape, place);
-    print_instructions();
+                print_costs(peer, shape, place);
     end(arguments[1]);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/ask.h (x86_64 Linux) - threads stopped by a signal, and stores that depend on the CPU, for
+/* port/ask.h (x86_64 Linux) - stores that depend on the CPU, for
  * tests/peers/ask.c. */
 #ifndef PORT_ASK_H
 #define PORT_ASK_H
@@ -8,13 +8,6 @@
 #include <signal.h>
 #include <sys/rseq.h>
 #include <trace/ring/restart.h>
-#include <ucontext.h>
-
-/* Where the thread goes on, from the third argument of a signal's handler. */
-static inline uint64_t port_host_ip(const void *context)
-{
-    return (uint64_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-}
 
 /* Stores 0, if the thread runs on that CPU: no block that is running there has read the word before. */
 static inline bool port_host_clear_on(uint32_t cpu, uint64_t *word)

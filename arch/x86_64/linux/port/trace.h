@@ -2,8 +2,8 @@
 /*
  * port/trace.h (x86_64 Linux) - the logging path in programs of Linux; contract in <arch/trace.h>.
  *
- * The process has a ring for each CPU (tests/peers/rings.c). Linux keeps the number of a thread's CPU in the
- * thread's struct rseq, which the C library registers, at the same distance from FS base in all threads.
+ * The process has a ring for each CPU (tests/peers/peer_tarn.c). Linux keeps the number of a thread's CPU in
+ * the thread's struct rseq, which the C library registers, at the same distance from FS base in all threads.
  *
  * The functions here that are not in the contract serve the part that Tarn's kernel has in Tarn
  * (tests/peers/ask.c).
@@ -18,7 +18,6 @@ extern struct trace_info host_info;
 extern char *host_rings[TRACE_CPUS_MAX]; /* each one's first buffer, as THREAD_BLOCK_RING of a thread block */
 extern char *host_first_ring;            /* CPU 0's */
 extern int64_t host_area;                /* from FS base to the thread's struct rseq */
-extern uint64_t host_restarts;           /* of blocks */
 void host_context(struct trace_context *context);
 
 static inline const struct trace_info *arch_trace_info(void)

@@ -5,8 +5,8 @@
  * A block is a critical section of rseq(2). It stores the address of its descriptor into the thread's struct
  * rseq; the section begins with the next instruction and ends behind the index store. If the thread is
  * preempted, migrates or gets a signal in between, Linux continues it at the section's abort address, which
- * must follow a signature. That address lies before the block's begin: the block counts a restart and begins
- * again. Nothing ends the section, because Linux ignores a descriptor whose section the thread has left.
+ * must follow a signature. That address lies before the block's begin: it begins again. Nothing ends the
+ * section, because Linux ignores a descriptor whose section the thread has left.
  *
  * No instruction may lie between that store and the section: a signal there would make Linux forget the
  * descriptor.
@@ -35,7 +35,7 @@ _Static_assert(RSEQ_SIG == 0x53053053, "written out in PORT_HOST_ABORT");
  * data in the 128 bytes below its stack. */
 #define PORT_TRACE_ASK            \
     "leaq -128(%%rsp), %%rsp\n\t" \
-    "call port_host_ask\n\t" PORT_HOST_ABORT "lock incq host_restarts(%%rip)"
+    "call port_host_ask\n\t" PORT_HOST_ABORT
 #define PORT_TRACE_RING                     \
     "movq host_area(%%rip), %%rax\n\t"      \
     "leaq host_rings(%%rip), %[ring]\n\t"   \
