@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export.h - writes a trace in the formats of other tools, each in one walk.
+ * export.h - writes a trace in the formats of other tools.
  *
- * tables.c writes the relations (relation/relation.h) that have rows; parquet.c, all. chrome.c and perfetto.c
- * write lanes of a picture (tracks.h). Readers of the Common Trace Format need no export: the trace directory
- * is in that format.
+ * tables.c writes the relations (relation/relation.h) that have rows; as Parquet, all. chrome.c and
+ * perfetto.c write lanes of a picture in one walk (tracks.h). Readers of the Common Trace Format need no
+ * export: the trace directory is in that format.
  *
  * CSV is a directory with a file for each relation: comma-separated values as in RFC 4180. The first line has
  * the names of the columns, and texts with commas, quotes or line ends are quoted. Addresses and masks are

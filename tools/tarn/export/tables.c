@@ -1,34 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tables.c - CSV and SQLite: the relations that have rows, all in one walk; see export.h.
+ * tables.c - CSV, SQLite, Parquet: the relations, one after another, each by a query; see export.h.
  *
- * A relation's file or table is made with its first row.
+ * DuckDB writes Parquet files from its table functions (sql/duck.h).
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/resource.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <tools/tarn/export/export.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/print/print_value.h>
-#include <tools/tarn/sql/database.h>
+#include <tools/tarn/sql/duck.h>
 
 struct tables {
     struct database database;
+    struct duck *duck; /* NULL: SQLite */
     const char *output;
-    bool is_csv, has_failed; /* has_failed: FAIL says why */
     struct fail *fail;
-};
-
-struct relation_table {
-    struct relation_sink sink; /* first */
-    struct tables *tables;
-    bool is_made;
-    struct out out;       /* of CSV: the file */
-    char path[PATH_MAX];  /* of that */
-    sqlite3_stmt *insert; /* of SQLite */
+    /* Writes the rows of SELECT under NAME. *HAS_ROWS: false, it left nothing. */
+    bool (*write)(struct tables *tables, const char *name, const char *select, bool *has_rows);
 };
 
 static bool refuse(const struct tables *tables, const char *path, const char *why)
@@ -50,190 +41,147 @@ static bool run(struct tables *tables, char *sql)
     return ok;
 }
 
+static bool make_directory(struct tables *tables)
+{
+    return mkdir(tables->output, 0777) == 0 || refuse(tables, tables->output, strerror(errno));
+}
+
 /* ---- CSV ---- */
 
 /* BEFORE: a comma, or the end of the last line; 0: the file begins. */
-static void put_value(struct out *out, char before, struct value value)
+static void put_text(struct out *out, char before, const char *text, size_t length)
 {
-    size_t length = value.kind == VALUE_TEXT ? value.length : 0;
-    char *at = out_reserve(out, 2 * length + PUT_NUMBER_MAX + 4);
+    char *at = out_reserve(out, 2 * length + 4);
 
     if (before != '\0')
         *at++ = before;
-    if (value.kind == VALUE_TEXT)
-        at = put_csv_text(at, value.text, length);
-    else if (value.kind == VALUE_SIGNED)
-        at = put_signed(at, (int64_t)value.number);
-    else if (value.kind == VALUE_HEX)
-        at = put_hex(at, value.number, hex_lower);
-    else if (value.kind == VALUE_UNSIGNED)
-        at = put_unsigned(at, value.number);
-    out_commit(out, at);
+    out_commit(out, put_csv_text(at, text, length));
 }
 
-static bool open_file(const struct tables *tables, const char *name, struct out *out, char path[PATH_MAX])
+/* TYPE: its first letter. */
+static void put_cell(struct out *out, char before, sqlite3_value *value, char type)
 {
-    if (strchr(name, '/') != NULL)
-        return fail_set(tables->fail, "event '%s': its name cannot be a file name", name);
-    snprintf(path, PATH_MAX, "%s/%s.csv", tables->output, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return refuse(tables, path, strerror(errno));
-    out_open(out, fd, 0);
-    return true;
+    const uint64_t number = (uint64_t)sqlite3_value_int64(value);
+    char *at;
+
+    if (sqlite3_value_type(value) != SQLITE_INTEGER) {
+        put_text(out, before, (const char *)sqlite3_value_text(value), (size_t)sqlite3_value_bytes(value));
+        return;
+    }
+    at = out_reserve(out, PUT_NUMBER_MAX + 1);
+    *at++ = before;
+    out_commit(out, type == 'H'   ? put_hex(at, number, hex_lower)
+                    : type == 'U' ? put_unsigned(at, number)
+                                  : put_signed(at, (int64_t)number));
 }
 
-static bool close_file(const struct tables *tables, struct out *out, const char *path)
+static bool write_rows(struct tables *tables, sqlite3_stmt *statement, const char *path)
 {
-    put_value(out, '\n', (struct value){.kind = VALUE_NULL});
-    return out_close_file(out, path) || refuse(tables, path, strerror(errno));
-}
-
-/* Writes the rows of SELECT: a number, an address, then texts. */
-static bool write_places(struct tables *tables, const char *select)
-{
-    sqlite3_stmt *statement = NULL;
-    char path[PATH_MAX];
+    const int columns = sqlite3_column_count(statement), fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    char *types = alloc_zero((size_t)columns, 1);
     struct out out;
+    int status = SQLITE_ROW;
 
-    if (sqlite3_prepare_v2(tables->database.sqlite, select, -1, &statement, NULL) != SQLITE_OK)
-        return refuse_sql(tables);
-    if (!open_file(tables, "place", &out, path)) {
-        sqlite3_finalize(statement);
-        return false;
+    out_open(&out, fd, 0);
+    for (int c = 0; c < columns; c++) {
+        const char *name = sqlite3_column_name(statement, c), *type = sqlite3_column_decltype(statement, c);
+
+        put_text(&out, c > 0 ? ',' : '\0', name, strlen(name));
+        types[c] = type != NULL ? *type : '\0';
     }
-    for (int c = 0; c < sqlite3_column_count(statement); c++)
-        put_value(&out, c > 0 ? ',' : '\0', value_text(sqlite3_column_name(statement, c)));
-    while (sqlite3_step(statement) == SQLITE_ROW) {
-        put_value(&out, '\n', VALUE_NUMBER((uint64_t)sqlite3_column_int64(statement, 0)));
-        put_value(&out, ',', VALUE_OF(VALUE_HEX, sqlite3_column_int64(statement, 1)));
-        for (int c = 2; c < sqlite3_column_count(statement); c++)
-            put_value(&out, ',', value_text((const char *)sqlite3_column_text(statement, c)));
-    }
+    for (; status == SQLITE_ROW && !out.failed; status = sqlite3_step(statement))
+        for (int c = 0; c < columns; c++)
+            put_cell(&out, c > 0 ? ',' : '\n', sqlite3_column_value(statement, c), types[c]);
+    put_text(&out, '\n', NULL, 0);
+    free(types);
+    if (!out_close_file(&out, path))
+        return refuse(tables, path, strerror(errno));
+    return status == SQLITE_DONE || refuse_sql(tables);
+}
+
+static bool write_csv(struct tables *tables, const char *name, const char *select, bool *has_rows)
+{
+    char *path = sqlite3_mprintf("%s/%s.csv", tables->output, name);
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(tables->database.sqlite, select, -1, &statement, NULL);
+    bool ok;
+
+    if (status == SQLITE_OK)
+        status = sqlite3_step(statement);
+    *has_rows = status == SQLITE_ROW;
+    ok = *has_rows ? write_rows(tables, statement, path) : status == SQLITE_DONE || refuse_sql(tables);
     sqlite3_finalize(statement);
-    return close_file(tables, &out, path);
-}
-
-/* ---- rows of relations ---- */
-
-static bool make_file(struct relation_table *table)
-{
-    const struct relation *relation = table->sink.relation;
-
-    if (!open_file(table->tables, relation->name, &table->out, table->path))
-        return false;
-    for (unsigned c = 0; c < relation->column_count && relation->columns[c].parameter == 0; c++)
-        put_value(&table->out, c > 0 ? ',' : '\0', value_text(relation->columns[c].name));
-    return true;
-}
-
-/* The columns are those of SELECT *, which leaves out the parameters: they come last. */
-static bool make_table(struct relation_table *table)
-{
-    struct tables *tables = table->tables;
-    const struct relation *relation = table->sink.relation;
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-
-    sqlite3_str_appendf(sql, "INSERT INTO out.\"%w\" VALUES (?", relation->name);
-    for (unsigned c = 1; c < relation->column_count && relation->columns[c].parameter == 0; c++)
-        sqlite3_str_appendall(sql, ", ?");
-    sqlite3_str_appendall(sql, ")");
-    char *insert = sqlite3_str_finish(sql);
-    bool ok = run(tables, sqlite3_mprintf("CREATE TABLE out.\"%w\" AS SELECT * FROM main.\"%w\" LIMIT 0",
-                                          relation->name, relation->name)) &&
-              (sqlite3_prepare_v2(tables->database.sqlite, insert, -1, &table->insert, NULL) == SQLITE_OK ||
-               refuse_sql(tables));
-    sqlite3_free(insert);
+    sqlite3_free(path);
     return ok;
 }
 
-/* SQLite's integers are signed: an address from 2^63 on is the negative number with the same bits. Texts of a
- * row may share a buffer. */
-static void bind_value(sqlite3_stmt *insert, int place, struct value value)
+/* ---- SQLite, Parquet ---- */
+
+static bool write_sqlite(struct tables *tables, const char *name, const char *select, bool *has_rows)
 {
-    if (value.kind == VALUE_TEXT)
-        sqlite3_bind_text(insert, place, value.text, (int)value.length, SQLITE_TRANSIENT);
-    else if (value.kind == VALUE_NULL)
-        sqlite3_bind_null(insert, place);
-    else
-        sqlite3_bind_int64(insert, place, (sqlite3_int64)value.number);
+    sqlite3_stmt *statement = NULL;
+    bool ok = run(tables, sqlite3_mprintf("CREATE TABLE out.\"%w\" AS %s", name, select));
+    char *first = sqlite3_mprintf("SELECT 1 FROM out.\"%w\"", name);
+
+    *has_rows = ok && sqlite3_prepare_v2(tables->database.sqlite, first, -1, &statement, NULL) == SQLITE_OK &&
+                sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_finalize(statement);
+    sqlite3_free(first);
+    return ok && (*has_rows || run(tables, sqlite3_mprintf("DROP TABLE out.\"%w\"", name)));
 }
 
-static bool insert_row(const struct relation_table *table)
+static bool write_parquet(struct tables *tables, const char *name, const char *select, bool *has_rows)
 {
-    int status = sqlite3_step(table->insert);
+    char *sql = sqlite3_mprintf("COPY (%s) TO '%q/%q.parquet' (FORMAT parquet, COMPRESSION zstd)", select,
+                                tables->output, name);
+    bool ok = duck_run(tables->duck, sql, NULL, NULL, tables->fail);
 
-    sqlite3_reset(table->insert);
-    return status == SQLITE_DONE || refuse_sql(table->tables);
-}
-
-static void take_row(struct relation_sink *self, const struct relation_row *row)
-{
-    struct relation_table *table = OUTER(self, struct relation_table, sink);
-    struct tables *tables = table->tables;
-    const struct relation *relation = self->relation;
-
-    if (!table->is_made && !tables->has_failed) {
-        tables->has_failed = !(tables->is_csv ? make_file : make_table)(table);
-        table->is_made = !tables->has_failed;
-    }
-    if (tables->has_failed)
-        return;
-    for (unsigned c = 0; c < relation->column_count && relation->columns[c].parameter == 0; c++) {
-        struct value value =
-            value_plain(&tables->database.source.trace->schema, relation_value(row, &relation->columns[c]));
-
-        if (!tables->is_csv)
-            bind_value(table->insert, (int)c + 1, value);
-        else
-            put_value(&table->out, c > 0 ? ',' : '\n', value);
-    }
-    tables->has_failed = tables->is_csv ? table->out.failed && !refuse(tables, table->path, strerror(errno))
-                                        : !insert_row(table);
-}
-
-static bool end_table(struct relation_table *table)
-{
-    sqlite3_finalize(table->insert);
-    return !table->is_made || !table->tables->is_csv || close_file(table->tables, &table->out, table->path);
+    *has_rows = true;
+    sqlite3_free(sql);
+    return ok;
 }
 
 /* ---- all ---- */
 
-/* Makes the table of the symbols of addresses in events, and a view of all events. */
-static bool add_places(struct tables *tables, const struct relation_table *made)
+/* Writes the relations; adds to PLACES queries for addresses in events, and to VIEW those for all events. */
+static bool write_relations(struct tables *tables, sqlite3_str *places, sqlite3_str *view)
 {
     const struct catalog *catalog = &tables->database.catalog;
-    sqlite3_str *places = sqlite3_str_new(NULL), *view = sqlite3_str_new(NULL);
+    bool ok = true, has_rows;
 
-    for (unsigned i = catalog->own; i < catalog->count; i++) {
+    for (unsigned i = 0; i < catalog->count && ok; i++) {
         const struct relation *relation = &catalog->relations[i];
+        bool is_event = relation->source == SOURCE_EVENT;
+        char *select = sqlite3_mprintf("SELECT * FROM \"%w\"", relation->name);
 
-        if (!made[i].is_made)
+        if (strchr(relation->name, '/') != NULL)
+            ok = fail_set(tables->fail, "event '%s': its name cannot be a file name", relation->name);
+        else if (tables->duck != NULL || !is_event || relation->type != NULL)
+            ok = tables->write(tables, relation->name, select, &has_rows);
+        else
+            has_rows = false; /* the others have these rows */
+        sqlite3_free(select);
+        if (!ok || !has_rows || !is_event)
             continue;
         if (relation->ip != NULL)
             sqlite3_str_appendf(places,
-                                "%s SELECT vpid AS pid, ip AS address FROM %s.\"%w\" WHERE vpid NOTNULL",
-                                sqlite3_str_length(places) > 0 ? " UNION" : "",
-                                tables->is_csv ? "main" : "out", relation->name);
+                                "%s SELECT vpid AS pid, ip AS address FROM main.\"%w\" WHERE vpid NOTNULL",
+                                sqlite3_str_length(places) > 0 ? " UNION" : "", relation->name);
         sqlite3_str_appendf(view, "%s SELECT ts, cpu_id, vpid, vtid, procname, %Q AS name FROM \"%w\"",
                             sqlite3_str_length(view) > 0 ? " UNION ALL" : "CREATE VIEW out.event AS",
                             relation->name, relation->name);
     }
-    char *addresses = sqlite3_str_finish(places), *all = sqlite3_str_finish(view);
+    return ok;
+}
+
+static bool write_places(struct tables *tables, const char *addresses)
+{
     char *select = sqlite3_mprintf("SELECT pid, address, symbol(pid, address) AS function, "
                                    "symbol(pid, address, 'executable') AS executable FROM (%s)",
                                    addresses);
-    bool ok = addresses == NULL || (tables->is_csv ? write_places(tables, select)
-                                                   : run(tables, sqlite3_mprintf("CREATE TABLE out.place AS "
-                                                                                 "%s",
-                                                                                 select)));
+    bool has_rows, ok = tables->write(tables, "place", select, &has_rows);
 
-    sqlite3_free(addresses);
     sqlite3_free(select);
-    if (ok && !tables->is_csv && all != NULL)
-        return run(tables, all);
-    sqlite3_free(all);
     return ok;
 }
 
@@ -252,100 +200,78 @@ static bool make_indexes(struct tables *tables)
     return true;
 }
 
-/* No journal is needed: the file is created as a whole, and has no other users meanwhile. CSV needs a file
- * for each relation at once. */
-static bool open_output(struct tables *tables)
+/* No journal is needed: the file is created as a whole, and has no other users meanwhile. */
+static bool open_file(struct tables *tables)
 {
-    struct rlimit files;
-
-    if (!tables->is_csv)
-        return run(tables, sqlite3_mprintf("ATTACH %Q AS out; PRAGMA out.journal_mode = OFF; "
-                                           "PRAGMA out.synchronous = OFF; BEGIN",
-                                           tables->output));
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-    return mkdir(tables->output, 0777) == 0 || refuse(tables, tables->output, strerror(errno));
+    return run(tables, sqlite3_mprintf("ATTACH %Q AS out; PRAGMA out.journal_mode = OFF; "
+                                       "PRAGMA out.synchronous = OFF; BEGIN",
+                                       tables->output));
 }
 
-static bool close_output(struct tables *tables)
+static bool close_file(struct tables *tables)
 {
     int was_moved = 0;
 
-    if (tables->is_csv)
-        return true;
     return make_indexes(tables) && run(tables, sqlite3_mprintf("COMMIT")) &&
            (sqlite3_file_control(tables->database.sqlite, "out", SQLITE_FCNTL_HAS_MOVED, &was_moved) !=
                 SQLITE_OK ||
             !was_moved || refuse(tables, tables->output, "it was removed or replaced meanwhile"));
 }
 
-static void give_final_rows(struct tables *tables, struct relation_table *table)
+/* The first walk reports what is lost; others need not do it again. */
+static bool write_all(struct tables *tables)
 {
-    struct relation_row row = {.item = NULL};
-    bool is_one;
+    const bool is_file = tables->write == write_sqlite;
+    sqlite3_str *places = sqlite3_str_new(NULL), *view = sqlite3_str_new(NULL);
+    bool ok = database_final(&tables->database) != NULL;
 
-    for (uint64_t n = 0;
-         relations_final(&tables->database.relations, table->sink.relation->source, n, &row, &is_one); n++)
-        if (is_one)
-            take_row(&table->sink, &row);
+    tables->database.source.reporter = NULL;
+    ok = ok && (is_file ? open_file : make_directory)(tables) && write_relations(tables, places, view);
+    char *addresses = sqlite3_str_finish(places), *all = sqlite3_str_finish(view);
+    if (ok && tables->duck == NULL && addresses != NULL)
+        ok = write_places(tables, addresses);
+    if (ok && is_file)
+        ok = (all == NULL || run(tables, sqlite3_mprintf("%s", all))) && close_file(tables);
+    sqlite3_free(addresses);
+    sqlite3_free(all);
+    return ok;
 }
 
-static bool write_all(struct tables *tables, struct model *model, struct relation_table *made)
+static bool export_tables(struct tables *tables, const struct scan_source *source, const char **nothing)
 {
-    const struct catalog *catalog = &tables->database.catalog;
-    struct relations *relations = &tables->database.relations;
-    bool ok = true;
+    struct database *database = &tables->database;
+    bool ok = database_open(database, source, tables->fail) &&
+              (tables->duck == NULL || duck_relations(tables->duck, database, tables->fail)) &&
+              write_all(tables);
 
-    for (unsigned i = 0; i < catalog->count; i++) {
-        made[i] = (struct relation_table){.sink = {.relation = &catalog->relations[i], .take = take_row},
-                                          .tables = tables};
-        if (catalog->relations[i].source < SOURCE_STREAMS &&
-            (catalog->relations[i].source != SOURCE_EVENT || catalog->relations[i].type != NULL))
-            relations_add(relations, &made[i].sink);
+    if (database->analysis != NULL) {
+        analyses_finish(&database->analysis, 1);
+        *nothing = analysis_has_nothing(database->analysis);
     }
-    relations_observe(relations);
-    model_walk_trace(model, tables->database.source.reporter, NULL);
-    relations_finish(relations);
-    tables->database.source.reporter = NULL; /* other scans need not report losses again */
-    for (unsigned i = 0; i < catalog->own; i++)
-        if (catalog->relations[i].source >= SOURCE_STREAMS)
-            give_final_rows(tables, &made[i]);
-    for (unsigned i = 0; i < catalog->count; i++)
-        ok = end_table(&made[i]) && ok;
-    return ok && !tables->has_failed && add_places(tables, made);
-}
-
-static bool export_tables(const struct scan_source *source, bool is_csv, const char *output,
-                          const char **nothing, struct fail *fail)
-{
-    struct tables tables = {.output = output, .is_csv = is_csv, .fail = fail};
-    struct database *database = &tables.database;
-    struct model model;
-    struct analysis *analysis = analysis_plain(source->trace, source->filter, source->symbols, &model);
-    bool ok = database_open(database, source, fail) && open_output(&tables);
-    struct relation_table *made = alloc_zero(database->catalog.count, sizeof(*made));
-
-    database_own(database, analysis);
-    database->relations.losses = source->losses;
-    ok = ok && write_all(&tables, &model, made) && close_output(&tables);
+    duck_close(tables->duck);
     database_close(database);
-    analyses_finish(&analysis, 1);
-    *nothing = analysis_has_nothing(analysis);
-    analysis_free(analysis);
-    model_close(&model);
-    free(made);
     return ok;
 }
 
 bool export_csv(const struct scan_source *source, const char *output, const char **nothing, struct fail *fail)
 {
-    return export_tables(source, true, output, nothing, fail);
+    struct tables tables = {.output = output, .fail = fail, .write = write_csv};
+
+    return export_tables(&tables, source, nothing);
 }
 
 bool export_sqlite(const struct scan_source *source, const char *output, const char **nothing,
                    struct fail *fail)
 {
-    return export_tables(source, false, output, nothing, fail);
+    struct tables tables = {.output = output, .fail = fail, .write = write_sqlite};
+
+    return export_tables(&tables, source, nothing);
+}
+
+bool export_parquet(const struct scan_source *source, const char *output, const char **nothing,
+                    struct fail *fail)
+{
+    struct tables tables = {.duck = duck_open(fail), .output = output, .fail = fail, .write = write_parquet};
+
+    return tables.duck != NULL && export_tables(&tables, source, nothing);
 }

@@ -11,6 +11,14 @@ struct relation_table {
     const struct relation *relation;
 };
 
+/* SQLite takes a type for an integer that has the letters INT; the first one is for `tarn export`. */
+static const char *type_of(const struct relation_column *column)
+{
+    return column->unit == UNIT_NUMBER && column->field != NULL && !column->field->is_signed
+               ? "UNSIGNED INTEGER"
+               : relation_units[column->unit].sqlite_type;
+}
+
 static void *connect_table(struct database *database, void *data, int argc, const char *const *argv,
                            sqlite3_str *sql, char **error)
 {
@@ -19,7 +27,7 @@ static void *connect_table(struct database *database, void *data, int argc, cons
     for (unsigned c = 0; c < relation->column_count; c++)
         sqlite3_str_appendf(
             sql, "%s\"%w\" %s%s", c > 0 ? ", " : "", relation->columns[c].name,
-            relation_units[relation->columns[c].unit].sqlite_type,
+            type_of(&relation->columns[c]),
             relation->columns[c].needs_model || relation->columns[c].parameter != 0 ? " HIDDEN" : "");
     return data;
 }
