@@ -121,7 +121,7 @@ __attribute__((cold)) void fault_begun(struct thread *self, const struct fault_r
 __attribute__((cold)) void fault_ended(struct thread *self, const struct fault_request *request,
                                        uint32_t kind, uint64_t since, bool from_kernel)
 {
-    if (!from_kernel)
+    if (!from_kernel && this_cpu()->profile.window)
         profile_close_window();
     const uint64_t logged = trace_fault_exit(request->address, arch_clock() - since, kind, self->tid);
     if (ROUTINES_ON())
