@@ -21,11 +21,11 @@ def check_flags(page, view, lines):
     middle, count = len(lines) // 2, 20000
     begin, end = lines[middle][0], lines[middle + count][0]
     kinds = {event["index"]: event["name"] for event in view.ask("trace")["events"] if event["name"] in ("sched_switch", "syscall_entry")}
-    cpus = {cpu["rank"]: f"cpu {cpu['cpu']}" for cpu in view.ask("trace")["cpus"]}
+    cpus = {f"c{cpu['rank']}": f"cpu {cpu['cpu']}" for cpu in view.ask("trace")["cpus"]}
     told, expected = {}, {}
-    for lane in view.ask(f"lanes?from={begin}&to={end}&width=800&threads=none&events={','.join(map(str, kinds))}")["cpus"]:
+    for lane in view.ask(f"lanes?from={begin}&to={end}&width=800&threads=none&events={','.join(map(str, kinds))}")["lanes"][:len(cpus)]:
         for event, number in zip(lane["flags"][1::3], lane["flags"][2::3]):
-            key = cpus[lane["rank"]], kinds[event]
+            key = cpus[lane["key"]], kinds[event]
             told[key] = told.get(key, 0) + number
     for t, cpu, text in lines:
         name = text.split(":")[0]
@@ -224,17 +224,17 @@ def check_kernel_work(page, view):
     duration, found = view.ask("trace")["duration"], None
     for begin in range(0, duration, duration // 30):
         lanes = view.ask(f"lanes?from={begin}&to={begin + duration // 30}&width=8000")
-        for lane in lanes["cpus"] if lanes["exact"] else []:
-            work = [(box[1] - box[0], lane["rank"], box) for box in boxes_of(lane)
+        for lane in lanes["lanes"] if lanes["exact"] else []:
+            work = [(box[1] - box[0], lane["key"], box) for box in boxes_of(lane)
                     if box[3] == 1 and lanes["looks"][box[2]][4] == "kernel work"]
             found = max([found, *work] if found else work, default=None)
-    length, rank, box = found
+    length, key, box = found
     show(page, box[0] - length // 2, box[1] + length // 2)
     settle(page)
     page.value("""(() => { window.drawn = []; const draw = window.draw = CanvasRenderingContext2D.prototype.fillText;
         CanvasRenderingContext2D.prototype.fillText = function (text, ...place) { window.drawn.push(text); draw.call(this, text, ...place); };
         tarnView.timeline.redraw(); })()""")
-    told = tooltip(page, f"c{rank}", box[0] + length // 2, "kernel work", name="kernel-work")
+    told = tooltip(page, key, box[0] + length // 2, "kernel work", name="kernel-work")
     drawn = page.value("window.drawn")
     e2e.check("idle\n" not in told and "kernel work" in drawn and "idle" not in drawn,
               "what an idle thread does while its CPU is awake is kernel work", (box, told, drawn[:20]))

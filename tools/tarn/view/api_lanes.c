@@ -2,9 +2,9 @@
 /*
  * api_lanes.c - /api/lanes?from=&to=&width=&cpus=&threads=&events=: how to draw the lanes of a range.
  *
- * {from, to, width, exact, cpus: [{rank, title, rows, flags}], threads: [{n, ...}], marks: [{event,
- * rows}], looks, arrows, arrows_dropped, waits, waits_dropped}. Without threads= there are none; at
- * most 1024. marks: of events=; their colours are the page's.
+ * {from, to, width, exact, lanes: [{key, title, rows, flags}, ...], looks, arrows, arrows_dropped, waits,
+ * waits_dropped}. Keys: c and a rank; t and a thread, of threads= (none without it, at most 1024); m and an
+ * event type, of events=, whose colour is the page's.
  *
  * rows: [[gap, length, look, merged, ...], ...], of states or a CPU, then of each depth of calls; gap: since
  * the end of the box before, or the trace's start. A range of up to 400000 events is exact. merged > 1: so
@@ -50,14 +50,21 @@ static void add_box(struct painter *self, const struct look *look, const struct 
     writer->end = end;
 }
 
+static void open_lane(struct json *json, char letter, uint32_t number)
+{
+    char key[PUT_NUMBER_MAX + 2] = {letter};
+
+    *put_unsigned(key + 1, number) = '\0';
+    json_add(json, "{key:%s", key);
+}
+
 static void add_lane(struct writer *writer, struct paint *paint, const struct lane *lane)
 {
     const struct lane_flag *flag = (const struct lane_flag *)lane->flags.bytes;
     struct json *json = writer->json;
 
-    json_add(json, lane->is_cpu ? "{rank:%u title:%s" : "{n:%u title:%s", lane->number,
-             paint_title(paint, lane));
-    json_add(json, "rows:[");
+    open_lane(json, lane->is_cpu ? 'c' : 't', lane->number);
+    json_add(json, "title:%s rows:[", paint_title(paint, lane));
     for (uint32_t row = 0; row <= lane->depth; row++) {
         writer->ticks = writer->end = 0;
         json_add(json, "[");
@@ -72,12 +79,12 @@ static void add_lane(struct writer *writer, struct paint *paint, const struct la
 
 static void add_marks(struct writer *writer, struct paint *paint)
 {
-    json_add(writer->json, "marks:[");
     for (uint32_t type = 0; type < paint->lanes->type_count; type++) {
         if (paint->lanes->counts[type] == NULL)
             continue;
         writer->ticks = writer->end = 0;
-        json_add(writer->json, "{event:%u rows:[[", type);
+        open_lane(writer->json, 'm', type);
+        json_add(writer->json, "rows:[[");
         paint_mark(paint, type, 0, &writer->painter);
         json_add(writer->json, "]]}");
     }
@@ -147,14 +154,10 @@ static void add_all(const struct view *view, const struct range *range, const st
     struct paint paint;
 
     paint_open(&paint, view, lanes);
-    json_add(json, "from:%lu to:%lu width:%u exact:%d cpus:[", range->from, range->to, lanes->width,
+    json_add(json, "from:%lu to:%lu width:%u exact:%d lanes:[", range->from, range->to, lanes->width,
              lanes->is_exact);
-    for (uint32_t i = 0; i < lanes->cpu_count; i++)
-        add_lane(&writer, &paint, &lanes->cpus[i]);
-    json_add(json, "] threads:[");
-    for (uint32_t i = 0; i < lanes->thread_count; i++)
-        add_lane(&writer, &paint, &lanes->threads[i]);
-    json_add(json, "]");
+    for (uint32_t i = 0; i < lanes->count; i++)
+        add_lane(&writer, &paint, &lanes->all[i]);
     add_marks(&writer, &paint);
     add_looks(&paint, json);
     add_links(&paint, json);

@@ -34,20 +34,16 @@ static void ask_for_lanes(struct draw *draw)
 /* Rows that end below the bottom get no height. */
 static void place_rows(struct draw *draw)
 {
-    const struct lanes *lanes = &draw->lanes;
     uint32_t y = 0, bottom = (uint32_t)fmax(0, draw->bottom - draw_above(draw));
 
-    draw->places = lanes_places(lanes, index_thread_count(&draw->view->index));
     for (size_t i = 0; i < layout_count(&draw->layout); i++) {
         struct layout_row *row = layout_row(&draw->layout, i);
-        uint32_t height = LAYOUT_CPU, place, depth;
+        const struct lane *lane = lane_of_row(draw, row);
+        uint32_t height = LAYOUT_CPU, depth = lane != NULL ? lane->depth : 0;
 
-        if (row->kind == LAYOUT_OF_THREAD) {
-            place = draw->places[row->number];
-            depth = place < lanes->thread_count ? lanes->threads[place].depth : 0;
+        if (row->kind == LAYOUT_OF_THREAD)
             height = LAYOUT_STRIP + 2 * DRAW_PADDING +
                      LAYOUT_CALL * (depth < DRAW_DEPTH_MAX ? depth : DRAW_DEPTH_MAX);
-        }
         row->y = y;
         row->height = y + height <= bottom ? height : 0;
         y += row->height;
@@ -307,7 +303,6 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
         close_picture(&draw);
     }
     paint_close(&draw.paint);
-    free(draw.places);
     free(draw.marked);
     layout_close(&draw.layout);
     lanes_free(&draw.lanes);

@@ -229,14 +229,13 @@ void draw_lanes(struct draw *draw)
     for (size_t i = 0; i < layout_count(&draw->layout); i++) {
         const struct layout_row *row = layout_row(&draw->layout, i);
         bool is_cpu = row->kind == LAYOUT_OF_CPU;
-        uint32_t place = is_cpu ? row->number : draw->places[row->number];
 
-        if (row->height == 0 || place >= (is_cpu ? draw->lanes.cpu_count : draw->lanes.thread_count))
+        if (row->height == 0 || lane_of_row(draw, row) == NULL)
             continue;
         draw->top = top + row->y;
         draw->top += is_cpu ? 0 : DRAW_PADDING;
         label_lane(draw, row);
-        draw_lane(draw, is_cpu ? &draw->lanes.cpus[place] : &draw->lanes.threads[place]);
+        draw_lane(draw, lane_of_row(draw, row));
         bottom = top + row->y + row->height;
         if (!is_cpu)
             draw_box(draw, 0, bottom - 1, draw->right, 1, STYLE_LINE, NULL);

@@ -16,7 +16,6 @@ struct draw {
     struct lanes lanes;
     struct layout layout;
     struct paint paint;
-    uint32_t *places;                /* the lane of each thread */
     double left, top, right, bottom; /* of the lanes, in pixels; top moves down while they are drawn */
     double legend;                   /* its height */
     uint32_t marks[STYLE_MARKS];     /* event types */
@@ -37,6 +36,11 @@ static inline double draw_x(const struct draw *draw, uint64_t ticks)
 
     return draw->left +
            (double)(ticks - lanes->from) * (draw->right - draw->left) / (double)(lanes->to - lanes->from);
+}
+
+static inline const struct lane *lane_of_row(const struct draw *draw, const struct layout_row *row)
+{
+    return (row->kind == LAYOUT_OF_CPU ? draw->lanes.cpus : draw->lanes.threads)[row->number];
 }
 
 /* The height of all above the lanes: title, time axis, rows of marks. */

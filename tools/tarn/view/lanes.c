@@ -16,20 +16,20 @@ uint32_t lanes_cpu(const struct view *view, uint32_t rank)
             return cpu;
 }
 
-static struct lane *choose(const bool *wanted, uint32_t count, bool are_cpus, uint32_t *chosen)
+/* Gives a lane to each that is wanted. Returns them by number. */
+static struct lane **choose(struct lanes *lanes, const bool *wanted, uint32_t count, bool are_cpus)
 {
-    struct lane *lanes;
+    struct lane **chosen = alloc_zero(count + 1, sizeof(struct lane *));
 
-    *chosen = 0;
-    for (uint32_t i = 0; i < count; i++)
-        *chosen += wanted == NULL || wanted[i];
-    if (*chosen > LANES_MAX)
-        *chosen = LANES_MAX;
-    lanes = alloc_zero(*chosen + 1, sizeof(*lanes));
-    for (uint32_t i = 0, place = 0; i < count && place < *chosen; i++)
-        if (wanted == NULL || wanted[i])
-            lanes[place++] = (struct lane){.number = i, .is_cpu = are_cpus};
-    return lanes;
+    for (uint32_t i = 0, left = LANES_MAX; i < count && left > 0; i++) {
+        if (wanted != NULL && !wanted[i])
+            continue;
+        chosen[i] = &lanes->all[lanes->count++];
+        chosen[i]->number = i;
+        chosen[i]->is_cpu = are_cpus;
+        left--;
+    }
+    return chosen;
 }
 
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads,
@@ -40,19 +40,11 @@ void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, c
     for (uint32_t i = 0; i < lanes->type_count; i++)
         if (marked != NULL && marked[i])
             lanes->counts[i] = alloc_zero(lanes->width, sizeof(double));
-    lanes->cpus = choose(cpus, lanes_cpu_count(view), true, &lanes->cpu_count);
-    lanes->threads = choose(threads, index_thread_count(&view->index), false, &lanes->thread_count);
-}
-
-uint32_t *lanes_places(const struct lanes *lanes, uint32_t count)
-{
-    uint32_t *places = alloc_zero(count + 1, sizeof(*places));
-
-    memset(places, 0xff, (count + 1) * sizeof(*places));
-    for (uint32_t i = 0; i < lanes->thread_count; i++)
-        if (lanes->threads[i].number < count)
-            places[lanes->threads[i].number] = i;
-    return places;
+    lanes->cpu_count = lanes_cpu_count(view);
+    lanes->thread_count = index_thread_count(&view->index);
+    lanes->all = alloc_zero(2 * LANES_MAX, sizeof(lanes->all[0]));
+    lanes->cpus = choose(lanes, cpus, lanes->cpu_count, true);
+    lanes->threads = choose(lanes, threads, lanes->thread_count, false);
 }
 
 void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t end, uint64_t events)
@@ -76,23 +68,18 @@ void lanes_find(struct lanes *lanes, const struct view *view)
         lanes_sum(lanes, view);
 }
 
-static void free_lanes(struct lane *lanes, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        free(lanes[i].boxes.bytes);
-        for (uint32_t depth = 0; depth < lanes[i].depth; depth++)
-            free(lanes[i].calls[depth].bytes);
-        free(lanes[i].flags.bytes);
-    }
-    free(lanes);
-}
-
 void lanes_free(struct lanes *lanes)
 {
-    free_lanes(lanes->cpus, lanes->cpu_count);
-    free_lanes(lanes->threads, lanes->thread_count);
+    for (struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++) {
+        for (uint32_t row = 0; row <= lane->depth; row++)
+            free(lane->rows[row].out.bytes);
+        free(lane->flags.bytes);
+    }
     for (uint32_t i = 0; i < lanes->type_count; i++)
         free(lanes->counts[i]);
+    free(lanes->all);
+    free(lanes->cpus);
+    free(lanes->threads);
     free(lanes->counts);
     free(lanes->arrows.bytes);
     free(lanes->waits.bytes);
@@ -103,13 +90,6 @@ void lanes_free(struct lanes *lanes)
 static bool is_alike(const struct lane_box *a, const struct lane_box *b)
 {
     return a->what == b->what && a->kind == b->kind && a->detail == b->detail;
-}
-
-void boxes_open(struct boxes *boxes, struct buffer *out, uint64_t pixel)
-{
-    memset(boxes, 0, sizeof(*boxes));
-    boxes->out = out;
-    boxes->pixel = pixel;
 }
 
 static void put_dust(struct boxes *boxes)
@@ -126,7 +106,7 @@ static void put_dust(struct boxes *boxes)
     box.begin = boxes->narrow_boxes.begin;
     box.end = boxes->narrow_boxes.end;
     box.merged = boxes->narrow_boxes.merged;
-    buffer_add(boxes->out, &box, sizeof(box));
+    buffer_add(&boxes->out, &box, sizeof(box));
     boxes->narrow_boxes.merged = 0;
     boxes->kind_count = 0;
 }
@@ -153,10 +133,10 @@ static void add_kind(struct boxes *boxes, const struct lane_box *box)
     boxes->kinds[least].ticks = ticks;
 }
 
-static void add_dust(struct boxes *boxes, const struct lane_box *box)
+static void add_dust(struct boxes *boxes, const struct lane_box *box, uint64_t pixel)
 {
-    if (boxes->narrow_boxes.merged != 0 && (box->begin - boxes->narrow_boxes.begin >= boxes->pixel ||
-                                            box->begin - boxes->narrow_boxes.end >= boxes->pixel))
+    if (boxes->narrow_boxes.merged != 0 &&
+        (box->begin - boxes->narrow_boxes.begin >= pixel || box->begin - boxes->narrow_boxes.end >= pixel))
         put_dust(boxes);
     if (boxes->narrow_boxes.merged == 0)
         boxes->narrow_boxes.begin = box->begin;
@@ -165,20 +145,20 @@ static void add_dust(struct boxes *boxes, const struct lane_box *box)
     add_kind(boxes, box);
 }
 
-static void put_last(struct boxes *boxes)
+static void put_last(struct boxes *boxes, uint64_t pixel)
 {
     if (boxes->last.merged == 0)
         return;
-    if (boxes->last.end - boxes->last.begin < boxes->pixel) {
-        add_dust(boxes, &boxes->last);
+    if (boxes->last.end - boxes->last.begin < pixel) {
+        add_dust(boxes, &boxes->last, pixel);
     } else {
         put_dust(boxes);
-        buffer_add(boxes->out, &boxes->last, sizeof(boxes->last));
+        buffer_add(&boxes->out, &boxes->last, sizeof(boxes->last));
     }
     boxes->last.merged = 0;
 }
 
-void boxes_add(struct boxes *boxes, const struct lane_box *box)
+void boxes_add(struct boxes *boxes, const struct lane_box *box, uint64_t pixel)
 {
     if (box->end <= box->begin)
         return;
@@ -186,13 +166,13 @@ void boxes_add(struct boxes *boxes, const struct lane_box *box)
         boxes->last.end = box->end;
         return;
     }
-    put_last(boxes);
+    put_last(boxes, pixel);
     boxes->last = *box;
     boxes->last.merged = 1;
 }
 
-void boxes_close(struct boxes *boxes)
+void boxes_close(struct boxes *boxes, uint64_t pixel)
 {
-    put_last(boxes);
+    put_last(boxes, pixel);
     put_dust(boxes);
 }

@@ -41,14 +41,35 @@ struct lane_flag {
     uint32_t type, count;
 };
 
+/*
+ * A row of boxes in order of time. Adjacent boxes with the same content become one. Boxes narrower than a
+ * pixel are collected until they fill one, and then become a box of the kind that has most of the time.
+ */
+#define BOXES_KINDS 8u /* that compete for a pixel */
+
+struct boxes {
+    struct buffer out;            /* struct lane_box */
+    struct lane_box last;         /* may still grow; merged is 0: none */
+    struct lane_box narrow_boxes; /* the collected small boxes: begin, end and number; merged is 0: none */
+    struct {
+        struct lane_box box;
+        uint64_t ticks;
+    } kinds[BOXES_KINDS]; /* the kinds in `narrow_boxes` */
+    uint32_t kind_count;
+};
+
+/* BOX must not begin before the end of the last one. PIXEL: its ticks. */
+void boxes_add(struct boxes *boxes, const struct lane_box *box, uint64_t pixel);
+void boxes_close(struct boxes *boxes, uint64_t pixel);
+
 struct lane {
     uint32_t number; /* rank, or thread */
     bool is_cpu;
-    struct buffer boxes; /* struct lane_box */
-    /* exact */
-    struct buffer calls[MODEL_DEPTH_MAX]; /* struct lane_box, by depth */
-    uint32_t depth;                       /* of its calls */
-    struct buffer flags;                  /* struct lane_flag */
+    struct boxes rows[1 + MODEL_DEPTH_MAX]; /* states, or what a CPU does; if exact, then calls by depth */
+    uint32_t depth;                         /* of its calls */
+    struct buffer flags;                    /* struct lane_flag; if exact */
+    uint64_t arrow;                         /* if exact: time of the last arrow that ends here */
+    uint8_t state; /* of a thread, enum node_kind, at the end of its last box; if not exact */
 };
 
 enum arrow_kind { ARROW_WAKEUP, ARROW_HANDOVER, ARROW_CALL, ARROW_REPLY, ARROW_KINDS };
@@ -73,9 +94,10 @@ struct lanes {
     uint64_t from, to; /* ticks */
     uint32_t width;    /* pixels */
     bool is_exact;
-    struct lane *cpus, *threads;
-    uint32_t cpu_count, thread_count, type_count;
-    struct buffer arrows, waits; /* only if is_exact */
+    struct lane *all; /* the lanes: of CPUs, then of threads */
+    uint32_t count, cpu_count, thread_count, type_count;
+    struct lane **cpus, **threads; /* by rank and by number; NULL: it has no lane */
+    struct buffer arrows, waits;   /* only if is_exact */
     double **counts; /* by event type: events in each pixel, of marked ones, which have flags; others: NULL */
     uint64_t arrows_dropped, waits_dropped;
 };
@@ -100,35 +122,9 @@ void lanes_sum(struct lanes *lanes, const struct view *view);
 /* Counts events, evenly distributed over a time, if their type is marked. */
 void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t end, uint64_t events);
 
-/* Returns the lane of each of COUNT threads by number, or UINT32_MAX. The caller frees it. */
-uint32_t *lanes_places(const struct lanes *lanes, uint32_t count);
-
 static inline size_t lane_count(const struct buffer *buffer, size_t size)
 {
     return buffer->used / size;
 }
-
-/*
- * A row of boxes in order of time. Adjacent boxes with the same content become one. Boxes narrower than a
- * pixel are collected until they fill one, and then become a box of the kind that has most of the time.
- */
-#define BOXES_KINDS 8u /* that compete for a pixel */
-
-struct boxes {
-    struct buffer *out;
-    uint64_t pixel;               /* ticks */
-    struct lane_box last;         /* may still grow; merged is 0: none */
-    struct lane_box narrow_boxes; /* the collected small boxes: begin, end and number; merged is 0: none */
-    struct {
-        struct lane_box box;
-        uint64_t ticks;
-    } kinds[BOXES_KINDS]; /* the kinds in `narrow_boxes` */
-    uint32_t kind_count;
-};
-
-void boxes_open(struct boxes *boxes, struct buffer *out, uint64_t pixel);
-/* it must not begin before the end of the last one */
-void boxes_add(struct boxes *boxes, const struct lane_box *box);
-void boxes_close(struct boxes *boxes);
 
 #endif

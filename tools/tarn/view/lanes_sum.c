@@ -5,7 +5,6 @@
  * The range is split into parts (cover.h). They are added up until they fill a pixel, and then become a box
  * of each lane. A walk to the start of the range finds the state of each thread there.
  */
-#include <stdlib.h>
 #include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
@@ -17,14 +16,13 @@ struct accumulator {
     struct lanes *lanes;
     double pixel;     /* ticks */
     struct tally sum; /* of the parts that are in no box yet */
-    uint8_t *states;  /* by lane of a thread: enum node_kind at the end of the last box */
 };
 
 /* Adds a box with four shares; adjacent ones with the same content become one. */
 static void add_box(struct lane *lane, struct lane_box *box, const uint64_t ticks[4])
 {
-    size_t count = lane_count(&lane->boxes, sizeof(*box));
-    struct lane_box *last = count > 0 ? (struct lane_box *)lane->boxes.bytes + count - 1 : NULL;
+    struct buffer *boxes = &lane->rows[0].out;
+    struct lane_box *last = boxes->used > 0 ? (struct lane_box *)(boxes->bytes + boxes->used) - 1 : NULL;
 
     for (int kind = 0; kind < 4; kind++) {
         double share = 100.0 * (double)ticks[kind] / (double)(box->end - box->begin) + 0.5;
@@ -34,7 +32,7 @@ static void add_box(struct lane *lane, struct lane_box *box, const uint64_t tick
     if (last != NULL && last->what == box->what && last->merged == box->merged)
         last->end = box->end;
     else
-        buffer_add(&lane->boxes, box, sizeof(*box));
+        buffer_add(boxes, box, sizeof(*box));
 }
 
 static void add_cpu(struct lane *lane, const struct tally_cpu *cpu, struct lane_box box)
@@ -61,17 +59,21 @@ static void add_thread(struct lane *lane, const struct tally_thread *thread, str
             box.what = (uint32_t)kind - NODE_READY + MODEL_READY;
         }
     add_box(lane, &box, thread->ticks);
+    lane->state = thread->last;
 }
 
 /* All threads with lanes are in the sum, because one that stays in its state is in no part. */
 static void begin_boxes(struct accumulator *accumulator, uint64_t begin)
 {
-    tally_begin(&accumulator->sum, begin);
-    for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++) {
-        struct tally_thread *thread =
-            tally_add_thread(&accumulator->sum, accumulator->lanes->threads[i].number);
+    const struct lanes *lanes = accumulator->lanes;
 
-        thread->last = accumulator->states[i];
+    tally_begin(&accumulator->sum, begin);
+    for (const struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++) {
+        struct tally_thread *thread = lane->is_cpu ? NULL : tally_add_thread(&accumulator->sum, lane->number);
+
+        if (thread == NULL)
+            continue;
+        thread->last = lane->state;
         thread->until = begin;
     }
 }
@@ -85,15 +87,11 @@ static void end_boxes(struct accumulator *accumulator, uint64_t end)
     if (end <= sum->begin)
         return;
     tally_extend(sum, end);
-    for (uint32_t i = 0; i < lanes->cpu_count; i++)
-        if (lanes->cpus[i].number < sum->cpu_count)
-            add_cpu(&lanes->cpus[i], &sum->cpus[lanes->cpus[i].number], box);
-    for (uint32_t i = 0; i < lanes->thread_count; i++) {
-        const struct tally_thread *thread = &sum->threads[lanes->threads[i].number];
-
-        add_thread(&lanes->threads[i], thread, box);
-        accumulator->states[i] = thread->last;
-    }
+    for (struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++)
+        if (!lane->is_cpu)
+            add_thread(lane, &sum->threads[lane->number], box);
+        else if (lane->number < sum->cpu_count)
+            add_cpu(lane, &sum->cpus[lane->number], box);
     for (uint32_t type = 0; type < lanes->type_count; type++)
         if (sum->events[type] != 0)
             lanes_count(lanes, type, sum->begin, end, sum->events[type]);
@@ -109,21 +107,24 @@ static void take(struct cover *cover, uint64_t end)
 }
 
 /* Notes the state of each thread when the range begins. */
-static void note_states(struct accumulator *accumulator, const struct index *index, uint64_t from)
+static void note_states(struct lanes *lanes, const struct view *view)
 {
-    const struct lanes *lanes = accumulator->lanes;
     struct model model;
     struct merge merge;
 
-    walk_open_range(&model, &merge, accumulator->cover.trace, index, from, from, WALK_KNOWS_NOTHING, NULL);
-    model_walk(&model, &merge);
-    for (uint32_t i = 0; i < lanes->thread_count; i++) {
-        uint32_t number = lanes->threads[i].number;
-        const struct model_thread *thread = number < model.thread_count ? model.threads[number] : NULL;
+    walk_open_range(&model, &merge, &view->trace, &view->index, lanes->from, lanes->from, WALK_KNOWS_NOTHING,
+                    NULL);
+    if (lanes->from > view->index.begin)
+        model_walk(&model, &merge);
+    for (struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++) {
+        const struct model_thread *thread =
+            !lane->is_cpu && lane->number < model.thread_count ? model.threads[lane->number] : NULL;
 
+        lane->state = NODE_ABSENT;
         if (thread != NULL && thread->tid != MODEL_NOBODY &&
-            (thread->state != MODEL_RUNNING || walk_limit(&merge, &model, thread->cpu, from) >= from))
-            accumulator->states[i] = (uint8_t)node_kind(thread);
+            (thread->state != MODEL_RUNNING ||
+             walk_limit(&merge, &model, thread->cpu, lanes->from) >= lanes->from))
+            lane->state = (uint8_t)node_kind(thread);
     }
     merge_close(&merge);
     model_close(&model);
@@ -141,16 +142,12 @@ void lanes_sum(struct lanes *lanes, const struct view *view)
                                                 .take = take,
                                                 .sum = &accumulator.sum},
                                       .lanes = lanes,
-                                      .pixel = pixel,
-                                      .states = alloc_zero(lanes->thread_count + 1, 1)};
+                                      .pixel = pixel};
 
-    memset(accumulator.states, NODE_ABSENT, lanes->thread_count);
-    if (lanes->from > view->index.begin)
-        note_states(&accumulator, &view->index, lanes->from);
+    note_states(lanes, view);
     tally_open(&accumulator.sum, &view->trace);
     begin_boxes(&accumulator, lanes->from);
     cover_range(&accumulator.cover);
     end_boxes(&accumulator, lanes->to);
     tally_close(&accumulator.sum);
-    free(accumulator.states);
 }

@@ -9,13 +9,6 @@
 #define ARROWS_MAX  2000u
 #define FLAG_PIXELS 2u /* marked events of a type that are closer have one flag */
 
-/* A thread's rows. */
-struct rows {
-    struct boxes states;
-    struct boxes frames[MODEL_DEPTH_MAX]; /* as deep as the lane */
-    uint64_t arrow;                       /* time of the last arrow that ends here */
-};
-
 enum { LOCK, WAITED, LOCK_CLASS, PID, HOLDER, LOCK_FIELDS };
 
 struct walker {
@@ -24,21 +17,16 @@ struct walker {
     struct lanes *lanes;
     const struct schema *schema;
     uint64_t pixel;
-    struct boxes *cpus;    /* by rank; `out` NULL: not requested */
-    struct rows *rows;     /* by lane */
-    uint32_t *places;      /* lanes by thread */
-    uint32_t thread_count; /* of `places` */
     const struct index *index;
     const struct event_type *contended;
     const struct field *fields[LOCK_FIELDS]; /* of that event; that of the holder may be NULL */
 };
 
-static struct rows *rows_of(const struct walker *walker, const struct model_thread *thread)
+static struct lane *lane_of(const struct walker *walker, const struct model_thread *thread)
 {
-    if (thread == NULL || thread->number >= walker->thread_count ||
-        walker->places[thread->number] == UINT32_MAX)
-        return NULL;
-    return &walker->rows[walker->places[thread->number]];
+    const struct lanes *lanes = walker->lanes;
+
+    return thread != NULL && thread->number < lanes->thread_count ? lanes->threads[thread->number] : NULL;
 }
 
 /* ---- segments and activities ----------------------------------------------------------------------- */
@@ -64,22 +52,22 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
                        uint64_t to)
 {
     const struct walker *walker = (struct walker *)self;
-    struct rows *rows = rows_of(walker, thread);
+    struct lane *lane = lane_of(walker, thread), *cpu = walker->lanes->cpus[thread->cpu];
     struct lane_box box = {.begin = from, .end = to};
 
-    if (rows != NULL) {
+    if (lane != NULL) {
         box.what = thread->state;
         box.kind = other_end(thread);
-        boxes_add(&rows->states, &box);
+        boxes_add(&lane->rows[0], &box, walker->pixel);
     }
-    if (thread->state == MODEL_RUNNING && walker->cpus[thread->cpu].out != NULL) {
+    if (thread->state == MODEL_RUNNING && cpu != NULL) {
         bool sleeps = model_is_asleep(thread);
         bool has_frame = thread->depth != 0 && thread->depth <= MODEL_DEPTH_MAX;
 
         box.what = thread->number;
         box.kind = has_frame ? thread->frames[thread->depth - 1].kind : ACTIVITIES;
         box.detail = has_frame ? thread->frames[thread->depth - 1].detail : sleeps;
-        boxes_add(&walker->cpus[thread->cpu], &box);
+        boxes_add(&cpu->rows[0], &box, walker->pixel);
     }
 }
 
@@ -87,18 +75,16 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
                      const struct model_frame *frame, uint64_t end)
 {
     const struct walker *walker = (struct walker *)self;
-    struct rows *rows = rows_of(walker, thread);
+    struct lane *lane = lane_of(walker, thread);
     uint32_t depth = thread->depth;
     struct lane_box box = {
         .begin = frame->begin, .end = end, .what = depth, .kind = frame->kind, .detail = frame->detail};
-    struct lane *lane;
 
-    if (rows == NULL || depth >= MODEL_DEPTH_MAX)
+    if (lane == NULL || depth >= MODEL_DEPTH_MAX)
         return;
-    lane = &walker->lanes->threads[rows - walker->rows];
-    for (; lane->depth <= depth; lane->depth++)
-        boxes_open(&rows->frames[lane->depth], &lane->calls[lane->depth], walker->pixel);
-    boxes_add(&rows->frames[depth], &box);
+    if (lane->depth <= depth)
+        lane->depth = depth + 1;
+    boxes_add(&lane->rows[1 + depth], &box, walker->pixel);
 }
 
 /* ---- arrows ---------------------------------------------------------------------------------------- */
@@ -108,22 +94,21 @@ static void add_arrow(struct walker *walker, const struct model_thread *from, co
                       uint64_t begin, uint64_t end, enum arrow_kind kind)
 {
     struct lanes *lanes = walker->lanes;
-    struct rows *rows = rows_of(walker, to), *source = rows_of(walker, from);
+    struct lane *lane = lane_of(walker, to) != NULL ? lane_of(walker, to) : lane_of(walker, from);
     struct lane_arrow arrow = {.begin = begin < lanes->from ? lanes->from : begin,
                                .end = end,
                                .from = from != NULL ? from->number : LANES_NOBODY,
                                .to = to->number,
                                .kind = kind};
-    struct rows *row = rows != NULL ? rows : source;
 
-    if (row == NULL)
+    if (lane == NULL)
         return;
-    if ((row->arrow != 0 && end - row->arrow < walker->pixel) ||
+    if ((lane->arrow != 0 && end - lane->arrow < walker->pixel) ||
         lane_count(&lanes->arrows, sizeof(arrow)) >= ARROWS_MAX) {
         lanes->arrows_dropped++;
         return;
     }
-    row->arrow = end;
+    lane->arrow = end;
     buffer_add(&lanes->arrows, &arrow, sizeof(arrow));
 }
 
@@ -163,7 +148,7 @@ static void find_lock_fields(struct walker *walker)
  * forgets ended threads, and a holder may end before the waiter logs its wait. */
 static uint32_t find_holder(const struct walker *walker, uint32_t tid, uint64_t until)
 {
-    for (uint32_t number = walker->thread_count; number-- > 0;) {
+    for (uint32_t number = walker->lanes->thread_count; number-- > 0;) {
         const struct index_thread *thread = index_thread(walker->index, number);
 
         if (thread->tid == tid && thread->begin <= until)
@@ -216,51 +201,19 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 {
     struct walker *walker = (struct walker *)self;
     const struct event_type *type = cursor->event.type;
-    uint32_t rank = cursor->stream->rank;
-    bool is_marked = walker->lanes->counts[type->index] != NULL;
-    bool has_lane;
+    struct lane *lanes[] = {walker->lanes->cpus[cursor->stream->rank], lane_of(walker, thread)};
 
-    if (!is_marked && type != walker->contended)
-        return;
-    has_lane = rows_of(walker, thread) != NULL;
-    lanes_count(walker->lanes, type->index, cursor->ticks, cursor->ticks, 1);
-    if (is_marked && walker->cpus[rank].out != NULL)
-        add_flag(walker, OUTER(walker->cpus[rank].out, struct lane, boxes), cursor->ticks, type->index);
-    if (is_marked && has_lane)
-        add_flag(walker, &walker->lanes->threads[walker->places[thread->number]], cursor->ticks, type->index);
-    if (type == walker->contended && has_lane)
+    if (walker->lanes->counts[type->index] != NULL) {
+        lanes_count(walker->lanes, type->index, cursor->ticks, cursor->ticks, 1);
+        for (unsigned i = 0; i < 2; i++)
+            if (lanes[i] != NULL)
+                add_flag(walker, lanes[i], cursor->ticks, type->index);
+    }
+    if (type == walker->contended && lanes[1] != NULL)
         add_wait(walker, cursor, thread);
 }
 
 /* ---- all lanes ------------------------------------------------------------------------------------- */
-
-static void open_rows(struct walker *walker, const struct view *view)
-{
-    struct lanes *lanes = walker->lanes;
-
-    walker->cpus = alloc_zero(lanes_cpu_count(view) + 1, sizeof(walker->cpus[0]));
-    walker->rows = alloc_zero(lanes->thread_count + 1, sizeof(walker->rows[0]));
-    for (uint32_t i = 0; i < lanes->cpu_count; i++)
-        boxes_open(&walker->cpus[lanes->cpus[i].number], &lanes->cpus[i].boxes, walker->pixel);
-    for (uint32_t i = 0; i < lanes->thread_count; i++)
-        boxes_open(&walker->rows[i].states, &lanes->threads[i].boxes, walker->pixel);
-}
-
-static void close_rows(struct walker *walker)
-{
-    const struct lanes *lanes = walker->lanes;
-
-    for (uint32_t i = 0; i < lanes->cpu_count; i++)
-        boxes_close(&walker->cpus[lanes->cpus[i].number]);
-    for (uint32_t i = 0; i < lanes->thread_count; i++) {
-        boxes_close(&walker->rows[i].states);
-        for (unsigned depth = 0; depth < lanes->threads[i].depth; depth++)
-            boxes_close(&walker->rows[i].frames[depth]);
-    }
-    free(walker->cpus);
-    free(walker->rows);
-    free(walker->places);
-}
 
 void lanes_walk(struct lanes *lanes, const struct view *view)
 {
@@ -272,14 +225,10 @@ void lanes_walk(struct lanes *lanes, const struct view *view)
                             .lanes = lanes,
                             .schema = &view->trace.schema,
                             .index = &view->index,
-                            .pixel = (lanes->to - lanes->from) / lanes->width,
-                            .thread_count = index_thread_count(&view->index)};
-
+                            .pixel = (lanes->to - lanes->from) / lanes->width};
     struct merge merge;
 
-    walker.places = lanes_places(lanes, walker.thread_count);
     find_lock_fields(&walker);
-    open_rows(&walker, view);
     walk_open_range(&walker.model, &merge, &view->trace, &view->index, lanes->from, lanes->to,
                     WALK_KNOWS_LOCKS, NULL);
     model_observe(&walker.model, &walker.observer);
@@ -288,5 +237,7 @@ void lanes_walk(struct lanes *lanes, const struct view *view)
     model_finish_range(&walker.model, &merge);
     merge_close(&merge);
     model_close(&walker.model);
-    close_rows(&walker);
+    for (struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++)
+        for (uint32_t row = 0; row <= lane->depth; row++)
+            boxes_close(&lane->rows[row], walker.pixel);
 }

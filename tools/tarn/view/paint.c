@@ -384,7 +384,7 @@ static const struct look *look_of(struct paint *paint, const struct lane *lane, 
 
 void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter)
 {
-    const struct buffer *boxes = row > 0 ? &lane->calls[row - 1] : &lane->boxes;
+    const struct buffer *boxes = &lane->rows[row].out;
     const struct lane_box *box = (const struct lane_box *)boxes->bytes;
     uint64_t known = paint->lanes->from;
 

@@ -29,11 +29,10 @@ function addTimes(boxes) {
 // Adds the lanes of a reply to a set, by key.
 export function takeLanes(reply, set) {
   const looks = reply.looks.map(takeLook);
-  for (const [letter, lanes, key] of [["c", reply.cpus, "rank"], ["t", reply.threads, "n"], ["m", reply.marks, "event"]])
-    for (const lane of lanes) {
-      lane.rows.forEach(addTimes);
-      set.lanes.set(letter + lane[key], {...lane, looks});
-    }
+  for (const lane of reply.lanes) {
+    lane.rows.forEach(addTimes);
+    set.lanes.set(lane.key, {...lane, looks});
+  }
 }
 
 // Adds its connections between lanes. Those of lanes that were loaded before arrive again.
