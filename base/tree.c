@@ -99,14 +99,10 @@ static void swap_with_next(struct tree_path *path)
     while (tree_here(path)->left)
         walk(path, &tree_here(path)->left);
     struct tree_node *next = tree_here(path), *orphan = next->right;
-    bool adjacent = next == node->right;
     *next = *node;
     *place = next;
-    path->link[below] = &next->right;
-    if (adjacent)
-        next->right = node;
-    else
-        *path->link[path->length - 1] = node;
+    path->link[below] = &next->right; /* the last one, if `next` is right below */
+    *path->link[path->length - 1] = node;
     node->left = NULL;
     node->right = orphan;
 }
