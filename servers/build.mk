@@ -22,10 +22,9 @@ $(GEN)/%_requests.enum: $(B)/host/requestgen
 	@$< $* >$@
 
 # Files that send no messages are also tested on the host.
-SERVERS_HOST := $(addprefix servers/lib/,cpio.c elf.c startup.c waiter.c) servers/proc/process.c servers/proc/script.c servers/console/line.c \
+SERVERS_HOST := $(addprefix servers/lib/,cpio.c elf.c waiter.c) servers/proc/process.c servers/proc/script.c servers/console/line.c \
                 $(wildcard tests/unit/servers/*.c)
 $(foreach s,$(SERVERS_HOST),$(eval CFLAGS_$(s) += -Ikernel/abi))
-$(eval $(call host_test,servers_lib,tests/unit/servers/lib_test.c servers/lib/cpio.c servers/lib/elf.c \
-    servers/lib/startup.c))
+$(eval $(call host_test,servers_lib,tests/unit/servers/lib_test.c servers/lib/cpio.c servers/lib/elf.c))
 $(eval $(call host_test,servers_proc,tests/unit/servers/process_test.c servers/proc/process.c servers/lib/waiter.c,-lpthread))
 $(eval $(call host_test,servers_console,tests/unit/servers/line_test.c servers/console/line.c))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* lib_test.c - ELF headers (valid, corrupt, random), archives, the startup block. */
+/* lib_test.c - ELF headers (valid, corrupt, random), archives. */
 #include <elf.h>
 #include <errno.h>
 #include <servers/lib/cpio.h>
 #include <servers/lib/elf.h>
-#include <servers/lib/startup.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tarn/abi.h>
 #include <tarn/trace_control.h>
 #include <tests/tap.h>
 
@@ -128,34 +129,6 @@ static void test_elf_random(void)
     check(wrong == 0 && accepted > 100);
 }
 
-static void test_startup(void)
-{
-    static const char strings[] = "sh\0-c\0\0PATH=/bin";
-    const struct startup_fd fds[] = {{.fd = 0, .handle = 7}, {.fd = 9, .handle = 8}};
-    struct startup_arguments arguments = {
-        .pid = 5,
-        .argc = 3,
-        .envc = 1,
-        .fd_count = 2,
-        .strings = strings,
-        .strings_size = sizeof(strings),
-        .fds = fds,
-        .cwd = "/tmp",
-        .path = "/bin/sh",
-        .affinity = 3,
-    };
-    uint64_t size = startup_size(&arguments);
-    char *block = calloc(1, size); /* exact size: the sanitizer sees accesses beyond */
-    startup_fill(&arguments, block, (uint64_t)(uintptr_t)block);
-    const struct startup *startup = (const struct startup *)block;
-    check(size % 16 == 0 && startup->magic == STARTUP_MAGIC && startup->argc == 3 && startup->affinity == 3);
-    check(!strcmp(startup->argv[0], "sh") && !strcmp(startup->argv[1], "-c") && !*startup->argv[2]);
-    check(!startup->argv[3] && !strcmp(startup->envp[0], "PATH=/bin") && !startup->envp[1]);
-    check(startup->fd_count == 2 && startup->fds[1].fd == 9 && startup->fds[1].handle == 8);
-    check(!strcmp(startup->cwd, "/tmp") && !strcmp(startup->path, "/bin/sh"));
-    free(block);
-}
-
 static void test_cpio(void)
 {
     struct cpio_entry entry;
@@ -183,7 +156,6 @@ int main(void)
 {
     test_elf();
     test_elf_random();
-    test_startup();
     test_cpio();
     return finish_tests();
 }
