@@ -4,8 +4,7 @@
  *
  *   - `echo serve PORT` returns what it receives over TCP and UDP, to many peers at once with one poll
  *   - `echo hold PORT` binds a UDP socket and reads nothing
- *   - `echo connect IP PORT BYTES` sends so many bytes over TCP, half-closes, and checks what comes back
- *   - `echo send IP PORT` does the same with datagrams of every size from 0 to 1472 bytes
+ *   - `echo connect IP PORT` connects, and returns what it receives, too
  *   - `echo statistics` prints the resources in use by the network server and the kernel
  *   - `grant machine echo device` tries the network device as another driver, and what a driver must not
  *
@@ -21,8 +20,6 @@
 
 #define PEERS_MAX    48
 #define BUFFER_BYTES 0x10000u
-#define DATAGRAM_MAX 1472u
-#define SILENCE_MS   20000
 
 static void say(const char *what, const char *more)
 {
@@ -111,6 +108,11 @@ static bool serve_peer(struct peer *peer)
     return !(peer->ended && peer->from == peer->to);
 }
 
+static short events_of(const struct peer *peer)
+{
+    return peer->from == peer->to ? POLLIN : POLLOUT;
+}
+
 static void serve_datagram(int fd)
 {
     static char buffer[BUFFER_BYTES];
@@ -159,10 +161,7 @@ static bool serve(const char *port)
         for (int place = 0; place < PEERS_MAX; place++)
             if (peers[place]) {
                 places[count] = place;
-                fds[count++] = (struct pollfd){
-                    .fd = peers[place]->fd,
-                    .events = peers[place]->from == peers[place]->to ? POLLIN : POLLOUT,
-                };
+                fds[count++] = (struct pollfd){.fd = peers[place]->fd, .events = events_of(peers[place])};
             }
         if (poll(fds, (nfds_t)count, -1) < 0)
             return complain("poll");
@@ -184,116 +183,26 @@ static bool hold(const char *port)
 
 /* ---- connect --------------------------------------------------------------------------------------- */
 
-static char pattern(size_t place)
+static bool connect_to(const char *ip, const char *port)
 {
-    return (char)(place * 2654435761u >> 13);
-}
+    static struct peer peer;
+    struct sockaddr_in to = address_of(ip, (uint16_t)atoi(port)), asked;
+    socklen_t size = sizeof(asked);
 
-/* Sends as much of the pattern as the socket accepts now; after the last byte half-closes. */
-static bool send_part(int fd, size_t bytes, size_t *sent)
-{
-    static char out[BUFFER_BYTES];
-    size_t part = bytes - *sent < sizeof(out) ? bytes - *sent : sizeof(out);
-
-    for (size_t i = 0; i < part; i++)
-        out[i] = pattern(*sent + i);
-    ssize_t took = part ? send(fd, out, part, MSG_DONTWAIT) : 0;
-    if (took < 0)
-        return errno == EAGAIN || complain("send");
-    *sent += (size_t)took;
-    return *sent < bytes || shutdown(fd, SHUT_WR) == 0 || complain("shutdown");
-}
-
-/* Sends and receives concurrently, because otherwise both sides would soon wait for each other. */
-static bool exchange(int fd, size_t bytes)
-{
-    static char in[BUFFER_BYTES];
-    size_t sent = 0, came = 0;
-    bool all_sent = false;
-
-    for (;;) {
-        struct pollfd ready = {.fd = fd, .events = all_sent ? POLLIN : POLLIN | POLLOUT};
-        if (poll(&ready, 1, SILENCE_MS) <= 0)
-            return errno = ETIMEDOUT, complain("nothing happens");
-        if (ready.revents & POLLOUT && !all_sent) {
-            if (!send_part(fd, bytes, &sent))
-                return false;
-            all_sent = sent == bytes;
-        }
-        if (!(ready.revents & ~POLLOUT))
-            continue;
-        ssize_t got = recv(fd, in, sizeof(in), MSG_DONTWAIT);
-        if (got == 0)
-            break;
-        if (got < 0 && errno != EAGAIN)
-            return complain("recv");
-        for (ssize_t i = 0; i < got; i++)
-            if (in[i] != pattern(came++))
-                return errno = EILSEQ, complain("wrong byte");
-    }
-    return came == bytes || (errno = EPIPE, complain("too few bytes came back"));
-}
-
-static bool connect_to(const char *ip, const char *port, const char *bytes)
-{
-    struct sockaddr_in to = address_of(ip, (uint16_t)atoi(port)), peer;
-    socklen_t size = sizeof(peer);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+    peer.fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (peer.fd < 0 || connect(peer.fd, (struct sockaddr *)&to, sizeof(to)) < 0)
         return complain("connect");
-    if (getpeername(fd, (struct sockaddr *)&peer, &size) < 0 || !same_address(&peer, &to))
+    if (getpeername(peer.fd, (struct sockaddr *)&asked, &size) < 0 || !same_address(&asked, &to))
         return complain("getpeername");
-    if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno != EISCONN)
+    if (connect(peer.fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno != EISCONN)
         return complain("a second connect");
-    bool ok = exchange(fd, strtoul(bytes, NULL, 0));
-    close(fd);
-    if (ok)
-        say("connect: all came back", bytes);
-    return ok;
-}
-
-/* ---- send ------------------------------------------------------------------------------------------ */
-
-/* Sends up to three times, because UDP may lose datagrams. */
-static bool send_one(int fd, const struct sockaddr_in *to, size_t length)
-{
-    char out[DATAGRAM_MAX], in[2 * DATAGRAM_MAX];
-
-    for (size_t i = 0; i < length; i++)
-        out[i] = pattern(length + i);
-    for (int attempt = 0; attempt < 3; attempt++) {
-        struct pollfd ready = {.fd = fd, .events = POLLIN};
-        struct sockaddr_in from;
-        socklen_t size = sizeof(from);
-        if (sendto(fd, out, length, 0, (const struct sockaddr *)to, sizeof(*to)) != (ssize_t)length)
-            return complain("sendto");
-        while (poll(&ready, 1, 2000) > 0) {
-            ssize_t got = recvfrom(fd, in, sizeof(in), 0, (struct sockaddr *)&from, &size);
-            if (got < 0)
-                return complain("recvfrom");
-            if (!same_address(&from, to))
-                return errno = EILSEQ, complain("a datagram from another peer");
-            if ((size_t)got == length && memcmp(in, out, length) == 0)
-                return true; /* other contents are late replies */
-        }
-    }
-    return errno = ETIMEDOUT, complain("no reply to a datagram");
-}
-
-static bool send_to(const char *ip, const char *port)
-{
-    struct sockaddr_in to = address_of(ip, (uint16_t)atoi(port));
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-    if (fd < 0)
-        return complain("socket");
-    for (size_t length = 0; length <= DATAGRAM_MAX; length++)
-        if (!send_one(fd, &to, length)) {
-            printf("echo: that was at %u bytes\n", (unsigned)length);
-            return false;
-        }
-    say("send: all sizes came back", NULL);
+    do {
+        struct pollfd ready = {.fd = peer.fd, .events = events_of(&peer)};
+        if (poll(&ready, 1, -1) < 0)
+            return complain("poll");
+    } while (serve_peer(&peer));
+    close(peer.fd);
+    say("connect: all is returned", NULL);
     return true;
 }
 
@@ -351,8 +260,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     bool ok = strcmp(what, "serve") == 0 && argc == 3        ? serve(argv[2])
               : strcmp(what, "hold") == 0 && argc == 3       ? hold(argv[2])
-              : strcmp(what, "connect") == 0 && argc == 5    ? connect_to(argv[2], argv[3], argv[4])
-              : strcmp(what, "send") == 0 && argc == 4       ? send_to(argv[2], argv[3])
+              : strcmp(what, "connect") == 0 && argc == 4    ? connect_to(argv[2], argv[3])
               : strcmp(what, "statistics") == 0 && argc == 2 ? show_statistics()
               : strcmp(what, "device") == 0 && argc == 2     ? try_device()
                                                              : (say("bad arguments", NULL), false);
