@@ -66,8 +66,8 @@ void routines_leave_syscall(struct thread *thread, uint32_t number, int64_t resu
         thread->routines.at[0].key = number;
     if (!table || !thread->routines.depth)
         return;
-    routine_end(thread, &table->rows, &thread->routines, 0, now);
     begin_serving(thread, table, number, result, now);
+    routine_end(thread, &table->rows, &thread->routines, 0, now); /* last: no register is saved for it */
 }
 
 /* The kind of a fault is known only at its end. */
