@@ -43,12 +43,13 @@ static void add_row(const struct layout *layout, const struct layout_row *row, s
     json_add(json, "kind:%s pid:%ld ran:%lu color:%s", is_thread ? "thread" : "process",
              row->pid == MODEL_NOBODY ? -1 : (long)row->pid, view_span(layout->view, row->ran), colours);
     if (is_thread) {
-        json_add(json, "n:%u pinned:%d inner:%d}", row->number, row->is_pinned, row->is_inner);
+        json_add(json, "n:%u pinned:%d inner:%d}", row->number, row->pin != LAYOUT_UNPINNED, row->is_inner);
         return;
     }
     json_add(json, "members:[");
-    for (uint32_t i = 0; i < row->count; i++)
-        json_number(json, layout_member(layout, row->first + i));
+    for (size_t i = 0; i < layout_count(layout); i++)
+        if (layout_row(layout, i)->kind == LAYOUT_OF_THREAD && layout_row(layout, i)->pid == row->pid)
+            json_number(json, layout_row(layout, i)->number);
     json_add(json, "]}");
 }
 

@@ -128,11 +128,12 @@ static uint64_t cost_of(const struct cover *cover, size_t block)
 static void cover_block(struct cover *cover, size_t block, uint64_t begin, uint64_t end)
 {
     uint64_t cost = cost_of(cover, block);
+    double may_walk = cover->budget * (double)(end - cover->from) / (double)(cover->to - cover->from);
 
     if (begin < cover->from || end > cover->to) {
         add_walk(cover, begin, end);
-    } else if (!is_fine(cover, begin, end) && cost <= cover->budget) {
-        cover->budget -= cost;
+    } else if (!is_fine(cover, begin, end) && (double)(cover->walked + cost) <= may_walk) {
+        cover->walked += cost;
         add_walk(cover, begin, end);
     } else {
         take_node(cover, 0, block, begin, end);

@@ -17,10 +17,11 @@ struct cover {
     const struct trace *trace;
     uint64_t from, to; /* ticks */
     double grain;      /* ticks: no part is longer, unless walking costs too much; 0: any length */
-    uint64_t budget;   /* maximum number of events walked apart from the ends */
+    double budget;     /* maximum number of events walked apart from the ends: at any time, its share */
     struct tally *sum; /* open and begun; gets all parts, in order and without gaps */
     void (*take)(struct cover *cover, uint64_t end); /* called when one was added; NULL: nobody */
     /* of cover_range */
+    uint64_t walked;               /* of the budget */
     struct tally part;             /* that is walked */
     struct buffer node;            /* the same, encoded */
     uint64_t walk_begin, walk_end; /* to be walked; equal: nothing */

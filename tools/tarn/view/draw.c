@@ -8,7 +8,7 @@
 #include <string.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/cover.h>
-#include <tools/tarn/view/draw_parts.h>
+#include <tools/tarn/view/draw.h>
 
 #define LEFT        200.0
 #define TIME_BYTES  48u
@@ -23,12 +23,16 @@
 static void ask_for_lanes(struct draw *draw)
 {
     bool *threads = alloc_zero(index_thread_count(&draw->view->index) + 1, sizeof(bool));
+    bool *marked = alloc_zero(draw->view->trace.schema.event_count + 1, sizeof(bool));
 
     for (size_t i = 0; i < layout_count(&draw->layout); i++)
         if (layout_row(&draw->layout, i)->kind == LAYOUT_OF_THREAD)
             threads[layout_row(&draw->layout, i)->number] = true;
-    lanes_ask(&draw->lanes, draw->view, NULL, threads, draw->marked);
+    for (uint32_t i = 0; i < draw->mark_count; i++)
+        marked[draw->marks[i]] = true;
+    lanes_ask(&draw->lanes, draw->view, NULL, threads, marked);
     free(threads);
+    free(marked);
 }
 
 /* Rows that end below the bottom get no height. */
@@ -79,10 +83,8 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
     unsigned count = 0;
 
     for (unsigned i = 0; draw->options->marks != NULL && i < schema->event_count; i++)
-        if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < STYLE_MARKS) {
+        if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < STYLE_MARKS)
             draw->marks[draw->mark_count++] = i;
-            draw->marked[i] = true;
-        }
     if (count > STYLE_MARKS)
         return fail_set(
             fail, "--mark %.60s matches %u event types, a picture can mark only %u; choose fewer of them",
@@ -292,7 +294,6 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
     draw.lanes = (struct lanes){.from = view_ticks(view, options->from),
                                 .to = view_ticks(view, options->to),
                                 .width = (uint32_t)(draw.right - draw.left)};
-    draw.marked = alloc_zero(view->trace.schema.event_count + 1, sizeof(bool));
     ok = (draw.lanes.from < draw.lanes.to || fail_set(fail, "nothing in this range")) &&
          choose_marks(&draw, fail);
     draw.legend = LEGEND + LEGEND_LINE * ceil(draw.mark_count * LEGEND_MARK / options->width);
@@ -303,7 +304,6 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
         close_picture(&draw);
     }
     paint_close(&draw.paint);
-    free(draw.marked);
     layout_close(&draw.layout);
     lanes_free(&draw.lanes);
     return ok;

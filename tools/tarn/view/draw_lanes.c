@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/print/print_value.h>
-#include <tools/tarn/view/draw_parts.h>
+#include <tools/tarn/view/draw.h>
 
 #define TEXT_BYTES 160u
 

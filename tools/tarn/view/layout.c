@@ -8,16 +8,6 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/layout.h>
 
-struct times {
-    uint64_t ran, busy; /* busy: with the time in which it was ready */
-};
-
-struct layout_thread {
-    uint32_t number, pid, tid;
-    struct times times;
-    const struct times *process;
-};
-
 /* ---- names ----------------------------------------------------------------------------------------- */
 
 const char *view_title(const struct view *view)
@@ -99,18 +89,41 @@ static uint64_t time_run(const struct layout *layout, uint32_t number)
     return ticks[NODE_USER] + ticks[NODE_KERNEL] + ticks[NODE_INTERRUPT];
 }
 
+static void add_row(struct layout *layout, struct layout_row row)
+{
+    buffer_add(&layout->rows, &row, sizeof(row));
+}
+
 static void add_thread(struct layout *layout, uint32_t number)
 {
-    const struct index_thread *thread = thread_of(layout, number);
-    uint64_t ran = time_run(layout, number);
+    add_row(layout, (struct layout_row){.kind = LAYOUT_OF_THREAD,
+                                        .number = number,
+                                        .pid = thread_of(layout, number)->pid,
+                                        .pin = LAYOUT_UNPINNED,
+                                        .ran = time_run(layout, number),
+                                        .ready = tally_ticks(&layout->tally, number)[NODE_READY]});
+}
 
-    if (layout->options.tids != NULL ||
-        ((ran > 0 || !layout->options.only_ran) && !thread->is_idle && matches(layout, thread)))
-        layout->threads[layout->thread_count++] =
-            (struct layout_thread){.number = number,
-                                   .pid = thread->pid,
-                                   .tid = thread->tid,
-                                   .times = {ran, ran + tally_ticks(&layout->tally, number)[NODE_READY]}};
+static bool is_wanted(const struct layout *layout, uint32_t number)
+{
+    const struct index_thread *thread = thread_of(layout, number);
+
+    return (!layout->options.only_ran || time_run(layout, number) > 0) && !thread->is_idle &&
+           matches(layout, thread);
+}
+
+/* Returns the row of a thread, which is added if there is none; NULL: there is no such thread. */
+static struct layout_row *row_of(struct layout *layout, uint64_t number)
+{
+    size_t count = layout_count(layout);
+
+    for (size_t i = 0; i < count; i++)
+        if (layout_row(layout, i)->number == number)
+            return layout_row(layout, i);
+    if (number >= index_thread_count(&layout->view->index))
+        return NULL;
+    add_thread(layout, (uint32_t)number);
+    return layout_row(layout, count);
 }
 
 static int compare(uint64_t a, uint64_t b)
@@ -120,173 +133,122 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_time(const void *left, const void *right)
 {
-    const struct layout_thread *a = left, *b = right;
+    const struct layout_row *a = left, *b = right;
 
-    return a->times.ran != b->times.ran ? compare(b->times.ran, a->times.ran) : compare(a->number, b->number);
+    return a->ran != b->ran ? compare(b->ran, a->ran) : compare(a->number, b->number);
 }
 
-static void add_active(struct layout *layout)
+static void choose_active(struct layout *layout)
 {
-    for (uint32_t i = 0; i < layout->tally.touched_count; i++)
-        if (layout->tally.touched[i] < index_thread_count(&layout->view->index))
-            add_thread(layout, layout->tally.touched[i]);
-    qsort(layout->threads, layout->thread_count, sizeof(layout->threads[0]), by_time);
-    if (layout->thread_count > layout->options.most) {
-        layout->hidden = layout->thread_count - layout->options.most;
-        layout->thread_count = layout->options.most;
+    const struct layout_options *options = &layout->options;
+    const struct tally *tally = &layout->tally;
+    uint64_t number, last;
+    struct layout_row *row;
+
+    for (uint32_t i = 0; i < tally->touched_count; i++)
+        if (tally->touched[i] < index_thread_count(&layout->view->index) &&
+            is_wanted(layout, tally->touched[i]))
+            add_thread(layout, tally->touched[i]);
+    if (layout->rows.used > 0)
+        qsort(layout->rows.bytes, layout_count(layout), sizeof(*row), by_time);
+    if (layout_count(layout) > options->most) {
+        layout->hidden = (uint32_t)layout_count(layout) - options->most;
+        layout->rows.used = options->most * sizeof(*row);
     }
-}
-
-static void add_chosen(struct layout *layout)
-{
-    for (uint32_t i = 0; i < layout->thread_count; i++)
-        if (layout->threads[i].number == layout->options.chosen)
-            return;
-    if (layout->options.chosen < index_thread_count(&layout->view->index))
-        add_thread(layout, layout->options.chosen);
+    if (options->chosen != LANES_NOBODY)
+        row_of(layout, options->chosen);
+    for (const char *at = options->pins; at != NULL && *at != '\0';)
+        if ((at = list_next(at, &number, &last)) != NULL && (row = row_of(layout, number)) != NULL)
+            row->pin = (uint32_t)(strlen(options->pins) - strlen(at));
 }
 
 static bool choose_threads(struct layout *layout, struct fail *fail)
 {
-    const struct layout_options *options = &layout->options;
-    uint32_t count = index_thread_count(&layout->view->index);
+    const char *tids = layout->options.tids;
 
-    layout->threads = alloc_zero((size_t)count + 1, sizeof(layout->threads[0]));
-    for (uint32_t i = 0; options->tids != NULL && i < count; i++)
-        if (list_has(options->tids, thread_of(layout, i)->tid))
+    if (tids == NULL) {
+        choose_active(layout);
+        return true;
+    }
+    for (uint32_t i = 0; i < index_thread_count(&layout->view->index); i++)
+        if (list_has(tids, thread_of(layout, i)->tid))
             add_thread(layout, i);
-    if (options->tids != NULL)
-        return layout->thread_count > 0 ||
-               fail_set(fail, "the trace has no thread %.100s; `tarn threads --top 0` lists its threads",
-                        options->tids);
-    add_active(layout);
-    add_chosen(layout);
-    return true;
+    return layout_count(layout) > 0 ||
+           fail_set(fail, "the trace has no thread %.100s; `tarn threads --top 0` lists its threads", tids);
 }
 
 /* ---- order ----------------------------------------------------------------------------------------- */
 
+/* Adds up the times of each process, and gives a row to those of several threads. */
 static void sum_processes(struct layout *layout)
 {
-    map_open(&layout->processes, sizeof(struct times));
-    for (uint32_t i = 0; i < layout->thread_count; i++) {
-        struct layout_thread *thread = &layout->threads[i];
-        struct times *process = map_at(&layout->processes, thread->pid, 0, 0);
+    size_t count = layout_count(layout);
 
-        process->ran += thread->times.ran;
-        process->busy += thread->times.busy;
-        thread->process = process;
+    for (size_t i = 0; i < count; i++) {
+        struct layout_row *row = layout_row(layout, i), head = {.pid = row->pid};
+        bool is_first = true;
+
+        for (size_t k = 0; k < count; k++) {
+            const struct layout_row *other = layout_row(layout, k);
+
+            if (other->pid != row->pid)
+                continue;
+            is_first &= k >= i;
+            head.process_ran += other->ran;
+            head.is_busy |= other->ran + other->ready > 0;
+            head.count++;
+        }
+        row->process_ran = head.process_ran;
+        row->is_busy = head.is_busy;
+        row->is_inner = head.count > 1 && layout->options.has_heads && row->pin == LAYOUT_UNPINNED;
+        if (!is_first || head.count < 2 || !layout->options.has_heads)
+            continue;
+        head.kind = LAYOUT_OF_PROCESS;
+        head.ran = head.process_ran;
+        head.pin = LAYOUT_UNPINNED;
+        add_row(layout, head);
     }
 }
 
-/* Keeps processes together. Those without a busy thread come last, then those that ran for less time. */
-static int by_process(const void *left, const void *right)
-{
-    const struct layout_thread *a = left, *b = right;
-    int order = compare(b->process->busy > 0, a->process->busy > 0);
-
-    if (order == 0)
-        order = compare(b->process->ran, a->process->ran);
-    if (order == 0)
-        order = compare(a->pid, b->pid);
-    if (order == 0)
-        order = compare(b->times.ran, a->times.ran);
-    return order != 0 ? order : compare(a->tid, b->tid);
-}
-
-/* ---- rows ------------------------------------------------------------------------------------------ */
-
-static void add_row(struct layout *layout, const struct layout_row *row)
-{
-    buffer_add(&layout->rows, row, sizeof(*row));
-}
-
-static void add_thread_row(struct layout *layout, uint32_t number, bool is_pinned, bool is_inner)
-{
-    add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_THREAD,
-                                         .number = number,
-                                         .pid = thread_of(layout, number)->pid,
-                                         .ran = time_run(layout, number),
-                                         .is_pinned = is_pinned,
-                                         .is_inner = is_inner});
-}
-
-static int by_cpu(const void *left, const void *right)
+/* CPUs by number, because streams are sorted by name; pinned threads in their order; then threads by process.
+ * Processes without a busy thread come last, then those that ran for less time. */
+static int by_place(const void *left, const void *right)
 {
     const struct layout_row *a = left, *b = right;
+    const int orders[] = {compare(b->kind == LAYOUT_OF_CPU, a->kind == LAYOUT_OF_CPU),
+                          compare(a->cpu, b->cpu),
+                          compare(a->pin, b->pin),
+                          compare(b->is_busy, a->is_busy),
+                          compare(b->process_ran, a->process_ran),
+                          compare(a->pid, b->pid),
+                          compare(a->kind, b->kind),
+                          compare(b->ran, a->ran),
+                          compare(a->number, b->number)};
 
-    return compare(a->cpu, b->cpu);
-}
-
-/* By CPU number, because streams are sorted by name. */
-static void add_cpus(struct layout *layout)
-{
-    for (uint32_t rank = 0; rank < lanes_cpu_count(layout->view); rank++)
-        add_row(layout, &(struct layout_row){
-                            .kind = LAYOUT_OF_CPU, .number = rank, .cpu = lanes_cpu(layout->view, rank)});
-    qsort(layout->rows.bytes, layout_count(layout), sizeof(struct layout_row), by_cpu);
-}
-
-static void add_pins(struct layout *layout)
-{
-    const char *at = layout->options.pins;
-    uint64_t number, last;
-
-    while (at != NULL && *at != '\0' && (at = list_next(at, &number, &last)) != NULL)
-        if (number < index_thread_count(&layout->view->index))
-            add_thread_row(layout, (uint32_t)number, true, false);
-}
-
-/* Adds the process of COUNT threads from FIRST on. One with a single thread appears as that thread. */
-static void add_process(struct layout *layout, uint32_t first, uint32_t count)
-{
-    const struct layout_thread *members = &layout->threads[first];
-    bool has_head = count > 1 && layout->options.has_heads;
-
-    if (has_head)
-        add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_PROCESS,
-                                             .number = members->pid,
-                                             .pid = members->pid,
-                                             .first = first,
-                                             .count = count,
-                                             .ran = members->process->ran});
-    for (uint32_t i = 0; i < count; i++)
-        if (!list_has(layout->options.pins, members[i].number))
-            add_thread_row(layout, members[i].number, false, has_head);
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+        if (orders[i] != 0)
+            return orders[i];
+    return 0;
 }
 
 bool layout_open(struct layout *layout, const struct view *view, const struct layout_options *options,
                  struct fail *fail)
 {
-    memset(layout, 0, sizeof(*layout));
-    layout->options = *options;
-    layout->view = view;
+    *layout = (struct layout){.options = *options, .view = view};
     tally_open(&layout->tally, &view->trace);
     cover_sum(&view->index, &view->trace, options->from, options->to, &layout->tally);
     if (!choose_threads(layout, fail))
         return false;
     sum_processes(layout);
-    qsort(layout->threads, layout->thread_count, sizeof(layout->threads[0]), by_process);
-    add_cpus(layout);
-    add_pins(layout);
-    for (uint32_t first = 0, end; first < layout->thread_count; first = end) {
-        for (end = first;
-             end < layout->thread_count && layout->threads[end].process == layout->threads[first].process;)
-            end++;
-        add_process(layout, first, end - first);
-    }
+    for (uint32_t rank = 0; rank < lanes_cpu_count(view); rank++)
+        add_row(layout,
+                (struct layout_row){.kind = LAYOUT_OF_CPU, .number = rank, .cpu = lanes_cpu(view, rank)});
+    qsort(layout->rows.bytes, layout_count(layout), sizeof(struct layout_row), by_place);
     return true;
-}
-
-uint32_t layout_member(const struct layout *layout, uint32_t number)
-{
-    return layout->threads[number].number;
 }
 
 void layout_close(struct layout *layout)
 {
     tally_close(&layout->tally);
-    map_close(&layout->processes);
-    free(layout->threads);
     free(layout->rows.bytes);
 }

@@ -9,7 +9,6 @@
 #ifndef TARN_LAYOUT_H
 #define TARN_LAYOUT_H
 
-#include <tools/tarn/map.h>
 #include <tools/tarn/view/lanes.h>
 
 /* Heights in pixels. A thread's row is its strip and a line for each depth of its calls, with padding. */
@@ -35,33 +34,32 @@ enum layout_kind { LAYOUT_OF_CPU, LAYOUT_OF_PROCESS, LAYOUT_OF_THREAD };
 
 struct layout_row {
     enum layout_kind kind;
-    uint32_t number; /* rank, pid, or the thread's number. A CPU without a stream: ranks go on behind the last
+    uint32_t number; /* rank, or the thread's number. A CPU without a stream: ranks go on behind the last
                         stream's */
     uint32_t cpu;    /* of a CPU's row */
     uint32_t pid;
-    uint32_t first, count; /* of a process: its members */
-    bool is_pinned, is_inner /* below its process */;
-    uint64_t ran;       /* ticks */
+    uint32_t count;            /* of a process: its threads with rows */
+    uint32_t pin;              /* where it is pinned, or LAYOUT_UNPINNED */
+    bool is_inner;             /* below its process */
+    bool is_busy;              /* its process ran or was ready */
+    uint64_t ran, process_ran; /* ticks */
+    uint64_t ready;
     uint32_t y, height; /* set by the picture: height 0: there is no space */
 };
+#define LAYOUT_UNPINNED UINT32_MAX
 
-struct layout_thread;
 struct layout {
     struct layout_options options;
     const struct view *view;
-    struct tally tally;            /* times in the range */
-    struct layout_thread *threads; /* by process */
-    struct map processes;          /* their times, by pid */
-    uint32_t thread_count, hidden; /* hidden: those beyond the limit */
-    struct buffer rows;            /* struct layout_row */
+    struct tally tally; /* times in the range */
+    uint32_t hidden;    /* threads beyond the limit */
+    struct buffer rows; /* struct layout_row */
 };
 
 /* Chooses the rows. The view's lock is held. False: FAIL. */
 bool layout_open(struct layout *layout, const struct view *view, const struct layout_options *options,
                  struct fail *fail);
 void layout_close(struct layout *layout);
-
-uint32_t layout_member(const struct layout *layout, uint32_t number); /* the number of a process's thread */
 
 static inline struct layout_row *layout_row(const struct layout *layout, size_t row)
 {
