@@ -12,11 +12,6 @@
 #include <tests/guest/wait.h>
 #include <trace/lock.h>
 
-static uint64_t ticks_of_ms(uint64_t ms)
-{
-    return arch_trace_info()->clock_hz / 1000 * ms;
-}
-
 /* ---- mutexes: acquisitions ------------------------------------------------------------------------- */
 
 #define ROUNDS 1000
@@ -88,56 +83,6 @@ static void wait_for_mutex(void)
     start_threads(waiter, WAITERS, want);
     join_threads(waiter, WAITERS);
     pthread_join(holder, NULL);
-}
-
-/* A holder that is preempted: it is pinned to a CPU on which a thread of higher priority then runs, until the
- * thread that wants the lock has slept for a while. */
-static pthread_mutex_t lost = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool works, may_end;
-
-static void *work(void *argument)
-{
-    atomic_store(&works, true);
-    while (!thread_is(process_id(), main_tid, THREAD_BLOCKED_FUTEX))
-        ;
-    uint64_t end = arch_trace_clock() + ticks_of_ms(HOLD_MS);
-    while (arch_trace_clock() < end)
-        ;
-    atomic_store(&may_end, true);
-    return NULL;
-}
-
-static void *hold_and_lose(void *argument)
-{
-    pthread_mutex_lock(&lost);
-    atomic_store(&is_held, true);
-    while (!atomic_load(&may_end))
-        ;
-    pthread_mutex_unlock(&lost);
-    return NULL;
-}
-
-static void test_lost_processor(void)
-{
-    struct sched_param low = {.sched_priority = (int)program_startup()->priority - 1};
-    pthread_attr_t holders;
-    pthread_t holder, worker;
-    pthread_attr_init(&holders);
-    pthread_attr_setaffinity_mask_np(&holders, 1);
-    pthread_attr_setschedparam(&holders, &low);
-    atomic_store(&is_held, false);
-    move_to(1 % arch_trace_info()->cpu_count);
-    pthread_create(&holder, &holders, hold_and_lose, NULL);
-    while (!atomic_load(&is_held))
-        usleep(1000);
-    start_thread_on(&worker, 0, work, NULL);
-    lock_set_name(&lost, "lost and found");
-    while (!atomic_load(&works))
-        usleep(1000);
-    pthread_mutex_lock(&lost);
-    pthread_mutex_unlock(&lost);
-    pthread_join(holder, NULL);
-    pthread_join(worker, NULL);
 }
 
 /* ---- other objects that programs wait for ---------------------------------------------------------- */
@@ -323,7 +268,6 @@ int main(void)
     main_tid = thread_id();
     take_mutexes();
     wait_for_mutex();
-    test_lost_processor();
     wait_for_rwlock();
     take_rwlock();
     wait_for_events();
