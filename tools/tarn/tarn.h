@@ -68,6 +68,8 @@ struct arena {
     struct arena_block *blocks;
 };
 void *arena_alloc(struct arena *arena, size_t size); /* zeroed */
+/* array_grow in an arena, which keeps the old items. */
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *size, size_t bytes_of_one);
 char *arena_string(struct arena *arena, const char *text, size_t length);
 void arena_free(struct arena *arena);
 

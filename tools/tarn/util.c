@@ -95,6 +95,18 @@ void *arena_alloc(struct arena *arena, size_t size)
     return block->bytes + block->used - size;
 }
 
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *size, size_t bytes_of_one)
+{
+    void *more = items;
+
+    if (count == *size) {
+        *size = count != 0 ? 2 * count : 8;
+        more = arena_alloc(arena, *size * bytes_of_one);
+        memcpy(more, count != 0 ? items : more, count * bytes_of_one);
+    }
+    return more;
+}
+
 char *arena_string(struct arena *arena, const char *text, size_t length)
 {
     char *copy = arena_alloc(arena, length + 1);

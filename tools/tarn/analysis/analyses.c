@@ -495,20 +495,6 @@ bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace
     return ok;
 }
 
-bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_t from, uint64_t to,
-                   struct model_observer *observer)
-{
-    struct merge merge;
-    bool ok;
-
-    open_walk(analysis, analysis->trace, model, &merge, from, to, NULL);
-    choose_time(model, analysis->filter);
-    model_observe(model, observer);
-    ok = run_walk(analysis->walker, model, &merge);
-    merge_close(&merge);
-    return ok;
-}
-
 /* In a valid trace, a known pid does not change, and a damaged one does not matter; names do change. */
 static bool is_current(const struct analysis *analysis, const struct chosen *chosen,
                        const struct model_thread *thread)

@@ -181,11 +181,6 @@ static inline uint64_t analysis_add(struct analysis_accumulator *accumulator, ui
 uint64_t analysis_when(const struct analysis *analysis, uint64_t ticks);
 double analysis_seconds(const struct analysis *analysis); /* length of the range */
 
-/* Walks a part of the trace again, for an analysis that examines something its first walk found. False:
- * cancelled. The caller closes MODEL in both cases. */
-bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_t from, uint64_t to,
-                   struct model_observer *observer);
-
 /* Return names; never NULL. */
 #define ANALYSIS_NAME_BYTES 64u
 const char *analysis_process_name(const struct analysis *analysis, uint32_t pid);

@@ -11,7 +11,9 @@
 --: option dot: instead of tables, the graph of calls between programs in Graphviz's language\nThe width of an edge shows the time that
 --:  clients spent there
 --: define CHOSEN where client glob :client, where server glob :server, where function word :function
---: define FOLLOWED where request = :request, where clients = :client, where servers = :server, where functions = :function
+--: define BY_RANK (:request = 'longest' OR :request GLOB 'longest:[1-9]*')
+--: define IS_CHOSEN NOT is_cut AND coalesce(client GLOB :client, 1) AND coalesce(server GLOB :server, 1)
+--:  AND coalesce(function GLOB :function OR function GLOB '* ' || :function, 1)
 --: define LATENCY sum(errors), sum(count - cut), ns(sum(dur)), $SPREAD
 --: define LATENCY_COLUMNS errors, calls, total_ns, $SPREAD_COLUMNS
 --: define PARTS sum(to_server_dur + running_dur + calls_dur + ready_dur + locks_dur + faults_dur + waits_dur + deferred_dur + back_dur)
@@ -62,19 +64,23 @@ CREATE VIRTUAL TABLE edges USING fold(ipc, $CHOSEN, by client_pid, by whom, by l
                                       sum is_error as errors, sum dur unless is_cut, spread dur as whole unless is_cut,
                                       sum to_server_dur, sum running_dur, sum calls_dur, sum ready_dur, sum locks_dur, sum faults_dur,
                                       sum waits_dur, sum deferred_dur, sum back_dur);
---: for longest, request
+--: for longest, request, share, path, step, work
 CREATE VIRTUAL TABLE longest USING fold(ipc, $CHOSEN, top 100 dur unless is_cut, keep ts, keep dur, keep client_utid as utid,
-                                        keep call_id, keep whom, keep label_number, keep result);
+                                        keep server_utid, keep call_id, keep whom, keep label_number, keep result);
 --: for chain
 CREATE VIRTUAL TABLE chains USING fold(ipc_chain, by chain, keep outer, keep client_pid, keep whom, keep label_number);
 CREATE VIRTUAL TABLE chained USING fold(ipc, $CHOSEN, where is_cut = 0, by chain, count, sum is_cut as cut, sum is_error as errors,
                                         sum dur, spread dur as whole);
---: for request, share, path, step, work
-CREATE VIRTUAL TABLE requests USING fold(ipc_request, $FOLLOWED, by call_id, keep ts, keep dur, keep thread, keep function,
-                                         keep client_utid, keep server_utid, keep calls, keep steps, keep result);
-CREATE VIRTUAL TABLE steps USING fold(ipc_step, $FOLLOWED, by number, keep depth, keep after, keep dur, keep thread, keep process,
-                                      keep tid, keep pid, keep cpu, keep phase, keep call, keep state, keep activity, keep detail,
-                                      keep other, keep other_is_idle, keep serves, keep serves_client);
+--: after request, share, path, step, work
+CREATE TABLE requests AS
+SELECT * FROM (SELECT ts, dur, call_id, utid, server_utid, whom, label_number, result FROM longest LIMIT 1 OFFSET substr(:request, 9) - 1)
+WHERE $BY_RANK UNION ALL
+SELECT * FROM (SELECT ts, dur, call_id, client_utid, server_utid, whom, label_number, result FROM ipc
+               WHERE $IS_CHOSEN AND iif(:request LIKE 'at:%', ts >= time_of(substr(:request, 4)),
+                                        lower(:request) IN (call_id || '', printf('0x%x', call_id))) ORDER BY ts LIMIT 1)
+WHERE NOT $BY_RANK;
+--: after request, share, path, step, work
+CREATE TABLE steps AS SELECT * FROM ipc_step WHERE call_id = (SELECT call_id FROM requests);
 
 --: answer
 WITH sums AS (SELECT sum(count - cut) AS calls, sum(errors) AS errors, sum(cut) AS cut, sum(dur) AS dur FROM edges)
@@ -132,7 +138,8 @@ SELECT ipc_function(whom, label_number), $LONGEST, call_id, result FROM longest;
 
 --: table request, request, requests, needs request: the call
 --: columns id:hex, at_ns:when, latency_ns, client_tid:id, server_tid:id, calls, steps, result:signed
-SELECT thread || ' -> ' || function, call_id, since_start(ts), dur, thread_tid(client_utid), thread_tid(server_utid), calls, steps, result
+SELECT thread_name(utid) || ' -> ' || ipc_function(whom, label_number), call_id, since_start(ts), (SELECT sum(dur) FROM steps), thread_tid(utid), thread_tid(server_utid),
+       (SELECT count(DISTINCT of_call) - 1 FROM steps), (SELECT count(*) FROM steps), result
 FROM requests;
 
 --: table share, process, processes, by total_ns, needs request: whose time it was
@@ -174,9 +181,10 @@ SELECT '}';
 
 --: note request
 SELECT CASE WHEN :request LIKE 'at:%' THEN 'no complete call begins at ' || substr(:request, 4) || ' or later'
-            WHEN :request NOT LIKE 'longest%' THEN 'there is no complete call with the ID ' || :request ||
+            WHEN NOT $BY_RANK THEN 'there is no complete call with the ID ' || :request ||
                                                    '; `tarn ipc --by longest` lists some IDs'
             WHEN count(*) = 0 THEN 'there is no complete call'
+            WHEN count(*) = 100 THEN 'longest:N has N up to 100'
             ELSE 'only ' || count(*) || ' of these calls ' || iif(count(*) = 1, 'is', 'are') || ' complete' END
 FROM longest WHERE :request IS NOT NULL HAVING NOT EXISTS (SELECT 1 FROM requests);
 

@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ipc_path.c - the relations `ipc_request` and `ipc_step`: one call, and its critical path: what it waited
- * for, through all threads involved.
+ * ipc_path.c - the relation `ipc_step`: the critical path of one call: what it waited for, through all
+ * threads involved.
  *
- * The parameter `request` chooses the call among those that the others select. After the walk, a second one
- * records the segments of the client and of servers' threads during the request, and the calls that they
- * made. From these comes the time line: until a server received the call, what that server's thread did; then
- * what it did for the call, where time in nested calls is resolved the same way; then what kept the client
- * from continuing. Each step begins where the one before ended.
+ * While the call is in progress, the segments of all threads and their calls are recorded. When it returns,
+ * these give the time line: until a server received the call, what that server's thread did; then what it did
+ * for the call, where time in nested calls is resolved the same way; then what kept the client from
+ * continuing. Each step begins where the one before ended.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/relation/delays.h>
 #include <tools/tarn/relation/maker.h>
 
-#define RANKS_MAX  100u       /* of the longest calls */
 #define PIECES_MAX (1u << 22) /* of 64 bytes each; any more are dropped */
 #define PATH_DEPTH 24u
-
-enum { REQUEST_ROW, STEP_ROW };
-enum { REQUEST, CLIENT, SERVER, FUNCTION }; /* parameters */
-
-struct wish {
-    enum { BY_RANK, BY_ID, BY_TIME } by;
-    uint64_t number; /* how many calls are longer; the ID; ticks: the first call that begins then or later */
-};
-
-/* A call that was seen completely. */
-struct ipc_request {
-    uint64_t id, label, whom; /* whom: functions_whom */
-    uint64_t called, returned;
-    uint32_t client; /* thread number in the model */
-    int64_t result;
-};
 
 #define PIECE_UNKNOWN MODEL_STATES
 
@@ -70,14 +52,8 @@ struct step {
 
 struct follower {
     struct making making; /* first */
-    struct wish wish;
-    struct ipc_request found[RANKS_MAX]; /* best first */
-    unsigned count;
-    /* of the second walk */
-    struct model_observer observer;
-    struct model model;
-    const struct ipc_request *request; /* one of `found` */
-    struct map servers;                /* pids */
+    uint64_t id;          /* of the call that is followed */
+    bool is_called;       /* it is in progress */
     struct delays delays;
     struct slots threads; /* struct pieces, by thread number */
     size_t piece_count;
@@ -85,96 +61,14 @@ struct follower {
     const struct model_thread *here; /* the thread that logged the current event */
     struct step *steps;
     size_t step_count, step_size;
-    uint64_t nested; /* number of nested calls on the path */
 };
-#define FOLLOWER(self) OUTER(self, struct follower, observer)
 
 static const struct path_call *path_call_of(const struct follower *path, uint64_t id)
 {
     return id != 0 ? map_find(&path->calls, id, 0, 0) : NULL;
 }
 
-/* ---- which call ---- */
-
-static void parse_wish(struct making *making, struct wish *wish, const char *text)
-{
-    bool has_rank = strncmp(text, "longest:", 8) == 0;
-    struct fail *fail = &making->relations->fail, why;
-
-    wish->by = strcmp(text, "longest") == 0 || has_rank ? BY_RANK : BY_ID;
-    if (strncmp(text, "at:", 3) == 0) {
-        wish->by = BY_TIME;
-        filter_time(making->analysis->trace, text + 3, &wish->number, fail);
-    } else if ((wish->by == BY_ID || has_rank) &&
-               (!option_count(has_rank ? text + 8 : text, &wish->number, &why) || wish->number == 0 ||
-                (has_rank && wish->number-- > RANKS_MAX))) {
-        fail_set(fail,
-                 "--request %.40s: expected a call's ID, longest, longest:N with N up to %u, or at:TIME",
-                 text, RANKS_MAX);
-    }
-}
-
-static bool is_wanted(const struct making *making, const struct model_call *call)
-{
-    const struct functions *functions = &making->relations->functions;
-    const char *const *parameters = making->parameters;
-    uint64_t whom = functions_whom(call);
-    char text[FUNCTION_NAME_BYTES];
-
-    if (!analysis_wants(making->analysis, call->client) &&
-        (call->server == NULL || !analysis_wants(making->analysis, call->server)))
-        return false;
-    return (parameters[CLIENT] == NULL ||
-            match_glob(parameters[CLIENT], analysis_process_name(making->analysis, call->client->pid))) &&
-           (parameters[SERVER] == NULL ||
-            match_glob(parameters[SERVER], functions_server(functions, whom, text))) &&
-           (parameters[FUNCTION] == NULL ||
-            match_words(parameters[FUNCTION], functions_name(functions, whom, call->label, text)));
-}
-
-static bool is_better(const struct follower *follower, const struct ipc_request *a,
-                      const struct ipc_request *b)
-{
-    uint64_t ticks = a->returned - a->called, other = b->returned - b->called;
-
-    return follower->wish.by == BY_RANK && ticks != other ? ticks > other : a->called < b->called;
-}
-
-static void take_call(struct follower *follower, const struct ipc_request *call)
-{
-    unsigned limit = follower->wish.by == BY_RANK ? RANKS_MAX : 1, place = follower->count;
-
-    if ((follower->wish.by == BY_ID && call->id != follower->wish.number) ||
-        (follower->wish.by == BY_TIME && call->called < follower->wish.number))
-        return;
-    while (place > 0 && is_better(follower, call, &follower->found[place - 1])) {
-        if (place < limit)
-            follower->found[place] = follower->found[place - 1];
-        place--;
-    }
-    if (place < limit)
-        follower->found[place] = *call;
-    follower->count += follower->count < limit;
-}
-
-static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                    bool has_ended)
-{
-    struct follower *follower = MAKING_OF(self, struct follower);
-    struct making *making = &follower->making;
-
-    functions_learn(&making->relations->functions, call);
-    if (has_ended && call->returned != 0 && call->called >= making->analysis->from && is_wanted(making, call))
-        take_call(follower, &(struct ipc_request){call->id, call->label, functions_whom(call), call->called,
-                                                  call->returned, call->client->number, ipc_result(call)});
-}
-
 /* ---- what happened meanwhile ---- */
-
-static bool is_followed(const struct follower *path, const struct model_thread *thread)
-{
-    return thread->number == path->request->client || map_find(&path->servers, thread->pid, 0, 0) != NULL;
-}
 
 static struct piece *add_piece(struct follower *path, const struct model_thread *thread, uint64_t from,
                                uint64_t to)
@@ -185,7 +79,8 @@ static struct piece *add_piece(struct follower *path, const struct model_thread 
     if (path->piece_count == PIECES_MAX)
         return NULL;
     path->piece_count++;
-    pieces->items = array_grow(pieces->items, pieces->count, &pieces->size, sizeof(pieces->items[0]));
+    pieces->items = arena_grow(&path->making.analysis->arena, pieces->items, pieces->count, &pieces->size,
+                               sizeof(pieces->items[0]));
     piece = &pieces->items[pieces->count++];
     *piece = (struct piece){.from = from,
                             .to = to,
@@ -225,7 +120,7 @@ static void on_delay(struct delays *delays, const struct model_thread *thread, c
                      uint32_t cpu, uint64_t from, uint64_t to)
 {
     struct follower *path = OUTER(delays, struct follower, delays);
-    struct piece *piece = is_followed(path, thread) ? add_piece(path, thread, from, to) : NULL;
+    struct piece *piece = add_piece(path, thread, from, to);
 
     if (piece == NULL)
         return;
@@ -237,15 +132,15 @@ static void on_delay(struct delays *delays, const struct model_thread *thread, c
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                        uint64_t to)
 {
-    struct follower *path = FOLLOWER(self);
+    struct follower *path = MAKING_OF(self, struct follower);
     struct piece *piece;
 
-    if (thread->state == MODEL_READY && is_followed(path, thread))
+    if (!path->is_called)
+        return;
+    if (thread->state == MODEL_READY)
         tell_waker(path, thread, from);
     delays_segment(&path->delays, thread, from, to);
-    if (thread->state == MODEL_READY || !is_followed(path, thread))
-        return;
-    piece = add_piece(path, thread, from, to);
+    piece = thread->state != MODEL_READY ? add_piece(path, thread, from, to) : NULL;
     if (piece != NULL)
         tell_activity(piece, thread);
 }
@@ -254,10 +149,10 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
 static void on_leave(struct model_observer *self, const struct model_thread *thread,
                      const struct model_frame *frame, uint64_t end)
 {
-    struct follower *path = FOLLOWER(self);
+    struct follower *path = MAKING_OF(self, struct follower);
     struct pieces *pieces;
 
-    if (frame->kind != ACTIVITY_FAULT || !is_followed(path, thread))
+    if (!path->is_called || frame->kind != ACTIVITY_FAULT)
         return;
     pieces = slots_at(&path->threads, thread->number);
     for (size_t i = pieces->count; i-- > 0 && pieces->items[i].from >= frame->begin;)
@@ -268,16 +163,16 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
 static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
-    struct follower *path = FOLLOWER(self);
+    struct follower *path = MAKING_OF(self, struct follower);
 
     path->here = thread;
-    delays_event(&path->delays, cursor);
+    if (path->is_called)
+        delays_event(&path->delays, cursor);
 }
 
-static void on_step_of_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                            bool has_ended)
+static struct path_call *keep_call(struct follower *path, const struct model_call *call, uint64_t ticks,
+                                   bool has_ended)
 {
-    struct follower *path = FOLLOWER(self);
     struct path_call *kept = map_at(&path->calls, call->id, 0, 0);
 
     kept->call = *call;
@@ -285,6 +180,18 @@ static void on_step_of_call(struct model_observer *self, const struct model_call
         kept->replier = path->here;
         kept->replier_serving = path->here->serving != NULL ? path->here->serving->id : 0;
     }
+    return kept;
+}
+
+/* Takes the parts of the segments in progress. */
+static void take_open_segments(struct follower *path, uint64_t until)
+{
+    const struct model *model = path->making.analysis->model;
+
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        if (model->threads[i] != NULL && model->threads[i]->segment < until &&
+            !model_leaves_out(model, model->threads[i]))
+            on_segment(&path->making.observer, model->threads[i], model->threads[i]->segment, until);
 }
 
 /* Delays are reported newest first. */
@@ -319,7 +226,8 @@ static void add_step(struct follower *path, const struct step *step)
         last->piece.to = step->piece.to;
         return;
     }
-    path->steps = array_grow(path->steps, path->step_count, &path->step_size, sizeof(path->steps[0]));
+    path->steps = arena_grow(&path->making.analysis->arena, path->steps, path->step_count, &path->step_size,
+                             sizeof(path->steps[0]));
     path->steps[path->step_count++] = *step;
 }
 
@@ -384,7 +292,6 @@ static void follow_server(struct follower *path, const struct path_call *call, u
             or_end(inner->call.returned, to) > from) {
             uint64_t end = or_end(inner->call.returned, to);
 
-            path->nested += inner->call.called == from;
             follow_call(path, inner, from, end, depth + 1);
             from = end;
             continue;
@@ -469,7 +376,7 @@ static bool serves_another(const struct step *step)
              step->piece.serving != step->call->call.id));
 }
 
-static void give_step(struct follower *path, size_t number, uint64_t ns)
+static void give_step(struct follower *path, size_t number, uint64_t called, uint64_t ns)
 {
     struct making *making = &path->making;
     const struct step *step = &path->steps[number];
@@ -481,15 +388,14 @@ static void give_step(struct follower *path, size_t number, uint64_t ns)
     bool is_call = step->depth == 0 && step->phase == PHASE_TO_SERVER, serves = serves_another(step);
     char name[FUNCTION_NAME_BYTES], serving[FUNCTION_NAME_BYTES], text[80], detail[ANALYSIS_NAME_BYTES];
 
-    MAKING_GIVE(making, STEP_ROW, path->request->called, VALUE_NUMBER(number), VALUE_NUMBER(step->depth),
-                VALUE_TICKS(piece->from - path->request->called, 0), VALUE_NUMBER(ns),
-                value_text(thread_name(path, thread)),
+    MAKING_GIVE(making, 0, called, VALUE_NUMBER(number), VALUE_NUMBER(step->depth),
+                VALUE_TICKS(piece->from - called, 0), VALUE_NUMBER(ns), value_text(thread_name(path, thread)),
                 value_text(thread ? analysis_process_name(path->making.analysis, thread->pid) : "(nobody)"),
                 VALUE_IF(thread != NULL, VALUE_NUMBER(thread->tid)),
                 VALUE_IF(thread != NULL, VALUE_NUMBER(thread->pid)),
                 VALUE_IF(is_on_cpu, VALUE_NUMBER(path->making.analysis->trace->streams[piece->cpu].cpu)),
                 value_text(phase_names[is_call ? PHASE_CALL : step->phase]),
-                value_text(call_name(path, step->call, name)),
+                value_text(call_name(path, step->call, name)), VALUE_OF(VALUE_HEX, step->call->call.id),
                 value_text(model_state_names[piece->state == PIECE_UNKNOWN ? MODEL_UNKNOWN : piece->state]),
                 value_text(piece->activity != ACTIVITIES ? model_activity_names[piece->activity] : NULL),
                 detail_text(making->relations->details, piece, detail), thread_text(path, other, text),
@@ -498,99 +404,51 @@ static void give_step(struct follower *path, size_t number, uint64_t ns)
                 value_text(client != NULL ? analysis_thread_name(path->making.analysis, client) : NULL));
 }
 
-static void give_request(struct follower *path, const struct path_call *call)
+/* The call has returned. */
+static void give_path(struct follower *path, const struct path_call *call)
 {
-    const struct ipc_request *request = path->request;
-    char name[FUNCTION_NAME_BYTES];
+    struct analysis_accumulator accumulator = {.analysis = path->making.analysis};
 
-    MAKING_GIVE(&path->making, REQUEST_ROW, request->called, VALUE_OF(VALUE_WHEN, request->called),
-                VALUE_TICKS(request->returned - request->called, 0), VALUE_OF(VALUE_HEX, request->id),
-                value_text(thread_name(path, call->call.client)), value_text(call_name(path, call, name)),
-                value_of_thread(call->call.client), value_of_thread(call->call.server),
-                VALUE_NUMBER(path->nested), VALUE_NUMBER(path->step_count),
-                VALUE_OF(VALUE_SIGNED, request->result));
+    take_open_segments(path, call->call.returned);
+    path->is_called = false;
+    sort_pieces(path);
+    follow_call(path, call, call->call.called, call->call.returned, 1);
+    for (size_t i = 0; i < path->step_count; i++)
+        give_step(path, i, call->call.called,
+                  analysis_add(&accumulator, path->steps[i].piece.to - path->steps[i].piece.from));
+}
+
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
+{
+    struct follower *path = MAKING_OF(self, struct follower);
+    const struct path_call *kept;
+
+    functions_learn(&path->making.relations->functions, call);
+    path->is_called |= call->id == path->id && call->called == ticks && call->received == 0 && !has_ended;
+    if (!path->is_called)
+        return;
+    kept = keep_call(path, call, ticks, has_ended);
+    if (call->id == path->id && has_ended && call->returned != 0)
+        give_path(path, kept);
 }
 
 static void open_follower(struct making *making)
 {
     struct follower *follower = (struct follower *)making;
 
-    if (making->parameters[REQUEST] != NULL)
-        parse_wish(making, &follower->wish, making->parameters[REQUEST]);
-    making->observer.call = on_call;
+    follower->id = making->parameters[0] != NULL ? strtoull(making->parameters[0], NULL, 0) : 0;
     analysis_map(making->analysis, &follower->calls, sizeof(struct path_call));
-    analysis_map(making->analysis, &follower->servers, sizeof(uint64_t));
     analysis_slots(making->analysis, &follower->threads, sizeof(struct pieces));
-}
-
-/* Walks the time of the request again, and makes the steps. Follows the client and all threads of servers.
- * Returns the call; NULL: cancelled. */
-static const struct path_call *walk_again(struct follower *path)
-{
-    const struct functions *functions = &path->making.relations->functions;
-    const struct ipc_request *request = path->request;
-    const struct path_call *call = NULL;
-
-    for (size_t i = 0; i < functions->servers.count; i++)
-        map_at(&path->servers,
-               functions_pid(functions, FUNCTION_BY_ENDPOINT | functions->servers.entries[i]->key[0]), 0, 0);
-    path->making.analysis->model = &path->model;
-    path->delays.delayed = on_delay;
-    delays_open(&path->delays, path->making.analysis);
-    path->observer = (struct model_observer){
-        .segment = on_segment, .leave = on_leave, .call = on_step_of_call, .event = on_event};
-    /* includes the event that ends it */
-    if (analysis_walk(path->making.analysis, &path->model, request->called, request->returned + 1,
-                      &path->observer)) {
-        sort_pieces(path);
-        call = path_call_of(path, request->id);
-    }
-    if (call != NULL)
-        follow_call(path, call, request->called, request->returned, 1);
-    return call;
-}
-
-static void finish_follower(struct making *making)
-{
-    struct follower *path = (struct follower *)making;
-    uint64_t rank = path->wish.by == BY_RANK ? path->wish.number : 0;
-    struct analysis_accumulator accumulator = {.analysis = making->analysis};
-    struct model *model = making->analysis->model;
-    const struct path_call *call;
-
-    if (rank >= path->count)
-        return;
-    path->request = &path->found[rank];
-    call = walk_again(path);
-    if (call != NULL)
-        give_request(path, call);
-    for (size_t i = 0; call != NULL && i < path->step_count; i++)
-        give_step(path, i, analysis_add(&accumulator, path->steps[i].piece.to - path->steps[i].piece.from));
-    for (uint32_t n = 0; n < path->threads.count; n++)
-        free(((struct pieces *)slots_at(&path->threads, n))->items);
-    free(path->steps);
-    model_close(&path->model);
-    making->analysis->model = model;
+    follower->delays.delayed = on_delay;
+    delays_open(&follower->delays, making->analysis);
+    making->observer.segment = on_segment;
+    making->observer.leave = on_leave;
+    making->observer.call = on_call;
+    making->observer.event = on_event;
 }
 
 /* clang-format off */
-#define PARAMETERS                                                                                            \
-    MADE_PARAMETER("request", REQUEST, "which call: its ID, longest (the default), longest:N, or at:SECONDS"), \
-    MADE_PARAMETER("clients", CLIENT, "only calls of these programs"),                                         \
-    MADE_PARAMETER("servers", SERVER, "only calls to these servers"),                                          \
-    MADE_PARAMETER("functions", FUNCTION, "only calls of these functions")
-static const struct relation_column request_columns[] = {
-    MADE_COLUMN("ts", UNIT_WHEN, "when the client called"),
-    MADE_COLUMN("dur", UNIT_SPAN, "time until the client continued"),
-    MADE_COLUMN("call_id", UNIT_ADDRESS, "number of the call"),
-    MADE_COLUMN("thread", UNIT_TEXT, "name of the client"),
-    MADE_COLUMN("function", UNIT_TEXT, "server and function"),
-    MADE_COLUMN("client_utid", UNIT_NUMBER, "thread that called"),
-    MADE_COLUMN("server_utid", UNIT_NUMBER, "thread that replied"),
-    MADE_COLUMN("calls", UNIT_NUMBER, "nested calls on the path"),
-    MADE_COLUMN("steps", UNIT_NUMBER, "number of steps"),
-    MADE_COLUMN("result", UNIT_NUMBER, "result of the call, or of the server; negative: an error"),
-    PARAMETERS};
 static const struct relation_column step_columns[] = {
     MADE_COLUMN("number", UNIT_NUMBER, "number of the step, from 0 on"),
     MADE_COLUMN("depth", UNIT_NUMBER, "number of calls around it"),
@@ -603,6 +461,7 @@ static const struct relation_column step_columns[] = {
     MADE_COLUMN("cpu", UNIT_NUMBER, "where it ran, or was ready"),
     MADE_COLUMN("phase", UNIT_TEXT, "phase of the call: calls, to server, serves, deferred or back"),
     MADE_COLUMN("call", UNIT_TEXT, "server and function of the call, which may be a nested one"),
+    MADE_COLUMN("of_call", UNIT_ADDRESS, "ID of that call"),
     MADE_COLUMN("state", UNIT_TEXT, "state of the thread"),
     MADE_COLUMN("activity", UNIT_TEXT, "innermost activity of the thread, as in the relation activity"),
     MADE_COLUMN("detail", UNIT_TEXT, "which call, fault or interrupt that was"),
@@ -610,13 +469,11 @@ static const struct relation_column step_columns[] = {
     MADE_COLUMN("other_is_idle", UNIT_NUMBER, "1: that is an idle thread"),
     MADE_COLUMN("serves", UNIT_TEXT, "other call that the thread served instead: server and function"),
     MADE_COLUMN("serves_client", UNIT_TEXT, "name of its client"),
-    PARAMETERS};
+    {.name = "call_id", .text = "the call that is followed: `call_id = ID`", .unit = UNIT_NUMBER, .parameter = 1}};
 /* clang-format on */
 
 const struct maker ipc_path_maker = {
-    .relations = {MADE_RELATION("ipc_request", "the call that is followed", request_columns),
-                  MADE_RELATION("ipc_step", "the critical path of a call: steps without gaps", step_columns)},
+    .relations = {MADE_RELATION("ipc_step", "the critical path of a call: steps without gaps", step_columns)},
     .size = sizeof(struct follower),
     .open = open_follower,
-    .finish = finish_follower,
 };

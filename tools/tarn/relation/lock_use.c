@@ -24,7 +24,6 @@
 #define CLASS_REST  MODEL_LOCK_CLASSES /* for class numbers beyond those the model keeps */
 
 /* Powers of two. A thread that others wait for until it ends may have a long history until then. */
-#define CHANGES_FIRST     8u
 #define CHANGES_OF_LOCK   256u
 #define CHANGES_OF_THREAD 65536u
 #define CHANGES_MAX       (8u << 20) /* of all together: 192 MiB */
@@ -59,7 +58,7 @@ struct lock_change {
 /* The newest changes, oldest first. All zero: empty. */
 struct lock_changes {
     struct lock_change *items;
-    uint32_t count, capacity;
+    size_t count, size;
     bool is_cut; /* older ones were forgotten */
 };
 
@@ -136,24 +135,19 @@ struct lock_event {
 /* ---- histories ---- */
 
 /* MOST: more are not kept. If there is no space, the older half is forgotten. */
-static void add_change(struct lock_states *states, struct lock_changes *changes, uint32_t most,
+static void add_change(struct lock_states *states, struct lock_changes *changes, size_t most,
                        struct lock_change change)
 {
-    uint32_t capacity = changes->capacity;
-    struct lock_change *old = changes->items;
+    size_t size = changes->size;
 
-    if (changes->count == capacity && capacity > 0 &&
-        (capacity == most || states->space + capacity > CHANGES_MAX)) {
+    if (changes->count == size && size > 0 && (size == most || states->space + size > CHANGES_MAX)) {
         changes->count /= 2;
-        memcpy(old, old + changes->count, changes->count * sizeof(*old));
+        memcpy(changes->items, changes->items + changes->count, changes->count * sizeof(change));
         changes->is_cut = true;
-    } else if (changes->count == capacity) {
-        changes->capacity = capacity > 0 ? 2 * capacity : CHANGES_FIRST;
-        changes->items = arena_alloc(states->arena, changes->capacity * sizeof(*old));
-        states->space += changes->capacity - capacity;
-        for (uint32_t i = 0; i < changes->count; i++)
-            changes->items[i] = old[i];
     }
+    changes->items =
+        arena_grow(states->arena, changes->items, changes->count, &changes->size, sizeof(change));
+    states->space += changes->size - size;
     changes->items[changes->count++] = change;
 }
 
@@ -205,8 +199,6 @@ static void lock_states_delay(struct lock_states *states, const struct model_thr
 
 static void add_deed(struct lock_states *states, struct lock_deed deed)
 {
-    const struct lock_deed *old = states->deeds;
-
     for (size_t i = 0; i < states->deed_count; i++) {
         struct lock_deed *known = &states->deeds[i];
 
@@ -216,12 +208,8 @@ static void add_deed(struct lock_states *states, struct lock_deed deed)
             return;
         }
     }
-    if (states->deed_count == states->deed_size) {
-        states->deed_size = 2 * states->deed_size + 16;
-        states->deeds = arena_alloc(states->arena, states->deed_size * sizeof(deed));
-        for (size_t i = 0; i < states->deed_count; i++)
-            states->deeds[i] = old[i];
-    }
+    states->deeds =
+        arena_grow(states->arena, states->deeds, states->deed_count, &states->deed_size, sizeof(deed));
     states->deeds[states->deed_count++] = deed;
 }
 
@@ -351,7 +339,7 @@ static void lock_explain(struct lock_states *states, const struct lock_changes *
     states->deed_count = 0;
     if (owners->is_cut && owners->items[0].at > wait->from)
         now.thread = NULL; /* other owners in between were forgotten */
-    for (uint32_t i = 0; i < owners->count; i++) {
+    for (size_t i = 0; i < owners->count; i++) {
         const struct lock_change *change = &owners->items[i];
 
         if (change->at <= now.at || change->at >= wait->to || change->thread == wait->waiter)

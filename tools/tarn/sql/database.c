@@ -86,13 +86,14 @@ static int choose_plan(void *table, sqlite3_index_info *info)
 static bool condition_of(const struct relation *relation, unsigned column, sqlite3_value *wanted,
                          struct scan_condition *condition)
 {
-    bool is_text = relation->columns[column].unit == UNIT_TEXT;
+    bool is_parameter = relation->columns[column].parameter != 0; /* which is always a text */
+    bool is_text = is_parameter || relation->columns[column].unit == UNIT_TEXT;
     int type = sqlite3_value_type(wanted);
 
     condition->column = column;
     if (type == SQLITE_INTEGER && !is_text)
         condition->value = VALUE_OF(VALUE_SIGNED, sqlite3_value_int64(wanted));
-    else if (type == SQLITE_TEXT && is_text)
+    else if (is_text && (type == SQLITE_TEXT || (type == SQLITE_INTEGER && is_parameter)))
         condition->value = (struct value){.kind = VALUE_TEXT,
                                           .text = (const char *)sqlite3_value_text(wanted),
                                           .length = (size_t)sqlite3_value_bytes(wanted)};

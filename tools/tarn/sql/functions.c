@@ -8,6 +8,7 @@
  *   amount(NS), digits(X)   for people: 1.23 ms; three significant digits
  *   seconds()           the length of the range
  *   since_start(TS)     a time as nanoseconds since the start of the trace
+ *   time_of(TEXT)       a time as --from takes it
  *   xml(TEXT)           for a text or attribute in XML
  *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'program' | 'base'])
  *   error_text(RESULT), irq_name(NUMBER), process_name(PID), thread_name(UTID), thread_tid(UTID),
@@ -181,6 +182,20 @@ static void since_start(sqlite3_context *context, int argc, sqlite3_value **argv
 
     if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
         sqlite3_result_int64(context, ns > 0 ? ns : 0);
+}
+
+/* Of a time as --from takes it. */
+static void to_time(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const struct trace *trace = ((const struct database *)sqlite3_user_data(context))->source.trace;
+    const char *text = (const char *)sqlite3_value_text(argv[0]);
+    struct fail fail;
+    uint64_t ticks;
+
+    if (text != NULL && filter_time(trace, text, &ticks, &fail))
+        sqlite3_result_int64(context, schema_ns(&trace->schema, ticks));
+    else if (text != NULL)
+        sqlite3_result_error(context, fail.text, -1);
 }
 
 /* At least a nanosecond, so that one can divide by it. */
@@ -579,6 +594,7 @@ int functions_register(struct database *database)
         {"xml", 1, to_xml, NULL, 0},
         {"seconds", 0, to_seconds, NULL, 0},
         {"since_start", 1, since_start, NULL, 0},
+        {"time_of", 1, to_time, NULL, 0},
         {"symbol", 2, at_symbol, NULL, 0},
         {"symbol", 3, at_symbol, NULL, 0},
         {"error_text", 1, to_error, NULL, 0},

@@ -25,11 +25,12 @@ struct define {
 
 /* A part of the file. */
 struct statement {
-    enum { BEFORE_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE, OF_ANSWER, OF_TEXT } kind;
+    enum { BEFORE_WALK, AFTER_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE, OF_ANSWER, OF_TEXT } kind;
     struct table *table;    /* OF_TABLE */
     unsigned option;        /* OF_TEXT: its number */
     uint64_t parts, shares; /* the same: bit N: column N is one, see column_kinds */
-    const char *tables; /* BEFORE_WALK, OF_NOTE, OF_ANSWER: run only for one of these tables; NULL: always */
+    const char *tables;     /* BEFORE_WALK, AFTER_WALK, OF_NOTE, OF_ANSWER: run only for one of these tables;
+                               NULL: always */
     struct buffer sql;
 };
 
@@ -332,12 +333,13 @@ static bool parse_directive(struct sql_kind *kind, const char *text, struct fail
         ok = parse_text(kind, at, fail);
     } else if (strcmp(word, "columns") == 0) {
         ok = parse_columns(kind, at, fail);
-    } else if (list_names("for, headings, note, answer", word)) {
+    } else if (list_names("for, after, headings, note, answer", word)) {
         ok = new_statement(kind,
-                           (struct statement){.kind = *word == 'f'   ? BEFORE_WALK
-                                                      : *word == 'h' ? OF_HEADINGS
-                                                      : *word == 'n' ? OF_NOTE
-                                                                     : OF_ANSWER,
+                           (struct statement){.kind = *word == 'f'     ? BEFORE_WALK
+                                                      : word[1] == 'f' ? AFTER_WALK
+                                                      : *word == 'h'   ? OF_HEADINGS
+                                                      : *word == 'n'   ? OF_NOTE
+                                                                       : OF_ANSWER,
                                               .tables = *at != '\0' ? cut(&at, "") : NULL},
                            fail);
     } else if (strcmp(word, "print") == 0) {
