@@ -58,20 +58,6 @@ static void log_numbers(uint64_t first, uint64_t end)
 
 /* ---- one writer ----------------------------------------------------------------------------------- */
 
-static void test_overwrite(void)
-{
-    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
-    forget_numbers();
-    log_numbers(0, 100 * EVENTS_PER_BUFFER);
-    struct findings f = read_all(note_number, NULL, NULL);
-    uint64_t first = 0;
-    while (first < sizeof(seen) - 1 && !seen[first])
-        first++;
-    check(f.whole == 3 && !f.incomplete && !f.lost && !f.disorder && !control_of_cpu(0)->torn,
-          "flight recorder: the newest packets are there and whole");
-    check(seen_once(first, 100 * EVENTS_PER_BUFFER), "flight recorder: no gap up to the last event");
-}
-
 static void test_tails(void)
 {
     setup_rings(SMALL, 8, TRACE_MODE_FLIGHT);
@@ -491,24 +477,6 @@ static void test_migration_slow(void)
     check(hook_was_run() && trace_reader_events(&here) == before_here &&
               trace_reader_events(&there) == before_there + 1,
           "moved to another processor in the slow path: logged there");
-}
-
-static void test_once(void)
-{
-    setup_rings(SMALL, 4, TRACE_MODE_ONCE);
-    forget_numbers();
-    log_numbers(0, 10000);
-    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
-    static uint64_t copy[SMALL / 8];
-    struct findings f = {0};
-    uint64_t next = 0;
-    read_ring(0, &next, note_number, NULL, NULL, &f);
-    uint64_t arrived = f.events;
-    check(f.whole == 4 && !trace_packet_snapshot(&reader, copy) && !f.disorder &&
-              arrived + control_of_cpu(0)->discarded == 10000 && seen_once(0, arrived),
-          "once: the first %lu events stay, %lu counted as discarded", arrived, control_of_cpu(0)->discarded);
-    f = salvage();
-    check(f.whole == 4 && !f.lost && !f.cut && f.events == arrived, "once: the same of a dead system");
 }
 
 /* restart.c has closed the packet, and not yet moved the index. */
@@ -965,7 +933,6 @@ int main(void)
     make_scratch();
     snprintf(directory, sizeof(directory), "%s/trace", scratch);
     snprintf(text_of_babeltrace2, sizeof(text_of_babeltrace2), "%s/text", scratch);
-    test_overwrite();
     test_tails();
     test_time_gaps();
     test_order_behind_gap();
@@ -977,7 +944,6 @@ int main(void)
     test_old_event_in_hole();
     test_migration();
     test_migration_slow();
-    test_once();
     test_snapshot_while_closing();
     test_snapshot_after_pause();
     test_full();
