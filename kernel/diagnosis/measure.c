@@ -16,11 +16,8 @@
 
 static void report(const char *name, struct cost cost, const struct cost *nothing)
 {
-    log_line("bench: %s %llu instructions", name, (unsigned long long)cost_counted(&cost, nothing, 1));
-    if (!arch_counts_instructions())
-        return;
-    uint64_t tenths = cost_by_clock(&cost, nothing, 1);
-    log_line("bench: %s.by_clock %llu.%llu instructions", name, (unsigned long long)(tenths / 10),
+    const uint64_t tenths = cost_by_clock(&cost, nothing, 1);
+    log_line("bench: %s %llu.%llu instructions", name, (unsigned long long)(tenths / 10),
              (unsigned long long)(tenths % 10));
 }
 

@@ -5,11 +5,6 @@
 
 #define ROUNDS (4 * COST_PHASES)
 
-uint64_t cost_counted(const struct cost *cost, const struct cost *nothing, uint32_t parts)
-{
-    return (cost->instructions - nothing->instructions) / parts;
-}
-
 static uint64_t tenths_of(const struct cost *cost)
 {
     return cost->ticks * 10000 / cost->rounds * 1000000 / arch_trace_info()->clock_hz;

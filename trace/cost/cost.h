@@ -5,9 +5,9 @@
  *
  * Each round reads clock and instruction counter before and after the code. The minimum count of all rounds
  * is the code without timer interrupts. The ticks of the rounds with the minimum are added up: where the
- * clock advances in step with instructions (QEMU's -icount), their mean must give the same number, which
- * checks both. A tick may be more than one instruction, so rounds begin at different fractions of a tick
- * (cost_begin).
+ * clock advances in step with instructions (QEMU's -icount), their mean gives the number of instructions,
+ * also where QEMU's instruction counter forgets some (arch/ppc64/counter.c). A tick may be more than one
+ * instruction, so rounds begin at different fractions of a tick (cost_begin).
  */
 #ifndef TRACE_COST_H
 #define TRACE_COST_H
@@ -79,9 +79,8 @@ struct cost cost_of_nothing(void);
 struct cost cost_of_one_word(void);
 struct cost cost_of_four_words(void);
 
-/* Instructions of one of `parts` operations, without the cost of counting; and tenths of instructions by the
- * clock, at a nanosecond each. */
-uint64_t cost_counted(const struct cost *cost, const struct cost *nothing, uint32_t parts);
+/* Tenths of instructions, at a nanosecond each, of one of `parts` operations, without the cost of measuring.
+ */
 uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint32_t parts);
 
 #endif

@@ -3,9 +3,8 @@
  * micro.c - measures the cost of single operations. Prints "bench: name value instructions" lines.
  *
  * Each figure is the exact number of instructions, in the kernel and on both user sides, of a round without
- * timer interrupts (trace/cost/cost.h). They are counted by the CPU if it can, otherwise by the clock, which
- * ticks once per instruction under QEMU with -icount shift=0,sleep=off and one CPU; elsewhere the figures are
- * only clock ticks. If the CPU counts, "NAME.by_clock" is the clock's figure for the same rounds.
+ * timer interrupts (trace/cost/cost.h), by the clock, which advances a nanosecond per instruction under QEMU
+ * with -icount shift=0,sleep=off and one CPU; elsewhere the figures are only nanoseconds.
  *
  *     micro                 all figures
  *     micro partner NAME    the second process for figures across spaces
@@ -38,11 +37,9 @@ static struct cost nothing; /* cost of the measurement itself */
 
 static void report_parts(const char *name, struct cost cost, uint32_t parts)
 {
-    uint64_t tenths = cost_by_clock(&cost, &nothing, parts);
-    printf("bench: %s %llu instructions\n", name, (unsigned long long)cost_counted(&cost, &nothing, parts));
-    if (arch_counts_instructions())
-        printf("bench: %s.by_clock %llu.%llu instructions\n", name, (unsigned long long)(tenths / 10),
-               (unsigned long long)(tenths % 10));
+    const uint64_t tenths = cost_by_clock(&cost, &nothing, parts);
+    printf("bench: %s %llu.%llu instructions\n", name, (unsigned long long)(tenths / 10),
+           (unsigned long long)(tenths % 10));
 }
 
 static void report(const char *name, struct cost cost)
@@ -69,18 +66,6 @@ static void set_mask(uint64_t mask)
 {
     must(sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, mask, 0),
          "trace_control (run micro with authority)");
-}
-
-static __attribute__((noinline)) void return_at_once(void)
-{
-    __asm__ volatile("");
-}
-
-/* Some emulators do not count returns; this figure shows it. */
-static void measure_counter(void)
-{
-    if (arch_counts_instructions())
-        report("counter.call", MEASURE(return_at_once()));
 }
 
 static void measure_trace(void)
@@ -359,7 +344,6 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], "partner"))
         return run_partner(argv[2]);
     nothing = cost_of_nothing();
-    measure_counter();
     measure_trace();
     report("syscall.null", MEASURE(sys_null()));
     measure_same_space();
