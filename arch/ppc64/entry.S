@@ -65,66 +65,51 @@ number = number + 1
 
 /* boot_install_vectors() copies this and corrects the branches, which all leave it. The vectors from 0xf00 on
  * are 8 instructions apart. SPRG1 saves r13, cpu->scratch r12. */
-.macro VECTOR number
+.macro VECTOR numbers:vararg
+.irp number, \numbers
         .org    vectors + \number
         mtspr   SPR_SPRG1, %r13
         mfspr   %r13, SPR_SPRG0
         std     %r12, CPU_SCRATCH(%r13)
         li      %r12, \number
         b       trap_common
+.endr
 .endm
 
         .section .text.vectors, "ax"
         .global vectors, vectors_end
         .balign 256
 vectors:
-        VECTOR  VECTOR_DATA_STORAGE
-        VECTOR  VECTOR_DATA_SEGMENT
-        VECTOR  VECTOR_INSTRUCTION_STORAGE
-        VECTOR  VECTOR_INSTRUCTION_SEGMENT
-        VECTOR  VECTOR_EXTERNAL
-        VECTOR  VECTOR_ALIGNMENT
-        VECTOR  VECTOR_PROGRAM
-        VECTOR  VECTOR_FP_UNAVAILABLE
-        VECTOR  VECTOR_DECREMENTER
+        VECTOR  VECTOR_DATA_STORAGE, VECTOR_DATA_SEGMENT, VECTOR_INSTRUCTION_STORAGE
+        VECTOR  VECTOR_INSTRUCTION_SEGMENT, VECTOR_EXTERNAL, VECTOR_ALIGNMENT, VECTOR_PROGRAM
+        VECTOR  VECTOR_FP_UNAVAILABLE, VECTOR_DECREMENTER
         .org    vectors + VECTOR_SYSCALL
         mtctr   %r13            /* lost to programs anyway */
         mfspr   %r13, SPR_SPRG0
         b       syscall_entry
-        VECTOR  VECTOR_TRACE
-        VECTOR  VECTOR_PERFORMANCE_MONITOR
-        VECTOR  VECTOR_VMX_UNAVAILABLE
-        VECTOR  VECTOR_VSX_UNAVAILABLE
-        VECTOR  VECTOR_FACILITY_UNAVAILABLE
+        VECTOR  VECTOR_TRACE, VECTOR_PERFORMANCE_MONITOR, VECTOR_VMX_UNAVAILABLE
+        VECTOR  VECTOR_VSX_UNAVAILABLE, VECTOR_FACILITY_UNAVAILABLE
 vectors_end:
 
 /* The same for real mode, at real addresses; branches stay inside. Only system reset and machine check are
  * expected; others are errors before translation is on. SPRG1 may be used: where its contents matter SRR0
  * matters too, and the interrupted code cannot continue anyway (trap_special). */
-.macro REAL_VECTOR number
+.macro REAL_VECTOR numbers:vararg
+.irp number, \numbers
         .org    real_vectors + \number
         mtspr   SPR_SPRG2, %r13
         li      %r13, \number
         b       real_common
+.endr
 .endm
 
         .balign 256
         .global real_vectors, real_vectors_end
 real_vectors:
-        REAL_VECTOR VECTOR_SYSTEM_RESET
-        REAL_VECTOR VECTOR_MACHINE_CHECK
-        REAL_VECTOR VECTOR_DATA_STORAGE
-        REAL_VECTOR VECTOR_DATA_SEGMENT
-        REAL_VECTOR VECTOR_INSTRUCTION_STORAGE
-        REAL_VECTOR VECTOR_INSTRUCTION_SEGMENT
-        REAL_VECTOR VECTOR_EXTERNAL
-        REAL_VECTOR VECTOR_ALIGNMENT
-        REAL_VECTOR VECTOR_PROGRAM
-        REAL_VECTOR VECTOR_FP_UNAVAILABLE
-        REAL_VECTOR VECTOR_DECREMENTER
-        REAL_VECTOR VECTOR_SYSCALL
-        REAL_VECTOR VECTOR_TRACE
-        REAL_VECTOR VECTOR_FACILITY_UNAVAILABLE
+        REAL_VECTOR VECTOR_SYSTEM_RESET, VECTOR_MACHINE_CHECK, VECTOR_DATA_STORAGE
+        REAL_VECTOR VECTOR_DATA_SEGMENT, VECTOR_INSTRUCTION_STORAGE, VECTOR_INSTRUCTION_SEGMENT
+        REAL_VECTOR VECTOR_EXTERNAL, VECTOR_ALIGNMENT, VECTOR_PROGRAM, VECTOR_FP_UNAVAILABLE
+        REAL_VECTOR VECTOR_DECREMENTER, VECTOR_SYSCALL, VECTOR_TRACE, VECTOR_FACILITY_UNAVAILABLE
 real_common:
         mtspr   SPR_SPRG1, %r12
         mfcr    %r12

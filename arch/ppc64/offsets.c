@@ -35,7 +35,6 @@ void offsets(void)
     CPU(KERNEL_STACK, kernel_stack_top);
     CPU(SCRATCH, scratch);
     CPU(NEED_RESCHED, need_resched);
-    CPU(WINDOW, profile.window);
     CPU(TOC, arch.toc);
     CPU(SPECIAL_STACK, arch.special_stack_top);
     CPU(SPECIAL_SAVE, arch.special_save);

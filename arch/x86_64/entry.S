@@ -22,6 +22,23 @@
 #include <tarn/error.h>
 #include <tarn/syscall.h>
 
+/* All registers of a frame but rax, rcx, r11 and rsp. */
+.macro STORE_FRAME base
+offset = FRAME_RDI
+.irp register, rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, rbp
+        movq    %\register, offset(\base)
+offset = offset + 8
+.endr
+.endm
+
+.macro LOAD_FRAME base
+offset = FRAME_RDI
+.irp register, rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, rbp
+        movq    offset(\base), %\register
+offset = offset + 8
+.endr
+.endm
+
 /* ---- system calls --------------------------------------------------------------------------------- */
 
 /* rax number, rdi rsi rdx r10 r8 r9 arguments; rcx and r11 have the user's rip and rflags. All others are
@@ -40,18 +57,7 @@ syscall_entry:
         movq    %gs:CPU_SCRATCH, %rcx
         movq    %rcx, FRAME_RSP(%rsp)
         movq    %rax, FRAME_RAX(%rsp)
-        movq    %rdi, FRAME_RDI(%rsp)
-        movq    %rsi, FRAME_RSI(%rsp)
-        movq    %rdx, FRAME_RDX(%rsp)
-        movq    %r10, FRAME_R10(%rsp)
-        movq    %r8, FRAME_R8(%rsp)
-        movq    %r9, FRAME_R9(%rsp)
-        movq    %rbx, FRAME_RBX(%rsp)
-        movq    %r12, FRAME_R12(%rsp)
-        movq    %r13, FRAME_R13(%rsp)
-        movq    %r14, FRAME_R14(%rsp)
-        movq    %r15, FRAME_R15(%rsp)
-        movq    %rbp, FRAME_RBP(%rsp)
+        STORE_FRAME %rsp
         movl    $0, FRAME_INTERRUPTED(%rsp)
         movq    %rsp, %rbx              /* the caller, which gets the result */
         movq    %gs:CPU_KERNEL_STACK, %rsp
@@ -81,18 +87,7 @@ restore:
         movq    FRAME_RIP(%rsp), %rcx
         movq    FRAME_RFLAGS(%rsp), %r11
         movq    FRAME_RAX(%rsp), %rax
-        movq    FRAME_RDI(%rsp), %rdi
-        movq    FRAME_RSI(%rsp), %rsi
-        movq    FRAME_RDX(%rsp), %rdx
-        movq    FRAME_R10(%rsp), %r10
-        movq    FRAME_R8(%rsp), %r8
-        movq    FRAME_R9(%rsp), %r9
-        movq    FRAME_RBX(%rsp), %rbx
-        movq    FRAME_R12(%rsp), %r12
-        movq    FRAME_R13(%rsp), %r13
-        movq    FRAME_R14(%rsp), %r14
-        movq    FRAME_R15(%rsp), %r15
-        movq    FRAME_RBP(%rsp), %rbp
+        LOAD_FRAME %rsp
         movq    FRAME_RSP(%rsp), %rsp
         swapgs
         sysretq
@@ -129,18 +124,7 @@ restore_interrupted:
         pushq   FRAME_RIP(%rax)
         movq    FRAME_RCX(%rax), %rcx
         movq    FRAME_R11(%rax), %r11
-        movq    FRAME_RDI(%rax), %rdi
-        movq    FRAME_RSI(%rax), %rsi
-        movq    FRAME_RDX(%rax), %rdx
-        movq    FRAME_R10(%rax), %r10
-        movq    FRAME_R8(%rax), %r8
-        movq    FRAME_R9(%rax), %r9
-        movq    FRAME_RBX(%rax), %rbx
-        movq    FRAME_R12(%rax), %r12
-        movq    FRAME_R13(%rax), %r13
-        movq    FRAME_R14(%rax), %r14
-        movq    FRAME_R15(%rax), %r15
-        movq    FRAME_RBP(%rax), %rbp
+        LOAD_FRAME %rax
         movq    FRAME_RAX(%rax), %rax
         swapgs
         iretq
@@ -149,27 +133,15 @@ restore_interrupted:
 
 /* The registers that a C function may change; 9 words. */
 .macro PUSH_VOLATILE
-        pushq   %rax
-        pushq   %rcx
-        pushq   %rdx
-        pushq   %rsi
-        pushq   %rdi
-        pushq   %r8
-        pushq   %r9
-        pushq   %r10
-        pushq   %r11
+.irp register, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11
+        pushq   %\register
+.endr
 .endm
 
 .macro POP_VOLATILE
-        popq    %r11
-        popq    %r10
-        popq    %r9
-        popq    %r8
-        popq    %rdi
-        popq    %rsi
-        popq    %rdx
-        popq    %rcx
-        popq    %rax
+.irp register, r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax
+        popq    %\register
+.endr
 .endm
 
 /* ARCH_CALL_ASIDE(function, rax) */
@@ -225,18 +197,7 @@ trap_common:
         popq    FRAME_RAX(%rax)
         movq    %rcx, FRAME_RCX(%rax)
         movq    %r11, FRAME_R11(%rax)
-        movq    %rdi, FRAME_RDI(%rax)
-        movq    %rsi, FRAME_RSI(%rax)
-        movq    %rdx, FRAME_RDX(%rax)
-        movq    %r10, FRAME_R10(%rax)
-        movq    %r8, FRAME_R8(%rax)
-        movq    %r9, FRAME_R9(%rax)
-        movq    %rbx, FRAME_RBX(%rax)
-        movq    %r12, FRAME_R12(%rax)
-        movq    %r13, FRAME_R13(%rax)
-        movq    %r14, FRAME_R14(%rax)
-        movq    %r15, FRAME_R15(%rax)
-        movq    %rbp, FRAME_RBP(%rax)
+        STORE_FRAME %rax
         movq    TRAP_RIP(%rsp), %rcx
         movq    TRAP_RFLAGS(%rsp), %rdx
         movq    TRAP_RSP(%rsp), %rsi
@@ -253,39 +214,15 @@ trap_common:
 
 /* struct kernel_regs */
 .macro PUSH_ALL
-        pushq   %rax
-        pushq   %rbx
-        pushq   %rcx
-        pushq   %rdx
-        pushq   %rsi
-        pushq   %rdi
-        pushq   %rbp
-        pushq   %r8
-        pushq   %r9
-        pushq   %r10
-        pushq   %r11
-        pushq   %r12
-        pushq   %r13
-        pushq   %r14
-        pushq   %r15
+.irp register, rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15
+        pushq   %\register
+.endr
 .endm
 
 .macro POP_ALL
-        popq    %r15
-        popq    %r14
-        popq    %r13
-        popq    %r12
-        popq    %r11
-        popq    %r10
-        popq    %r9
-        popq    %r8
-        popq    %rbp
-        popq    %rdi
-        popq    %rsi
-        popq    %rdx
-        popq    %rcx
-        popq    %rbx
-        popq    %rax
+.irp register, r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rdx, rcx, rbx, rax
+        popq    %\register
+.endr
         addq    $16, %rsp               /* vector, error code */
 .endm
 

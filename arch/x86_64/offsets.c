@@ -12,21 +12,10 @@
 void offsets(void)
 {
     FRAME(RAX, rax);
-    FRAME(RBX, rbx);
     FRAME(RCX, rcx);
-    FRAME(RDX, rdx);
-    FRAME(RSI, rsi);
     FRAME(RDI, rdi);
-    FRAME(RBP, rbp);
     FRAME(RSP, rsp);
-    FRAME(R8, r8);
-    FRAME(R9, r9);
-    FRAME(R10, r10);
     FRAME(R11, r11);
-    FRAME(R12, r12);
-    FRAME(R13, r13);
-    FRAME(R14, r14);
-    FRAME(R15, r15);
     FRAME(RIP, rip);
     FRAME(RFLAGS, rflags);
     FRAME(INTERRUPTED, interrupted);
@@ -34,7 +23,6 @@ void offsets(void)
     DEFINE(CPU_CURRENT, offsetof(struct cpu, current));
     DEFINE(CPU_KERNEL_STACK, offsetof(struct cpu, kernel_stack_top));
     DEFINE(CPU_SCRATCH, offsetof(struct cpu, scratch));
-    DEFINE(CPU_WINDOW, offsetof(struct cpu, profile.window));
     DEFINE(CPU_NEED_RESCHED, offsetof(struct cpu, need_resched));
     DEFINE(BOOT_INFO_CPU_COUNT, offsetof(struct boot_info, cpu_count));
     DEFINE(BOOT_INFO_HARDWARE_ID, offsetof(struct boot_info, cpu_hardware_id));
@@ -42,3 +30,4 @@ void offsets(void)
 }
 
 _Static_assert(offsetof(struct cpu, block.self) == 0, "this_cpu()");
+_Static_assert(offsetof(struct arch_frame, rbp) - offsetof(struct arch_frame, rdi) == 11 * 8, "STORE_FRAME");
