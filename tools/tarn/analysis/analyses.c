@@ -9,13 +9,12 @@
 #include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/buffer.h>
-#include <tools/tarn/model/walk.h>
+#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/sql/view.h>
 #include <tools/tarn/view/page.h>
 
 #define ANALYSES_MAX 64u
-#define STEP         65536u /* events between calls of go_on: a few milliseconds */
 
 /* The most used ones first, for the help and the view. Then come a user's own. */
 static const char *const in_order[] = {"stats",     "breakdown", "locks",     "profile", "sched",
@@ -358,8 +357,6 @@ struct analysis *analysis_plain(const struct trace *trace, const struct filter *
     analysis->filter = filter;
     if (model == NULL)
         return analysis;
-    model_open(model, trace, filter->from_ticks, filter->to_ticks);
-    model_learn_beginning(model);
     analyses_open(&analysis, 1, model, filter, symbols, &fail);
     return analysis;
 }
@@ -450,44 +447,23 @@ const char *analysis_has_nothing(const struct analysis *analysis)
     return NULL;
 }
 
-/* Opens MODEL and MERGE for a walk of FROM <= t < TO. */
-static void open_walk(const struct analysis *analysis, const struct trace *trace, struct model *model,
-                      struct merge *merge, uint64_t from, uint64_t to, struct reporter *reporter)
-{
-    if (analysis->walker != NULL) {
-        analysis->walker->open(analysis->walker, model, merge, from, to, reporter);
-        return;
-    }
-    model_open(model, trace, from, to);
-    model_learn_beginning(model);
-    merge_open(merge, trace, NULL, 0, reporter);
-}
-
-static bool run_walk(struct analysis_walker *walker, struct model *model, struct merge *merge)
-{
-    struct cursor *cursor = merge_next(merge);
-    uint64_t events = 0;
-
-    model_begin_range(model);
-    walk_begin(model, merge);
-    for (; cursor != NULL && cursor->ticks < model->to; cursor = model_apply_next(model, merge, cursor))
-        if (events++ % STEP == 0 && walker != NULL && !walker->go_on(walker))
-            return false;
-    model_finish_range(model, merge);
-    return true;
-}
-
 bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace *trace,
                   const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
                   struct fail *fail)
 {
+    struct analysis_walker *walker = analyses[0]->walker;
     struct model model;
     struct merge merge;
     bool ok;
 
-    open_walk(analyses[0], trace, &model, &merge, filter->from_ticks, filter->to_ticks, reporter);
+    model_open(&model, trace, filter->from_ticks, filter->to_ticks);
+    if (walker != NULL)
+        walker->open(walker, &model, &merge, reporter);
+    else /* no checkpoint has what logging cost before */
+        walk_open_late(&model, &merge, filter->subtract_cost ? 0 : model.from, reporter);
     ok = analyses_open(analyses, count, &model, filter, symbols, fail) &&
-         (run_walk(analyses[0]->walker, &model, &merge) || fail_set(fail, "the analysis was cancelled"));
+         (model_walk_range(&model, &merge, walker != NULL ? walker->go_on : NULL, walker) ||
+          fail_set(fail, "the analysis was cancelled"));
     if (ok)
         analyses_finish(analyses, count);
     merge_close(&merge);

@@ -49,10 +49,10 @@ struct analysis_kind {
 
 /* For walks that do not begin with the trace, or may be cancelled. */
 struct analysis_walker {
-    /* Opens MODEL for FROM <= t < TO (ticks), with what is known before, and MERGE where it goes on. */
-    void (*open)(struct analysis_walker *self, struct model *model, struct merge *merge, uint64_t from,
-                 uint64_t to, struct reporter *reporter);
-    bool (*go_on)(struct analysis_walker *self); /* called now and then; false: stop */
+    /* Gives MODEL, just opened, what is known before its range, and opens MERGE where it goes on. */
+    void (*open)(struct analysis_walker *self, struct model *model, struct merge *merge,
+                 struct reporter *reporter);
+    bool (*go_on)(void *self); /* called now and then; false: stop */
 };
 
 struct analysis {
@@ -61,7 +61,7 @@ struct analysis {
     struct model *model; /* valid from open to finish, else NULL */
     const struct filter *filter;
     struct symbols *symbols;        /* or NULL */
-    struct analysis_walker *walker; /* NULL: walks begin with the trace */
+    struct analysis_walker *walker; /* NULL: walk_open_late */
     struct model_observer observer;
     struct table *tables; /* kind->table_count */
     struct table totals;
@@ -108,8 +108,8 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
                    const struct filter *filter, struct symbols *symbols, struct fail *fail);
 void analyses_finish(struct analysis **analyses, unsigned count);
 
-/* Opens MODEL, and an analysis without tables for modules that walk and observe it themselves: for names, and
- * for analysis_wants. MODEL may be NULL if they need neither. */
+/* Opens an analysis without tables, for modules that walk and observe MODEL themselves: for names, and for
+ * analysis_wants. MODEL may be NULL if they need neither. */
 struct analysis *analysis_plain(const struct trace *trace, const struct filter *filter,
                                 struct symbols *symbols, struct model *model);
 

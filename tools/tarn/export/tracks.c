@@ -214,15 +214,17 @@ bool tracks_export(struct tracks *tracks, const struct track_writer *writer, con
                    const char *output, const char **nothing, struct fail *fail)
 {
     int fd = open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    struct merge merge;
 
     if (fd < 0)
         return fail_set(fail, "cannot write '%s': %s", output, strerror(errno));
     out_open(&tracks->out, fd, 0);
     tracks->writer = writer;
     tracks->losses = source->losses;
-    tracks->analysis = analysis_plain(source->trace, source->filter, NULL, &tracks->model);
+    tracks->analysis = scan_walk_open(source, source->filter->from_ticks, &tracks->model, &merge);
     open_tracks(tracks);
-    model_walk_trace(&tracks->model, source->reporter, NULL);
+    model_walk_range(&tracks->model, &merge, NULL, NULL);
+    merge_close(&merge);
     finish_tracks(tracks);
     bool ok = out_close_file(&tracks->out, output) ||
               fail_set(fail, "cannot write '%s': %s", output, strerror(errno));

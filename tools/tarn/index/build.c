@@ -83,9 +83,11 @@ static void note_thread(struct builder *builder, const struct model_thread *thre
                    sizeof(struct index_thread));
     record = index_thread(builder->index, thread->number);
     *record = (struct index_thread){.begin = thread->begin,
+                                    .end = thread->end,
                                     .tid = thread->tid,
                                     .pid = thread->pid,
                                     .cpu = thread->cpu,
+                                    .prio = thread->prio,
                                     .is_idle = thread->is_idle};
     memcpy(record->name, thread->comm, sizeof(record->name));
     if (record->name[0] == '\0')

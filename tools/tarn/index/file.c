@@ -125,6 +125,13 @@ bool index_load(struct index *index, const struct trace *trace)
     return ok;
 }
 
+bool index_can_save(const struct trace *trace)
+{
+    char path[PATH_MAX];
+
+    return path_of(trace, path);
+}
+
 void index_save(const struct index *index, const struct trace *trace)
 {
     struct buffer bytes = {0};

@@ -142,3 +142,21 @@ void index_restore(const struct index *index, struct model *model, size_t stride
     }
     model_save_snapshot(model, NULL);
 }
+
+void index_restore_ended(const struct index *index, struct model *model)
+{
+    for (uint32_t i = 0; i < model->thread_count && i < index_thread_count(index); i++) {
+        const struct index_thread *thread = index_thread(index, i);
+        struct model_thread ended = {.number = i,
+                                     .tid = thread->tid,
+                                     .pid = thread->pid,
+                                     .cpu = thread->cpu,
+                                     .prio = thread->prio,
+                                     .begin = thread->begin,
+                                     .end = thread->end};
+
+        memcpy(ended.comm, thread->name, sizeof(ended.comm));
+        if (ended.tid != MODEL_NOBODY)
+            model_restore_ended(model, &ended);
+    }
+}

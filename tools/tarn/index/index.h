@@ -49,9 +49,10 @@ struct blob_array {
 
 /* Facts about threads of the whole trace, which have the model's numbers. */
 struct index_thread {
-    uint64_t begin;    /* ticks */
-    uint32_t tid, pid; /* MODEL_NOBODY: the record for unknown threads */
-    uint32_t cpu;      /* rank of the CPU where it last ran */
+    uint64_t begin, end; /* ticks; end: if it has ended */
+    uint32_t tid, pid;   /* MODEL_NOBODY: the record for unknown threads */
+    uint32_t cpu;        /* rank of the CPU where it last ran */
+    uint16_t prio;
     bool is_idle;
     char name[TRACE_NAME_BYTES + 1];
 };
@@ -137,6 +138,8 @@ void index_open_model(struct index *index, const struct trace *trace, size_t str
 /* Gives a new model the long-lived facts (processes, names, executables) of the first STRIDES strides and
  * from before the trace; or only the names of locks. */
 void index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks);
+/* Gives the model of a checkpoint the threads that had ended by then. */
+void index_restore_ended(const struct index *index, struct model *model);
 
 /* Finds the busy part: the shortest range of whole blocks with nearly all events, plus a margin, to leave
  * out a boot or a long wait. The whole trace if that is hardly longer. In ticks. */
@@ -170,6 +173,7 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
 /* INDEX is empty before. False: there is none of this trace as it is. */
 bool index_load(struct index *index, const struct trace *trace);
 void index_save(const struct index *index, const struct trace *trace); /* as far as that can be done */
+bool index_can_save(const struct trace *trace);                        /* there is a place for it */
 
 /* Convert to the file's bytes and back; for the functions above, and for tests. */
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <tools/tarn/index/index_walk.h>
 
+#define WORTH_BYTES (32.0 * (1 << 20)) /* of the trace: a walk over less takes no time */
+
 /* Opens WALK at the checkpoint before a stride; READER is left after the positions. Without a checkpoint,
  * the walk begins at the start of the trace, which is correct but slow. */
 static void open_at(struct walk *walk, const struct trace *trace, const struct index *index, size_t stride,
@@ -42,20 +44,73 @@ static void report_to(struct merge *merge, struct reporter *reporter)
     }
 }
 
-void walk_open_range(struct model *model, struct merge *merge, const struct trace *trace,
-                     const struct index *index, uint64_t from, uint64_t to, enum walk_knowledge knows,
-                     struct reporter *reporter)
+void walk_open_range(struct model *model, struct merge *merge, const struct index *index, uint64_t begin,
+                     enum walk_knowledge knows, struct reporter *reporter)
 {
-    size_t stride = index_find_time(index, from) / INDEX_STRIDE;
+    size_t stride = index_find_time(index, begin) / INDEX_STRIDE;
     struct buffer_reader rest;
     struct walk walk;
 
-    open_at(&walk, trace, index, stride, &rest);
-    model_open(model, trace, from, to);
+    open_at(&walk, model->trace, index, stride, &rest);
     if (knows != WALK_KNOWS_NOTHING)
         index_restore(index, model, walk.next > 0 ? stride : 0, knows == WALK_KNOWS_LOCKS);
     if (walk.next > 0)
         model_restore(model, rest.at, rest.left);
+    if (knows == WALK_KNOWS_ALL)
+        index_restore_ended(index, model);
     *merge = walk.merge;
     report_to(merge, reporter);
+}
+
+/* ---- the index of a trace -------------------------------------------------------------------------- */
+
+static void free_index(struct index *index)
+{
+    index_free(index);
+    free(index);
+}
+
+/* Loads the index, or makes it if it would be kept. The trace does not grow. */
+static struct index *find_index(const struct trace *trace)
+{
+    struct index *index = alloc_zero(1, sizeof(*index));
+
+    if (index_load(index, trace))
+        return index;
+    if (trace->ends_early || !index_can_save(trace)) {
+        free(index);
+        return NULL;
+    }
+    index_extend(index, trace, 0, NULL);
+    index_save(index, trace);
+    return index;
+}
+
+/* Returns the index for a walk that begins at BEGIN; NULL: it begins with the trace. */
+static const struct index *index_for(const struct trace *trace, uint64_t begin)
+{
+    uint64_t bytes = 0;
+    double before = begin > trace->begin ? (double)(begin - trace->begin) : 0;
+
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        bytes += trace->streams[i].size;
+    if (before * (double)bytes < WORTH_BYTES * (double)(trace->end - trace->begin))
+        return NULL;
+    if (!trace->index->is_known)
+        *trace->index = (struct trace_index){find_index(trace), true, free_index};
+    /* damage before BEGIN counts, too: a walk finds it again */
+    return trace->index->index != NULL && trace->index->index->losses.damaged == 0 ? trace->index->index
+                                                                                   : NULL;
+}
+
+void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, struct reporter *reporter)
+{
+    const struct index *index = index_for(model->trace, begin);
+
+    if (index != NULL) {
+        walk_open_range(model, merge, index, begin, WALK_KNOWS_ALL, reporter);
+        return;
+    }
+    model_learn_beginning(model);
+    merge_open(merge, model->trace, NULL, 0, reporter);
 }

@@ -33,10 +33,13 @@ static inline struct cursor *walk_next(struct walk *walk)
 /* Which long-lived facts the model gets, as if the walk had begun with the trace. */
 enum walk_knowledge { WALK_KNOWS_NOTHING, WALK_KNOWS_LOCKS /* their names */, WALK_KNOWS_ALL };
 
-/* Opens MODEL for FROM <= t < TO, and MERGE at the checkpoint before. REPORTER, or NULL, gets damage and
- * losses from there on. The walk itself does not need the index. */
-void walk_open_range(struct model *model, struct merge *merge, const struct trace *trace,
-                     const struct index *index, uint64_t from, uint64_t to, enum walk_knowledge knows,
-                     struct reporter *reporter);
+/* Opens MERGE at the checkpoint before BEGIN, from which MODEL, just opened, continues. REPORTER, or NULL,
+ * gets damage and losses from there on. The walk itself does not need the index. */
+void walk_open_range(struct model *model, struct merge *merge, const struct index *index, uint64_t begin,
+                     enum walk_knowledge knows, struct reporter *reporter);
+
+/* The same with the trace's own index, for commands. If much of a large trace lies before BEGIN, the index is
+ * loaded, or made and kept; otherwise the walk begins with the trace. The trace must not grow. */
+void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, struct reporter *reporter);
 
 #endif

@@ -121,20 +121,26 @@ static struct model_thread *thread_of(const struct model *model, uint32_t number
     return number != NONE ? model->threads[number] : NULL;
 }
 
-static void restore_name(struct model *model, const struct model_thread *saved)
+void model_restore_ended(struct model *model, const struct model_thread *ended)
 {
-    struct model_thread *thread = thread_record(model, saved->number);
+    struct model_thread *thread = thread_record(model, ended->number);
 
-    if (thread->has_ended && thread->tid == saved->tid)
+    if (thread->is_listed)
+        return; /* it had not ended yet */
+    *(const struct model_thread **)map_at(&model->ended, ended->tid, 0, 0) = thread;
+    if (thread->has_ended && thread->tid == ended->tid)
         return; /* the model already knows more */
-    *thread = (struct model_thread){.number = saved->number,
-                                    .tid = saved->tid,
-                                    .pid = saved->pid,
-                                    .cpu = saved->cpu,
+    *thread = (struct model_thread){.number = ended->number,
+                                    .tid = ended->tid,
+                                    .pid = ended->pid,
+                                    .cpu = ended->cpu,
+                                    .prio = ended->prio,
                                     .has_ended = true,
+                                    .begin = ended->begin,
+                                    .end = ended->end,
                                     .state = MODEL_DEAD,
                                     .segment = UINT64_MAX};
-    memcpy(thread->comm, saved->comm, sizeof(thread->comm));
+    memcpy(thread->comm, ended->comm, sizeof(thread->comm));
 }
 
 static void restore_frames(struct model_thread *thread, uint32_t depth, struct buffer_reader *reader)
@@ -185,7 +191,7 @@ static void restore_threads(struct model *model, const struct saved_head *head, 
 
     for (uint32_t i = 0; i < head->ended; i++) {
         buffer_get(reader, &saved, SAVED_BYTES);
-        restore_name(model, &saved.thread);
+        model_restore_ended(model, &saved.thread);
     }
     again = *reader;
     for (uint32_t i = 0; i < head->live; i++) {

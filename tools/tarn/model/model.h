@@ -361,6 +361,9 @@ size_t model_save(const struct model *model, struct buffer *out);
 /* Restores a model of the same trace, which may be new or used. It continues after the event taken last
  * before the save, with the same thread numbers. Counts from before the model's range are discarded. */
 void model_restore(struct model *model, const void *bytes, size_t size);
+/* Adds a record of a thread that ended before the checkpoint, if it did: number, IDs, name, priority, times.
+ */
+void model_restore_ended(struct model *model, const struct model_thread *ended);
 /* Call it after model_restore once all observers are set. Drops the activities in progress if no observer
  * wants them, because their ends would not be seen. */
 void model_begin_range(struct model *model);

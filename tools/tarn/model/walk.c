@@ -4,7 +4,7 @@
 #include <tools/tarn/model/model_parts.h>
 #include <tools/tarn/model/walk.h>
 
-#define STEPS_BEFORE_STOP 4096u /* events between two checks of STOP */
+#define STEPS_BEFORE_STOP 65536u /* events between calls of GOES_ON: a few milliseconds */
 
 void model_walk(struct model *model, struct merge *merge)
 {
@@ -15,24 +15,18 @@ void model_walk(struct model *model, struct merge *merge)
         cursor = model_apply_next(model, merge, cursor);
 }
 
-bool model_walk_trace(struct model *model, struct reporter *reporter, const volatile sig_atomic_t *stop)
+bool model_walk_range(struct model *model, struct merge *merge, bool (*goes_on)(void *owner), void *owner)
 {
-    struct merge merge;
-    struct cursor *cursor;
+    struct cursor *cursor = merge_next(merge);
     uint64_t steps = 0;
-    bool goes_on = true;
 
-    merge_open(&merge, model->trace, NULL, 0, reporter);
-    cursor = merge_next(&merge);
-    walk_begin(model, &merge);
-    while (goes_on && cursor != NULL && cursor->ticks < model->to) {
-        cursor = model_apply_next(model, &merge, cursor);
-        goes_on = stop == NULL || ++steps % STEPS_BEFORE_STOP != 0 || !*stop;
-    }
-    if (goes_on)
-        model_finish_range(model, &merge);
-    merge_close(&merge);
-    return goes_on;
+    model_begin_range(model);
+    walk_begin(model, merge);
+    for (; cursor != NULL && cursor->ticks < model->to; cursor = model_apply_next(model, merge, cursor))
+        if (steps++ % STEPS_BEFORE_STOP == 0 && goes_on != NULL && !goes_on(owner))
+            return false;
+    model_finish_range(model, merge);
+    return true;
 }
 
 /* Whether there is a gap before the next event, or until the stream's end. */

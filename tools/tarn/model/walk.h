@@ -13,7 +13,6 @@
 #ifndef TARN_MODEL_WALK_H
 #define TARN_MODEL_WALK_H
 
-#include <signal.h>
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/read/order.h>
 
@@ -49,9 +48,9 @@ static inline struct cursor *model_apply_next(struct model *model, struct merge 
 /* Takes all events of MERGE before model->to. MERGE then stands at the first later event. */
 void model_walk(struct model *model, struct merge *merge);
 
-/* Walks its trace from the start, and finishes the range. STOP: ends it early when it is set; or NULL. False:
- * stopped, and the range is not finished. */
-bool model_walk_trace(struct model *model, struct reporter *reporter, const volatile sig_atomic_t *stop);
+/* The same, once all observers are set, and finishes the range. GOES_ON, or NULL, is called now and then: if
+ * it returns false, the walk stops with false, and the range is not finished. */
+bool model_walk_range(struct model *model, struct merge *merge, bool (*goes_on)(void *owner), void *owner);
 
 /* Ends the range as model_finish ends a trace, although packets continue. All events before
  * model->to have been taken, and MERGE stands at the next. */

@@ -373,6 +373,7 @@ bool trace_open(struct trace *trace, const char *directory, struct fail *fail)
 {
     memset(trace, 0, sizeof(*trace));
     trace->directory = strdup(directory);
+    trace->index = alloc_zero(1, sizeof(*trace->index));
     for (size_t length = strlen(directory); length > 1 && trace->directory[length - 1] == '/'; length--)
         trace->directory[length - 1] = '\0';
     /* before reading it, so that a later change is noticed */
@@ -390,6 +391,9 @@ void trace_close(struct trace *trace)
     free(trace->streams);
     free(trace->oddities);
     free(trace->directory);
+    if (trace->index != NULL && trace->index->index != NULL)
+        trace->index->free(trace->index->index);
+    free(trace->index);
     schema_free(&trace->schema);
     memset(trace, 0, sizeof(*trace));
 }

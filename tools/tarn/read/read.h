@@ -34,6 +34,13 @@ struct stream {
 /* A defect of the directory rather than of a packet. */
 struct oddity;
 
+/* For walks that begin late (index/index_walk.h); filled when one asks for it. */
+struct trace_index {
+    struct index *index; /* NULL: there is none, or nobody asked */
+    bool is_known;
+    void (*free)(struct index *index);
+};
+
 struct trace {
     char *directory;
     struct schema schema;
@@ -45,6 +52,7 @@ struct trace {
     struct oddity *oddities;
     unsigned oddity_count;
     uint32_t missing_count; /* CPUs without a stream: ANOMALY_MISSING */
+    struct trace_index *index;
 };
 
 enum anomaly {

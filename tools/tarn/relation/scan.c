@@ -161,6 +161,14 @@ static void take_parameters(struct scan *scan)
     scan->limits.condition_count = kept;
 }
 
+struct analysis *scan_walk_open(const struct scan_source *source, uint64_t begin, struct model *model,
+                                struct merge *merge)
+{
+    model_open(model, source->trace, source->filter->from_ticks, source->filter->to_ticks);
+    walk_open_late(model, merge, begin, source->reporter);
+    return analysis_plain(source->trace, source->filter, source->symbols, model);
+}
+
 static bool open_model(struct scan *scan, struct fail *fail)
 {
     note_used(scan);
@@ -170,11 +178,18 @@ static bool open_model(struct scan *scan, struct fail *fail)
     relations_add(&scan->relations, &scan->sink);
     if (!relations_observe(&scan->relations))
         return fail_set(fail, "%s", scan->relations.fail.text);
-    merge_open(&scan->merge, scan->source.trace, NULL, 0, scan->source.reporter);
-    scan->has_merge = true;
     scan->cursor = merge_next(&scan->merge);
     walk_begin(&scan->model, &scan->merge);
     return true;
+}
+
+/* Returns from when on the walk must know all events. Rows of makers, and of interrupts that are sent before
+ * they are taken, may depend on any event before. */
+static uint64_t first_needed(const struct scan *scan)
+{
+    bool is_past = scan->relation->source == SOURCE_MADE || scan->relation->source == SOURCE_IPI;
+
+    return is_past ? scan->source.filter->from_ticks : scan->from;
 }
 
 /* Whether no later event has a row within the limits. Rows with a duration begin before their event. */
@@ -260,14 +275,15 @@ struct scan *scan_open(const struct scan_source *source, const struct relation *
         return scan;
     }
     scan->has_model = uses_model(relation, limits) || source->filter->without_drain;
-    scan->analysis =
-        analysis_plain(source->trace, source->filter, source->symbols, scan->has_model ? &scan->model : NULL);
     if (scan->has_model) {
+        scan->has_merge = true;
+        scan->analysis = scan_walk_open(source, first_needed(scan), &scan->model, &scan->merge);
         if (open_model(scan, fail))
             return scan;
         scan_close(scan);
         return NULL;
     }
+    scan->analysis = analysis_plain(source->trace, source->filter, source->symbols, NULL);
     relations_open(&scan->relations, scan->analysis);
     scan->row.relations = &scan->relations;
     open_events(scan);

@@ -2,16 +2,16 @@
 /*
  * scan.h - the rows of one relation, one by one, in order of time.
  *
- * A scan of events seeks to its range and reads only the streams that it needs. The model's relations need
- * the events before, too: a scan steps the model event by event, and holds the rows of one event. Those come
- * in the order in which they end.
+ * A scan of events seeks to its range and reads only the streams that it needs. For the model's relations a
+ * scan steps the model event by event, from the checkpoint before its range on (index/index_walk.h) or from
+ * the start of the trace, and holds the rows of one event. Those come in the order in which they end.
  */
 #ifndef TARN_SCAN_H
 #define TARN_SCAN_H
 
 #include <signal.h>
 #include <tools/tarn/buffer.h>
-#include <tools/tarn/model/walk.h>
+#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/relation/relation.h>
 
 /* COLUMN is VALUE, a number or a text. */
@@ -39,6 +39,11 @@ struct scan_source {
     struct reporter *reporter;         /* or NULL */
     const struct losses *losses;       /* for SOURCE_TRACE; NULL: unknown */
 };
+
+/* Opens MODEL for the filter's range with an analysis_plain, and MERGE for a walk of all from BEGIN (ticks)
+ * on. */
+struct analysis *scan_walk_open(const struct scan_source *source, uint64_t begin, struct model *model,
+                                struct merge *merge);
 
 struct scan;
 /* FAIL: the model cannot be opened. */

@@ -228,19 +228,28 @@ bool database_run(struct database *database, const char *sql, struct fail *fail)
     return false;
 }
 
+static bool goes_on(void *database)
+{
+    return !((struct database *)database)->stop;
+}
+
 struct relations *database_final(struct database *database)
 {
     const struct scan_source *source = &database->source;
+    struct merge merge;
+    bool ok;
 
     if (database->has_owner || (database->has_walked && !folds_wait(database)))
         return &database->relations;
     forget_walk(database);
-    database->analysis = analysis_plain(source->trace, source->filter, source->symbols, &database->model);
+    database->analysis = scan_walk_open(source, source->filter->from_ticks, &database->model, &merge);
     relations_open(&database->relations, database->analysis);
     database->relations.losses = source->losses;
     folds_add(database, &database->relations);
-    if (!relations_observe(&database->relations) ||
-        !model_walk_trace(&database->model, source->reporter, &database->stop)) {
+    ok = relations_observe(&database->relations) &&
+         model_walk_range(&database->model, &merge, goes_on, database);
+    merge_close(&merge);
+    if (!ok) {
         forget_walk(database);
         return NULL;
     }

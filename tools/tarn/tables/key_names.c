@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <tools/tarn/model/walk.h>
+#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/tables/key_names.h>
 
 /* ---- where names come from ------------------------------------------------------------------------- */
@@ -40,6 +40,8 @@ static bool ask_lock_classes(struct source *source, struct lock_classes *classes
 static bool learn_trace(struct key_names *names, const struct wire_hello *hello, const char *directory,
                         const char *path, struct fail *fail)
 {
+    struct merge merge;
+
     if (!trace_open(&names->trace, directory, fail))
         return false;
     if (memcmp(names->trace.schema.uuid, hello->uuid, sizeof(hello->uuid)) != 0) {
@@ -47,8 +49,9 @@ static bool learn_trace(struct key_names *names, const struct wire_hello *hello,
         return fail_set(fail, "%s is the trace of another system: its UUID differs", directory);
     }
     model_open(&names->model, &names->trace, 0, UINT64_MAX);
-    model_learn_beginning(&names->model);
-    model_walk_trace(&names->model, NULL, NULL);
+    walk_open_late(&names->model, &merge, 0, NULL);
+    model_walk_range(&names->model, &merge, NULL, NULL);
+    merge_close(&merge);
     names->symbols = symbols_open(directory, path);
     names->has_trace = true;
     return true;

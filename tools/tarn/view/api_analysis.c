@@ -64,8 +64,8 @@ static bool set_options(struct asker *asker, struct fail *fail)
 /* ---- the walk -------------------------------------------------------------------------------------- */
 
 /* Takes the lock briefly. Thread numbers of a first walk are valid while the index is the same. */
-static void open_walk(struct analysis_walker *walker, struct model *model, struct merge *merge, uint64_t from,
-                      uint64_t to, struct reporter *reporter)
+static void open_walk(struct analysis_walker *walker, struct model *model, struct merge *merge,
+                      struct reporter *reporter)
 {
     static const struct index none;
     struct asker *asker = (struct asker *)walker;
@@ -75,14 +75,14 @@ static void open_walk(struct analysis_walker *walker, struct model *model, struc
     asker->gave_up = view->generation != asker->generation ||
                      view->trace.stream_count != asker->trace.stream_count ||
                      view->trace.begin != asker->trace.begin;
-    walk_open_range(model, merge, &asker->trace, asker->gave_up ? &none : &view->index, from, to,
-                    WALK_KNOWS_ALL, reporter);
+    walk_open_range(model, merge, asker->gave_up ? &none : &view->index, model->from, WALK_KNOWS_ALL,
+                    reporter);
     view_unlock(view);
 }
 
-static bool go_on(struct analysis_walker *walker)
+static bool go_on(void *walker)
 {
-    const struct asker *asker = (struct asker *)walker;
+    const struct asker *asker = walker;
 
     return !asker->gave_up && !asker->view->is_stopping && asker->request->is_waiting(asker->request);
 }

@@ -77,8 +77,8 @@ static void walk_parts(struct cover *cover)
 
     if (cover->walk_begin == cover->walk_end)
         return;
-    walk_open_range(&cutter.model, &cutter.merge, cover->trace, cover->index, cover->walk_begin,
-                    cover->walk_end, WALK_KNOWS_NOTHING, NULL);
+    model_open(&cutter.model, cover->trace, cover->walk_begin, cover->walk_end);
+    walk_open_range(&cutter.model, &cutter.merge, cover->index, cover->walk_begin, WALK_KNOWS_NOTHING, NULL);
     tally_observe(&cover->part, &cutter.model);
     model_begin_range(&cutter.model);
     tally_begin(&cover->part, cutter.begin);

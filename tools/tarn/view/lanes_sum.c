@@ -112,8 +112,8 @@ static void note_states(struct lanes *lanes, const struct view *view)
     struct model model;
     struct merge merge;
 
-    walk_open_range(&model, &merge, &view->trace, &view->index, lanes->from, lanes->from, WALK_KNOWS_NOTHING,
-                    NULL);
+    model_open(&model, &view->trace, lanes->from, lanes->from);
+    walk_open_range(&model, &merge, &view->index, lanes->from, WALK_KNOWS_NOTHING, NULL);
     if (lanes->from > view->index.begin)
         model_walk(&model, &merge);
     for (struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++) {

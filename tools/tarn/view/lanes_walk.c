@@ -229,12 +229,10 @@ void lanes_walk(struct lanes *lanes, const struct view *view)
     struct merge merge;
 
     find_lock_fields(&walker);
-    walk_open_range(&walker.model, &merge, &view->trace, &view->index, lanes->from, lanes->to,
-                    WALK_KNOWS_LOCKS, NULL);
+    model_open(&walker.model, &view->trace, lanes->from, lanes->to);
+    walk_open_range(&walker.model, &merge, &view->index, lanes->from, WALK_KNOWS_LOCKS, NULL);
     model_observe(&walker.model, &walker.observer);
-    model_begin_range(&walker.model);
-    model_walk(&walker.model, &merge);
-    model_finish_range(&walker.model, &merge);
+    model_walk_range(&walker.model, &merge, NULL, NULL);
     merge_close(&merge);
     model_close(&walker.model);
     for (struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++)
