@@ -37,7 +37,7 @@ $(foreach t,$(2),$(eval HOST_tests/host/$t := $(1)))
 endef
 $(eval $(call host_tests,each,clock costs counters debugger figures one_abi one_fault panic previous \
     routines tables trace_agrees watchdog))
-$(eval $(call host_tests,one,again analyses_agree demo_bugs explore export from_outside interrupted link_cut link_idle locks \
+$(eval $(call host_tests,one,again analyses_agree demo_bugs explore export from_outside interrupted link_cut locks \
     losses profile repeats rebuild sampling sockets study top vandal view_live view_page))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))

@@ -39,26 +39,13 @@ static uint32_t count_heard_cpus(void)
 
 #define MANY 10000u /* events of two words: more than a 64 KiB ring holds */
 
-/* Upper limit of heartbeats since a time. Heartbeats that do not fit are discarded events, too. */
-static uint64_t heartbeats_since(uint64_t start)
-{
-    uint64_t elapsed = arch_trace_clock() - start;
-    return (elapsed >> 29) + elapsed / (info->clock_hz / 4) + 1;
-}
-
-static bool adds_up(uint64_t found, uint64_t discarded, uint64_t attempted, uint64_t start)
-{
-    return found + discarded >= attempted && found + discarded <= attempted + heartbeats_since(start);
-}
-
-static void test_stream(void)
+static void test_consume(void)
 {
     control(TRACE_OP_SET_MODE, TRACE_MODE_STREAM, 0);
     control(TRACE_OP_CLEAR, 0, 0);
-    uint64_t discarded = discarded_on(0), start = arch_trace_clock(), first = log_run(0, MANY);
-    struct numbers numbers = find_numbers(first, first + MANY);
+    uint64_t first = log_run(0, MANY);
+    const struct numbers numbers = find_numbers(first, first + MANY);
     check(numbers.found < MANY && numbers.lowest == first, "stream without a consumer stops when it is full");
-    check(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each loss is counted");
     struct trace_reader ring = ring_of(0);
     uint64_t head = trace_reader_head(&ring);
     check(sys_trace_consume(SLOT_TRACE, 0, head + 1) == -E_BAD_ARGUMENT,
@@ -259,7 +246,7 @@ int main(void)
     test_authority();
     control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
     make_small_rings();
-    test_stream();
+    test_consume();
     test_low_water();
     test_bad_geometry();
     test_counters();
