@@ -7,52 +7,15 @@
 #include <tools/tarn/options.h>
 #include <tools/tarn/table.h>
 
-static struct table_row *new_row(struct table *table, uint64_t key, const char *name)
+struct table_row *table_add(struct table *table, const char *name)
 {
     size_t bytes = sizeof(struct table_row) + table->column_count * sizeof(union table_cell);
     struct table_row *row = arena_alloc(&table->arena, bytes);
 
     table->rows = array_grow(table->rows, table->count, &table->size, sizeof(table->rows[0]));
     row->name = table_text(table, name);
-    row->key = key;
     table->rows[table->count++] = row;
     return row;
-}
-
-struct table_row *table_add(struct table *table, const char *name)
-{
-    return new_row(table, 0, name);
-}
-
-struct table_row *table_row(struct table *table, uint64_t key, const char *name)
-{
-    struct table_row **row;
-
-    if (table->places.value_size == 0) {
-        map_open(&table->places, sizeof(*row));
-        table->places.limit = SIZE_MAX;
-    }
-    row = map_at(&table->places, key, hash_text(HASH_SEED, name), hash_text(HASH_OTHER_SEED, name));
-    if (*row == NULL)
-        *row = new_row(table, key, name);
-    return *row;
-}
-
-const struct table_row *table_find(const struct table *table, uint64_t key, const char *name)
-{
-    struct table_row *const *row =
-        table->places.value_size == 0
-            ? NULL
-            : map_find(&table->places, key, hash_text(HASH_SEED, name), hash_text(HASH_OTHER_SEED, name));
-
-    return row != NULL ? *row : NULL;
-}
-
-void *table_sum(struct table *table, struct table_row *row, size_t size)
-{
-    if (row->sum == NULL)
-        row->sum = arena_alloc(&table->arena, size);
-    return row->sum;
 }
 
 const char *table_text(struct table *table, const char *text)
@@ -271,7 +234,6 @@ void table_add_cells(const struct table *table, struct table_row *sum, const str
 void table_free(struct table *table)
 {
     free(table->rows);
-    map_close(&table->places);
     arena_free(&table->arena);
     table->rows = NULL;
     table->count = table->size = 0;

@@ -70,10 +70,8 @@ union table_cell {
 
 struct table_row {
     const char *name;
-    uint64_t key; /* distinguishes rows of the same name; see table_row */
     /* of the name in text, for trees; used only while rows are in the order in which they were added */
     uint32_t indent;
-    void *sum; /* see table_sum */
     union table_cell cells[];
 };
 
@@ -108,20 +106,15 @@ struct table {
     bool is_wanted;
     struct table_row **rows;
     size_t count, size;
-    struct map places; /* of struct table_row *, by key and hashes of the name: the rows of table_row */
     struct arena arena;
 };
 
-/* clang-format off */
-/* The last argument is the text; tables of no analysis leave it out. */
-#define TABLE_AS(key_, heading_, others_, columns_, order_, is_extra_, is_whole_, ...)               \
-    {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),               \
-     .column_count = sizeof(columns_) / sizeof((columns_)[0]), .order = (order_),                    \
-     .is_extra = (is_extra_), .is_whole = (is_whole_), .is_wanted = !(is_extra_), .text = "" __VA_ARGS__}
-#define TABLE(key, heading, others, columns, order, ...) \
-    TABLE_AS(key, heading, others, columns, order, false, false, __VA_ARGS__)
-
-/* clang-format on */
+/* A table of no analysis. */
+#define TABLE(key_, heading_, others_, columns_)                                                \
+    {                                                                                           \
+        .key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),       \
+        .column_count = sizeof(columns_) / sizeof((columns_)[0]), .is_wanted = true, .text = "" \
+    }
 
 /* How tables are sorted and printed: the options of print/print_table.h. */
 enum table_format { TABLES_TEXT, TABLES_JSON, TABLES_CSV };
@@ -138,12 +131,6 @@ struct table_row *table_add(struct table *table, const char *name);
 /* Sets consecutive cells, one for each value: {.count = 1}, {.text = "a"}. */
 #define cells_put(first, ...) \
     memcpy(first, ((const union table_cell[]){__VA_ARGS__}), sizeof((const union table_cell[]){__VA_ARGS__}))
-/* Returns the row with KEY and NAME, adding it if needed. */
-struct table_row *table_row(struct table *table, uint64_t key, const char *name);
-/* Returns a row that table_row made, or NULL. */
-const struct table_row *table_find(const struct table *table, uint64_t key, const char *name);
-/* Returns the sum of SIZE bytes, zero at first, from which the cells of ROW will be filled. */
-void *table_sum(struct table *table, struct table_row *row, size_t size);
 /* Copies TEXT into the table's arena, for a cell. */
 const char *table_text(struct table *table, const char *text);
 const char *table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -126,9 +126,6 @@ struct command analysis_command(const struct analysis_kind *kind);
 
 /* ---- for analyses ---- */
 
-/* The analysis that contains the observer SELF. */
-#define ANALYSIS_OF(self, type) ((type *)(void *)((char *)(self)-offsetof(struct analysis, observer)))
-
 /* Open a map or slots of the analysis's state, which are closed with it. */
 struct map *analysis_map(struct analysis *analysis, struct map *map, size_t value_size);
 void analysis_slots(struct analysis *analysis, struct slots *slots, size_t value_size);

@@ -246,7 +246,7 @@ static bool fill_largest(struct diff *diff, sqlite3 *sqlite)
                                                   MEAN_COLUMN("ratio")};
     bool has_processor = number_of(sqlite, "SELECT max(is_of_processor) FROM compared") != 0;
 
-    diff->largest = (struct table)TABLE("largest", "largest changes", "changes", columns, TABLE_AS_FILLED);
+    diff->largest = (struct table)TABLE("largest", "largest changes", "changes", columns);
     if (has_processor)
         diff->largest.heading = "largest changes of CPU time";
     return fill_table(

@@ -401,15 +401,20 @@ void print_csv_string(FILE *to, const char *text)
     free(quoted);
 }
 
-/* Prints a number for JSON or CSV. Addresses are strings in JSON, whose numbers are decimal. */
-static void print_number(FILE *to, const struct table_column *column, union table_cell cell,
-                         const char *quote)
+/* Prints a cell for JSON or CSV. Addresses are strings in JSON, whose numbers are decimal. */
+static void print_cell(FILE *to, const struct table_column *column, union table_cell cell, bool is_json)
 {
+    const char *quote = is_json && column->kind == COLUMN_HEX ? "\"" : "";
     char text[400];
 
-    format_number(column, cell, text);
-    quote = column->kind == COLUMN_HEX ? quote : "";
-    fprintf(to, "%s%s%s", quote, text, quote);
+    if (!table_cell_is_known(column, cell)) {
+        fputs(is_json ? "null" : "", to);
+    } else if (column->kind == COLUMN_TEXT) {
+        (is_json ? print_json_string : print_csv_string)(to, cell.text);
+    } else {
+        format_number(column, cell, text);
+        fprintf(to, "%s%s%s", quote, text, quote);
+    }
 }
 
 void table_print_members(FILE *to, const struct table *table, const struct table_row *row)
@@ -417,18 +422,10 @@ void table_print_members(FILE *to, const struct table *table, const struct table
     const char *comma = "";
 
     for (unsigned c = 0; c < table->column_count; c++) {
-        const struct table_column *column = &table->columns[c];
-        union table_cell cell = row->cells[c];
-
-        if (column->kind == COLUMN_BAR)
+        if (table->columns[c].kind == COLUMN_BAR)
             continue;
-        fprintf(to, "%s\"%s\":", comma, column->key);
-        if (!table_cell_is_known(column, cell))
-            fputs("null", to);
-        else if (column->kind == COLUMN_TEXT)
-            print_json_string(to, cell.text);
-        else
-            print_number(to, column, cell, "\"");
+        fprintf(to, "%s\"%s\":", comma, table->columns[c].key);
+        print_cell(to, &table->columns[c], row->cells[c], true);
         comma = ",";
     }
 }
@@ -457,17 +454,11 @@ void table_print_csv(FILE *to, const struct table *table, uint64_t top)
         const struct table_row *row = table->rows[i];
 
         print_csv_string(to, row->name);
-        for (unsigned c = 0; c < table->column_count; c++) {
-            const struct table_column *column = &table->columns[c];
-
-            if (column->kind == COLUMN_BAR)
-                continue;
-            fputc(',', to);
-            if (column->kind == COLUMN_TEXT && row->cells[c].text != NULL)
-                print_csv_string(to, row->cells[c].text);
-            else if (table_cell_is_known(column, row->cells[c]))
-                print_number(to, column, row->cells[c], "");
-        }
+        for (unsigned c = 0; c < table->column_count; c++)
+            if (table->columns[c].kind != COLUMN_BAR) {
+                fputc(',', to);
+                print_cell(to, &table->columns[c], row->cells[c], false);
+            }
         fputc('\n', to);
     }
 }

@@ -353,7 +353,7 @@ static uint64_t count_used(const struct moment *moment, unsigned cpu, const stru
 
 void shown_list(struct table *list, const struct moment *moment)
 {
-    *list = (struct table)TABLE("table", "table", "tables", list_columns, TABLE_AS_FILLED);
+    *list = (struct table)TABLE("table", "table", "tables", list_columns);
     for (unsigned t = 0; t < TRACE_TABLE_COUNT; t++) {
         const struct trace_table_info *table = &trace_table_list[t];
         uint64_t used = 0, fullest = 0, moved = 0, no_row = 0, damaged = 0;

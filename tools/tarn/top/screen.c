@@ -304,7 +304,7 @@ void screen_write(FILE *to, const struct screen *screen, const struct table_opti
                                                   COUNT_COLUMN("lost_packets"), COUNT_COLUMN("unfinished")};
     static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}, 0};
     const struct analysis *stats = screen->analyses[SCREEN_STATS];
-    struct table interval = TABLE("interval", "interval", "intervals", columns, TABLE_AS_FILLED);
+    struct table interval = TABLE("interval", "interval", "intervals", columns);
     struct table_row *row = table_add(&interval, screen->source);
 
     row->cells[0].count = analysis_when(stats, stats->from);
