@@ -77,6 +77,8 @@ static int print_manual(const char *name)
         command = analysis_command(NULL);
     else if (strcmp(name, "tarn") != 0 && !find_command(name, &command))
         return complain_of_name(name);
+    if (command.forms == NULL) /* another program has it */
+        return command.run(3, (char *[]){"help", "--man", (char *)name});
     help_manual(stdout, &command);
     return EXIT_OK;
 }

@@ -122,15 +122,11 @@ static uint64_t name_number(struct perfetto *perfetto, unsigned index, enum name
                             uint64_t b, const char *name)
 {
     uint64_t *number = map_at(&perfetto->numbers, (uint64_t)owner << 8 | index, a, b);
-    size_t mark;
 
-    if (*number != 0)
-        return *number;
-    *number = ++perfetto->last_number;
-    mark = protobuf_begin(&perfetto->names, index);
-    protobuf_uint(&perfetto->names, 1, *number);
-    protobuf_string(&perfetto->names, 2, name);
-    protobuf_end(&perfetto->names, mark);
+    if (*number == 0) {
+        *number = ++perfetto->last_number;
+        protobuf_message(&perfetto->names, index, {1, .number = *number}, {2, .text = name});
+    }
     return *number;
 }
 
@@ -155,25 +151,19 @@ static uint64_t shown_tid(const struct model_thread *thread)
 /* Describes a track, before its first event and again at the end, when its name is known. */
 static void describe_thread(struct perfetto *perfetto, const struct model_thread *thread, const char *name)
 {
-    const struct analysis *analysis = perfetto->tracks.analysis;
-    size_t track, descriptor;
+    struct buffer *packet = &perfetto->packet;
     char text[32];
 
-    begin_packet(perfetto, analysis->from);
-    track = protobuf_begin(&perfetto->packet, PACKET_TRACK);
-    protobuf_uint(&perfetto->packet, 1, thread_track(thread));
-    if (thread->is_idle) {
-        snprintf(text, sizeof(text), "idle cpu %u", track_cpu(&perfetto->tracks, thread->cpu));
-        protobuf_string(&perfetto->packet, 2, text);
-    } else {
-        descriptor = protobuf_begin(&perfetto->packet, 4);
-        protobuf_uint(&perfetto->packet, 1, thread->pid);
-        protobuf_uint(&perfetto->packet, 2, shown_tid(thread));
-        if (name != NULL)
-            protobuf_string(&perfetto->packet, 5, name);
-        protobuf_end(&perfetto->packet, descriptor);
-    }
-    protobuf_end(&perfetto->packet, track);
+    begin_packet(perfetto, perfetto->tracks.analysis->from);
+    snprintf(text, sizeof(text), "idle cpu %u", track_cpu(&perfetto->tracks, thread->cpu));
+    size_t track = protobuf_begin(packet, PACKET_TRACK);
+    protobuf_uint(packet, 1, thread_track(thread));
+    if (thread->is_idle)
+        protobuf_text(packet, 2, text, strlen(text));
+    else
+        protobuf_message(packet, 4, {1, .number = thread->pid}, {2, .number = shown_tid(thread)},
+                         {name != NULL ? 5 : 0, .text = name});
+    protobuf_end(packet, track);
     end_packet(perfetto);
 }
 
@@ -217,17 +207,10 @@ static void annotate(struct perfetto *perfetto, const char *name, struct value v
 static void write_task_state(struct perfetto *perfetto, const struct model_thread *thread, unsigned state,
                              uint32_t rank, uint64_t ticks)
 {
-    struct buffer *packet = &perfetto->packet;
-    size_t mark;
-
     begin_packet(perfetto, ticks);
-    mark = protobuf_begin(packet, PACKET_TASK_STATE);
-    protobuf_uint(packet, 1, track_cpu(&perfetto->tracks, rank));
-    protobuf_string(packet, 2, tracks_runner(&perfetto->tracks, thread));
-    protobuf_uint(packet, 3, shown_tid(thread));
-    protobuf_uint(packet, 4, state);
-    protobuf_uint(packet, 5, thread->prio);
-    protobuf_end(packet, mark);
+    protobuf_message(&perfetto->packet, PACKET_TASK_STATE, {1, .number = track_cpu(&perfetto->tracks, rank)},
+                     {2, .text = tracks_runner(&perfetto->tracks, thread)}, {3, .number = shown_tid(thread)},
+                     {4, .number = state}, {5, .number = thread->prio});
     end_packet(perfetto);
 }
 
@@ -336,15 +319,6 @@ static void write_flow(struct tracks *tracks, const struct model_thread *thread,
 
 /* ---- begin and end --------------------------------------------------------------------------------- */
 
-static void write_clock(struct perfetto *perfetto, unsigned clock, uint64_t ns)
-{
-    size_t mark = protobuf_begin(&perfetto->packet, 1);
-
-    protobuf_uint(&perfetto->packet, 1, clock);
-    protobuf_uint(&perfetto->packet, 2, ns);
-    protobuf_end(&perfetto->packet, mark);
-}
-
 static void begin(struct tracks *tracks)
 {
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
@@ -355,8 +329,10 @@ static void begin(struct tracks *tracks)
     analysis_slots(tracks->analysis, &perfetto->threads, sizeof(struct written_thread));
     begin_packet(perfetto, analysis->from);
     mark = protobuf_begin(&perfetto->packet, PACKET_CLOCKS);
-    write_clock(perfetto, CLOCK_BOOT, boot_ns(perfetto, analysis->from));
-    write_clock(perfetto, CLOCK_REAL, (uint64_t)schema_ns(&analysis->trace->schema, analysis->from));
+    protobuf_message(&perfetto->packet, 1, {1, .number = CLOCK_BOOT},
+                     {2, .number = boot_ns(perfetto, analysis->from)});
+    protobuf_message(&perfetto->packet, 1, {1, .number = CLOCK_REAL},
+                     {2, .number = (uint64_t)schema_ns(&analysis->trace->schema, analysis->from)});
     protobuf_end(&perfetto->packet, mark);
     end_packet(perfetto);
 }
@@ -365,16 +341,10 @@ static void begin(struct tracks *tracks)
 static void write_in_tree(struct perfetto *perfetto, unsigned kind, uint64_t id, uint32_t owner,
                           const char *name)
 {
-    size_t tree, entry;
-
     begin_packet(perfetto, perfetto->tracks.analysis->from);
-    tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
-    entry = protobuf_begin(&perfetto->packet, kind);
-    protobuf_uint(&perfetto->packet, 1, id);
-    if (owner != MODEL_NOBODY)
-        protobuf_uint(&perfetto->packet, 2, owner);
-    protobuf_string(&perfetto->packet, 3, name);
-    protobuf_end(&perfetto->packet, entry);
+    size_t tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
+    protobuf_message(&perfetto->packet, kind, {1, .number = id},
+                     {owner != MODEL_NOBODY ? 2 : 0, .number = owner}, {3, .text = name});
     protobuf_end(&perfetto->packet, tree);
     end_packet(perfetto);
 }
@@ -404,7 +374,6 @@ static void write_losses(struct tracks *tracks)
     const struct analysis *analysis = tracks->analysis;
     struct loss_fact facts[LOSS_FACTS];
     uint64_t any = 0;
-    size_t track;
 
     losses_facts(tracks->losses, facts);
     for (unsigned i = 0; i < LOSS_FACTS; i++)
@@ -412,10 +381,7 @@ static void write_losses(struct tracks *tracks)
     if (any == 0)
         return;
     begin_packet(perfetto, analysis->from);
-    track = protobuf_begin(&perfetto->packet, PACKET_TRACK);
-    protobuf_uint(&perfetto->packet, 1, LOSSES_TRACK);
-    protobuf_string(&perfetto->packet, 2, "losses");
-    protobuf_end(&perfetto->packet, track);
+    protobuf_message(&perfetto->packet, PACKET_TRACK, {1, .number = LOSSES_TRACK}, {2, .text = "losses"});
     end_packet(perfetto);
     begin_packet(perfetto, analysis->to);
     protobuf_uint(&perfetto->event, EVENT_TYPE, TYPE_INSTANT);

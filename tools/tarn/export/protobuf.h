@@ -71,9 +71,29 @@ static inline void protobuf_text(struct buffer *to, unsigned field, const char *
     protobuf_end(to, mark);
 }
 
-static inline void protobuf_string(struct buffer *to, unsigned field, const char *text)
+/* A field: a text, unless it is NULL, or else a number. Field 0 is none. */
+struct protobuf_part {
+    unsigned field;
+    uint64_t number;
+    const char *text;
+};
+
+static inline void protobuf_parts(struct buffer *to, unsigned field, const struct protobuf_part *parts,
+                                  size_t count)
 {
-    protobuf_text(to, field, text, strlen(text));
+    size_t mark = protobuf_begin(to, field);
+
+    for (; count > 0; count--, parts++)
+        if (parts->text != NULL)
+            protobuf_text(to, parts->field, parts->text, strlen(parts->text));
+        else if (parts->field != 0)
+            protobuf_uint(to, parts->field, parts->number);
+    protobuf_end(to, mark);
 }
+
+/* Adds a message of such fields: protobuf_message(to, 7, {1, .number = number}, {2, .text = name}). */
+#define protobuf_message(to, field, ...)                                   \
+    protobuf_parts(to, field, (const struct protobuf_part[]){__VA_ARGS__}, \
+                   sizeof((const struct protobuf_part[]){__VA_ARGS__}) / sizeof(struct protobuf_part))
 
 #endif
