@@ -12,6 +12,7 @@
 #ifndef TARN_TARN_H
 #define TARN_TARN_H
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +73,11 @@ void *arena_alloc(struct arena *arena, size_t size); /* zeroed */
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t *size, size_t bytes_of_one);
 char *arena_string(struct arena *arena, const char *text, size_t length);
 void arena_free(struct arena *arena);
+
+/* Writes the path of this program without its last UP parts. */
+bool program_path(char *path, size_t size, unsigned up);
+/* Finds a file of the source tree in which tarn was built (as build/host/tarn). */
+bool source_file(const char *name, char path[PATH_MAX], struct fail *fail);
 
 /* Shell pattern match (*, ?, [..]) over a whole name. */
 bool match_glob(const char *pattern, const char *name);

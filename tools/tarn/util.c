@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/tarn.h>
+#include <unistd.h>
 
 bool fail_set(struct fail *fail, const char *format, ...)
 {
@@ -135,4 +136,27 @@ bool match_words(const char *pattern, const char *words)
     const char *blank = strrchr(words, ' ');
 
     return match_glob(pattern, words) || (blank != NULL && match_glob(pattern, blank + 1));
+}
+
+bool program_path(char *path, size_t size, unsigned up)
+{
+    const ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    char *slash = path;
+
+    path[length > 0 ? length : 0] = '\0';
+    for (; up > 0 && slash != NULL; up--)
+        if ((slash = strrchr(path, '/')) != NULL)
+            *slash = '\0';
+    return length > 0 && slash != NULL;
+}
+
+bool source_file(const char *name, char path[PATH_MAX], struct fail *fail)
+{
+    char root[PATH_MAX];
+
+    if (program_path(root, sizeof(root), 3) && snprintf(path, PATH_MAX, "%s/%s", root, name) < PATH_MAX &&
+        access(path, R_OK) == 0)
+        return true;
+    return fail_set(fail, "%s/%s does not exist: this needs the source tree in which tarn was built", root,
+                    name);
 }

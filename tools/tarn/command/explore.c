@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/types.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/goto/session.h>
 #include <unistd.h>
 
 /* The script reads the values. */
@@ -75,7 +74,7 @@ static int run_explore(int argc, char **argv)
         return status;
     if ((options.script != NULL) == (optind < argc))
         return complain_of_words(&explore_command, "expected either a WORKLOAD or --script FILE");
-    if (!session_find("tools/explore.py", script, &fail))
+    if (!source_file("tools/explore.py", script, &fail))
         return fail_report(&fail, EXIT_USAGE);
     argv[0] = script;
     execv(script, argv);

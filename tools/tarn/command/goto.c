@@ -2,17 +2,22 @@
 /* tools/tarn/command/goto.c - `tarn goto`: from an event of a deterministic run to the machine at that
  * instant. */
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/journey.h>
-#include <tools/tarn/goto/session.h>
 #include <unistd.h>
 
+#define COMMANDS_MAX 64u
+#define GDB_BEFORE   "tarn before" /* command of tools/gdb: go to the previous event */
+#define BEFORE_TEXT  "70"          /* exit status of gdb after it */
+
 struct options {
-    char *commands[SESSION_COMMANDS_MAX];
+    char *commands[COMMANDS_MAX];
     unsigned count;
     bool forgets, prepares;
 };
@@ -22,8 +27,8 @@ static bool add_command(void *context, const struct command_option *option, cons
 {
     struct options *options = context;
 
-    if (options->count == SESSION_COMMANDS_MAX)
-        return fail_set(fail, "at most %u commands", SESSION_COMMANDS_MAX);
+    if (options->count == COMMANDS_MAX)
+        return fail_set(fail, "at most %u commands", COMMANDS_MAX);
     options->commands[options->count++] = (char *)value;
     return true;
 }
@@ -54,6 +59,41 @@ struct visit {
     unsigned begun; /* of the commands */
 };
 
+/* Runs gdb-multiarch on the stopped machine, at CPU, with tools/gdb and the symbols of kernel and program.
+ * With COMMANDS, it executes them and ends; without, it uses the terminal.
+ * WANTS_BEFORE: gdb ended to go to the previous event. */
+static bool run_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_t cpu,
+                    char *const commands[], unsigned count, bool *wants_before, struct fail *fail)
+{
+    char script[PATH_MAX], root[PATH_MAX], sources[PATH_MAX + 20], remote[EMULATOR_PATH_MAX + 40], thread[40];
+    char *words[2 * COMMANDS_MAX + 20] = {"gdb-multiarch",   "-nx",  "-q",   "-iex",
+                                          "set confirm off", "-iex", sources};
+    unsigned n = 7;
+
+    if (!source_file("tools/gdb/tarn.py", script, fail) || !source_file(".", root, fail))
+        return false;
+    snprintf(sources, sizeof(sources), "directory %s", root); /* compiled with names from there on */
+    snprintf(remote, sizeof(remote), "target remote %s", emulator->socket_path);
+    snprintf(thread, sizeof(thread), "thread %u", cpu + 1);
+    if (count > 0)
+        words[n++] = "-batch";
+    words[n++] = "-x", words[n++] = script, words[n++] = (char *)recipe->kernel.path;
+    words[n++] = "-ex", words[n++] = remote, words[n++] = "-ex", words[n++] = thread;
+    words[n++] = "-ex", words[n++] = "tarn program";
+    for (unsigned i = 0; i < count; i++)
+        words[n++] = "-ex", words[n++] = commands[i];
+    setenv("TARN_GOTO_BEFORE", BEFORE_TEXT, 1);
+    void (*before)(int) = signal(SIGINT, SIG_IGN); /* it is for gdb, which is asked to end at its
+                                                      prompt, so that it restores the terminal */
+    pid_t gdb = child_start(words, -1, count > 0 ? SIGKILL : SIGTERM);
+    int status = gdb > 0 ? child_wait(gdb) : -1;
+    signal(SIGINT, before);
+    *wants_before = status == atoi(BEFORE_TEXT);
+    return status == 0 || *wants_before ||
+           fail_set(fail, status == CHILD_NOT_STARTED ? "cannot start gdb-multiarch; `make deps` installs it"
+                                                      : "gdb ended with an error");
+}
+
 /* gdb at the event. A command that leads to another event is the last one here. */
 static bool debug(struct visit *visit, uint32_t cpu, bool *wants_before, struct fail *fail)
 {
@@ -61,12 +101,12 @@ static bool debug(struct visit *visit, uint32_t cpu, bool *wants_before, struct 
     unsigned first = visit->begun, end = first;
 
     while (end < options->count)
-        if (strcmp(options->commands[end++], SESSION_BEFORE) == 0)
+        if (strcmp(options->commands[end++], GDB_BEFORE) == 0)
             break;
     visit->begun = end;
     bool is_over = options->count > 0 && first == end;
-    return is_over || session_gdb(&visit->emulator, visit->recipe, cpu, &options->commands[first],
-                                  end - first, wants_before, fail);
+    return is_over || run_gdb(&visit->emulator, visit->recipe, cpu, &options->commands[first], end - first,
+                              wants_before, fail);
 }
 
 static void tell_way(const struct journey *way)

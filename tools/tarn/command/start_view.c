@@ -15,9 +15,9 @@
 static int start_view(int argc, char **argv)
 {
     char path[PATH_MAX], *words[argc + 2];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof("-view"));
 
-    strcpy(path + (length > 0 ? length : 0), "-view");
+    program_path(path, sizeof(path) - sizeof("-view"), 0);
+    strcat(path, "-view");
     words[0] = path;
     memcpy(words + 1, argv, (size_t)argc * sizeof(argv[0]));
     words[argc + 1] = NULL;

@@ -16,7 +16,6 @@
 #include <time.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/emulator.h>
-#include <tools/tarn/goto/session.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
@@ -182,7 +181,7 @@ static char **make_command(const struct recipe *recipe, struct arena *arena, str
     char library[PATH_MAX], preload[2 * PATH_MAX + 40];
     static const char variable[] = "LD_PRELOAD=";
 
-    if (!session_find("build/host/copies.so", library, fail))
+    if (!source_file("build/host/copies.so", library, fail))
         return NULL;
     for (size_t i = 0; i < recipe->command_count; i++) {
         const char *word = recipe->command[i];

@@ -11,8 +11,26 @@
 #ifndef TARN_GOTO_JOURNEY_H
 #define TARN_GOTO_JOURNEY_H
 
-#include <tools/tarn/goto/aim.h>
 #include <tools/tarn/goto/emulator.h>
+#include <tools/tarn/read/decode.h>
+
+/* The event to go to, and where it will be in the guest's memory. */
+struct aim {
+    const struct stream *stream;
+    uint64_t number; /* of the event, as `tarn list --numbers` shows it */
+    uint32_t tid;    /* of the thread that logged it */
+    uint64_t ns;     /* its time since the machine's start */
+    uint64_t packet; /* its packet's number */
+    uint64_t buffer_bytes;
+    uint64_t offset;   /* in the packet */
+    uint8_t header[8]; /* as in memory */
+};
+
+/* TEXT: the event's number, or a time as for --from, which means the first event at or after it. */
+bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail);
+/* Moves to the previous event of the same thread. */
+bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail);
+bool aim_last(struct aim *aim, const struct trace *trace, struct fail *fail);
 
 enum journey_end {
     JOURNEY_THERE,  /* the machine is stopped where the event is committed */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <tools/tarn/print/print_value.h>
 #include <tools/tarn/sql/duck.h>
-#include <unistd.h>
 
 /* ---- its library ---- */
 
@@ -79,12 +78,11 @@ static bool open_library(struct fail *fail)
 #define NAMED(type, name, ...) "duckdb_" #name,
         LIBRARY(NAMED)};
     char beside[PATH_MAX + 32] = "";
-    ssize_t length = readlink("/proc/self/exe", beside, PATH_MAX);
     const char *path = getenv("TARN_DUCKDB");
     void *file;
 
-    beside[length > 0 ? length : 0] = '\0';
-    strcpy(strrchr(beside, '/') != NULL ? strrchr(beside, '/') : beside, "/../duckdb/libduckdb.so");
+    program_path(beside, PATH_MAX, 1);
+    strcat(beside, "/../duckdb/libduckdb.so");
     if ((file = dlopen(path != NULL ? path : beside, RTLD_NOW | RTLD_LOCAL)) == NULL)
         return fail_set(fail,
                         "DuckDB is not here: %s; `make duckdb` fetches it, or name its library: "

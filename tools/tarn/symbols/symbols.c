@@ -71,22 +71,13 @@ static void add_path(struct symbols *symbols, const char *path)
 static void add_build(struct symbols *symbols)
 {
     char path[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    const char *slash = program_path(path, sizeof(path), 1) ? strrchr(path, '/') : NULL;
     struct dirent **names;
     int count;
 
-    if (length <= 0)
-        return;
-    path[length] = '\0';
-    for (unsigned up = 0; up < 2; up++) {
-        char *slash = strrchr(path, '/');
-
-        if (slash == NULL)
-            return;
-        *slash = '\0';
-        if (up == 0 && (slash = strrchr(path, '/')) != NULL && strcmp(slash, "/host") != 0)
-            return; /* installed elsewhere */
-    }
+    if (slash == NULL || strcmp(slash, "/host") != 0)
+        return; /* installed elsewhere */
+    program_path(path, sizeof(path), 2);
     count = scandir(path, &names, NULL, alphasort);
     for (int i = 0; i < count; i++) {
         char kernel[PATH_MAX + sizeof("/kernel/tarn.elf") + NAME_MAX];
