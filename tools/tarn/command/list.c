@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * list.c - `tarn list`: prints the events of all CPUs in order, in parallel if it can: each worker prints
- * slices of time.
+ * slices of time. Otherwise there is one worker, and one slice.
  *
  * A worker takes the next slice, walks it like a separate trace and prints into its own buffer. Buffers are
  * written in the order of the slices: a worker whose buffer is full, or whose slice is done, waits for its
@@ -37,6 +37,7 @@ struct list {
     enum print_style style;
     enum print_time time;
     uint64_t limit, tail;
+    uint64_t skip;    /* of matching events: these are not printed */
     bool has_numbers; /* each line begins with its event's number in the whole trace */
     const char *directory;
 };
@@ -76,11 +77,12 @@ static bool is_left_out(struct model *model, const struct cursor *cursor)
     return is_drain;
 }
 
-/* Walks over the events of SLICE and prints those that match, except the first SKIP. Without a PRINTER it
- * only counts. Returns the number of matching events. */
+/* Walks over the events of SLICE and prints those that match. Without a PRINTER it only counts. Returns the
+ * number of matching events. */
 static uint64_t list_walk(const struct list *list, const struct trace *trace, const struct slice *slice,
-                          struct reporter *reporter, struct printer *printer, uint64_t skip)
+                          struct reporter *reporter, struct printer *printer)
 {
+    const uint64_t skip = list->skip;
     struct merge merge;
     struct names names;
     struct model model; /* if without the drain */
@@ -212,7 +214,8 @@ static void work_on_slice(struct worker *worker)
     if (worker->slice == 0)
         print_heading(&worker->printer);
     count = list_walk(list_workers->list, list_workers->trace, &list_workers->slices->slices[worker->slice],
-                      &worker->reporter, &worker->printer, 0);
+                      list_workers->slices->count == 1 ? &list_workers->losses->reporter : &worker->reporter,
+                      &worker->printer);
     wait_turn(worker);
     out_flush(&worker->out);
     for (unsigned i = 0; i < worker->report_count; i++)
@@ -275,7 +278,8 @@ static bool list_slices(const struct list *list, const struct trace *trace, cons
                                         .turn_changed = PTHREAD_COND_INITIALIZER};
     struct worker *workers = alloc_zero(WORKERS_MAX, sizeof(workers[0]));
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned count = processors < 1 ? 1 : processors > WORKERS_MAX ? WORKERS_MAX : (unsigned)processors;
+    unsigned most = processors < 1 ? 1 : processors > WORKERS_MAX ? WORKERS_MAX : (unsigned)processors;
+    unsigned count = most < slices->count ? most : slices->count;
     unsigned opened = 0, started = 1;
     bool ok = true;
 
@@ -298,11 +302,11 @@ static bool list_slices(const struct list *list, const struct trace *trace, cons
     return ok;
 }
 
-/* ---- in one pass ---- */
+/* ---- the slices ---- */
 
 /* Returns the time from which to read the last events: goes back from the end, each time four times as far,
- * until enough events are found. SKIP is set to the number of surplus ones. */
-static uint64_t find_tail(const struct list *list, const struct trace *trace, uint64_t *skip)
+ * until enough events are found. Surplus ones are skipped. */
+static uint64_t find_tail(struct list *list, const struct trace *trace)
 {
     uint64_t last = list->filter.to_ticks < trace->end ? list->filter.to_ticks : trace->end;
     struct list counting = *list;
@@ -317,35 +321,28 @@ static uint64_t find_tail(const struct list *list, const struct trace *trace, ui
             from = list->filter.from_ticks;
         losses_open(&ignored, trace);
         ignored.quiet = true;
-        count = list_walk(&counting, trace, &(struct slice){from, INT64_MIN, INT64_MAX}, &ignored.reporter,
-                          NULL, 0);
+        count =
+            list_walk(&counting, trace, &(struct slice){from, INT64_MIN, INT64_MAX}, &ignored.reporter, NULL);
         if (count >= list->tail || from == list->filter.from_ticks || from == 0 || span >= 1ull << 62) {
-            *skip = count > list->tail ? count - list->tail : 0;
+            list->skip = count > list->tail ? count - list->tail : 0;
             return from;
         }
     }
 }
 
-/* Lists in one pass, for options such as --limit that depend on all events before. */
-static bool list_in_order(const struct list *list, const struct trace *trace, struct losses *losses,
-                          uint64_t *count, struct fail *fail)
+/* All is one slice for options such as --limit, which depend on all events before. */
+static void choose_slices(struct list *list, const struct trace *trace, struct slices *slices)
 {
-    struct out out;
-    struct printer printer;
-    struct slice all = {list->filter.from_ticks, INT64_MIN, INT64_MAX};
-    uint64_t skip = 0;
-
-    out_open(&out, STDOUT_FILENO, 0);
-    if (!printer_open(&printer, trace, &out, list->style, list->time, fail)) {
-        out_close(&out);
-        return false;
-    }
+    *slices = (struct slices){NULL, 0};
+    if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL &&
+        !list->has_numbers && !list->filter.without_drain)
+        slices_plan(slices, trace, &list->filter);
+    if (slices->count > 0)
+        return;
+    *slices = (struct slices){alloc_zero(1, sizeof(slices->slices[0])), 1};
+    slices->slices[0] = (struct slice){list->filter.from_ticks, INT64_MIN, INT64_MAX};
     if (list->tail != UINT64_MAX)
-        all.from = find_tail(list, trace, &skip);
-    print_heading(&printer);
-    *count = list_walk(list, trace, &all, &losses->reporter, &printer, skip);
-    printer_close(&printer);
-    return out_close(&out) || fail_set(fail, "cannot write: %s", strerror(errno));
+        slices->slices[0].from = find_tail(list, trace);
 }
 
 /* Reports why nothing was printed. */
@@ -377,7 +374,7 @@ static void print_unfinished(const struct trace *trace, enum print_style style)
 
 static int list_events(struct list *list, const struct trace *trace)
 {
-    struct slices slices = {NULL, 0};
+    struct slices slices;
     struct losses losses;
     struct fail fail;
     uint64_t count = 0;
@@ -390,11 +387,8 @@ static int list_events(struct list *list, const struct trace *trace)
     losses.to = list->filter.to_ticks;
     losses.as_babeltrace = list->style == PRINT_BABELTRACE;
     losses_judge(&losses);
-    if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL &&
-        !list->has_numbers && !list->filter.without_drain)
-        slices_plan(&slices, trace, &list->filter);
-    ok = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &count, &fail)
-                          : list_in_order(list, trace, &losses, &count, &fail);
+    choose_slices(list, trace, &slices);
+    ok = list_slices(list, trace, &slices, &losses, &count, &fail);
     slices_free(&slices);
     if (!ok)
         return fail_report(&fail, EXIT_USAGE);
