@@ -2,9 +2,8 @@
 /*
  * diff.h - shared declarations of `tarn diff`. A comparison passes through its files in this order:
  *
- *   - diff_options.c: parses the options;
+ *   - diff_options.c: parses the options, and selects tables;
  *   - diff.c:         analyses the traces;
- *   - diff_tables.c:  selects tables;
  *   - diff_compare.c: selects columns and compares them, in SQL (analysis/diff.sql);
  *   - diff_print.c:   prints the result.
  *

@@ -17,12 +17,14 @@
 #include <string.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print.h>
+#include <tools/tarn/relation/relation.h>
 
 struct side {
     const struct trace *trace;
     const struct filter *filter;
     struct reporter *reporter;
     struct printer printer;
+    char *list_text;             /* buffer for a list as text */
     const struct stream *stream; /* NULL: the trace has no stream of this CPU */
     struct cursor cursor;
     bool has_event;
@@ -42,52 +44,36 @@ struct lockstep {
 
 /* ---- one event ------------------------------------------------------------------------------------- */
 
-static bool is_text(const struct field *field)
-{
-    return field->kind == FIELD_TEXT || field->kind == FIELD_STRING;
-}
-
-static bool is_list(const struct field *field)
-{
-    return field->kind == FIELD_ARRAY || field->kind == FIELD_SEQUENCE;
-}
-
-static uint64_t element(const struct field *field, const struct event *event, uint64_t number)
-{
-    return load_integer(event->bytes + field->offset + number * field->width, field->width, field->is_signed,
-                        field->swap);
-}
-
 static bool is_compared(const struct field *field, bool only_order)
 {
-    if (strncmp(field->name, "build_id", strlen("build_id")) == 0)
-        return false;
-    return !only_order || is_text(field) || (field->labels != NULL && !is_list(field));
+    bool is_text = field->kind == FIELD_TEXT || field->kind == FIELD_STRING;
+
+    return strncmp(field->name, "build_id", strlen("build_id")) != 0 &&
+           (!only_order || is_text || field->kind == FIELD_ENUM);
+}
+
+static bool is_number(const struct field *field)
+{
+    return field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM;
 }
 
 /* Whether A's FIELD has the same value in B's event, or is not compared. */
 static bool is_same_field(const struct lockstep *lockstep, const struct field *field)
 {
-    const struct event *event = &lockstep->sides[0].cursor.event, *other = &lockstep->sides[1].cursor.event;
+    const struct side *a = &lockstep->sides[0], *b = &lockstep->sides[1];
+    const struct event *event = &a->cursor.event, *other = &b->cursor.event;
     const struct field *match = schema_find_field(other->type, field->name);
-    uint64_t count = is_list(field) ? field_count(field, event) : 1;
+    struct value left, right;
 
     if (!is_compared(field, lockstep->only_order))
         return true;
-    if (match == NULL || is_text(field) != is_text(match) || is_list(field) != is_list(match))
+    if (match == NULL || is_number(field) != is_number(match))
         return false;
-    if (is_text(field)) {
-        size_t length = field_text_length(field, event);
-
-        return length == field_text_length(match, other) &&
-               memcmp(event->bytes + field->offset, other->bytes + match->offset, length) == 0;
-    }
-    if (is_list(field) && count != field_count(match, other))
-        return false;
-    for (uint64_t i = 0; i < count; i++)
-        if (element(field, event, i) != element(match, other, i))
-            return false;
-    return true;
+    if (is_number(field))
+        return field_integer(field, event->bytes) == field_integer(match, other->bytes);
+    left = value_of_field(field, event, a->list_text);
+    right = value_of_field(match, other, b->list_text);
+    return left.length == right.length && memcmp(left.text, right.text, left.length) == 0;
 }
 
 static unsigned note(FILE *to, unsigned count, const char *name)
@@ -304,6 +290,7 @@ static bool open_sides(struct diff *diff, struct lockstep *lockstep, struct out 
             *status = run->is_missing ? EXIT_DAMAGE : EXIT_USAGE;
             return false;
         }
+        side->list_text = alloc_zero(value_list_bytes(&run->trace.schema), 1);
         if (!printer_open(&side->printer, &run->trace, out, PRINT_TEXT, PRINT_TIME_START, fail))
             return false;
     }
@@ -363,8 +350,10 @@ int diff_first(struct diff *diff)
         status = find_and_show(diff, &lockstep);
     else
         status = fail_report(&fail, status);
-    for (unsigned side = 0; side < 2; side++)
+    for (unsigned side = 0; side < 2; side++) {
         printer_close(&lockstep.sides[side].printer);
+        free(lockstep.sides[side].list_text);
+    }
     out_close(&out);
     free(lockstep.difference);
     return status;
