@@ -32,7 +32,7 @@ all: portable $$(ALL) ## build everything for ARCH
 .PHONY: explorer
 explorer: portable $$(BA)/explore/tarn.elf $$(BA)/explore/boot.cpio ## build kernel and programs of `tarn explore` for ARCH
 .PHONY: prove
-prove: deps-tests ## search every state of the model of logging (trace/model), up to ten minutes
+prove: all ## search the logging path's code for what interrupts and readers can do to it (trace/model): ten minutes
 	@trace/model/prove --full
 clean: ## remove what was built, keep what was fetched
 	rm -rf $(filter-out $(B)/fetch $(B)/third_party,$(wildcard $(B)/*))

@@ -26,9 +26,9 @@
 #   firmware   the same, through the machine's firmware
 
 # Of the host alone.
-HOST_TESTS += tools/lint trace/model/prove trace/model/genmc/prove
+HOST_TESTS += tools/lint trace/model/prove
 HOST_tools/lint := more : cppcheck reads every source
-HOST_trace/model/prove := more : plants the mutants of the model
+HOST_trace/model/prove := more : plants the mutants of the logging path
 HOST_TESTS += $(addprefix tests/host/,fewest first_steps kit view_goto view_use wrong_inputs xv6)
 # host_tests OPTIONS, NAMES
 define host_tests

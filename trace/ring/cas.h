@@ -12,7 +12,7 @@
  *     check, it starts over. If it migrates later, index and clock were both read on the ring's own CPU, and
  *     the swap decides. So every timestamp of a ring was read on its own CPU, whatever the clocks of others
  *     say and however loads are reordered with clock reads. That is why relaxed operations on the index are
- *     enough. They are not if writers on several CPUs share a ring (trace/model/genmc/README.md): do not.
+ *     enough. They are not if writers on several CPUs share a ring (trace/model/README.md): do not.
  *   - Anything else (time limit, buffer's end, migration, lost race) goes to trace_log_slow().
  *
  * Commit. Data first, then the header word in one store, then the count: a new header means that the event is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/port/trace.h - the port of <arch/trace.h> for the harnesses. Each thread of GenMC is a
+ * trace/model/port/trace.h - the port of <arch/trace.h> for the harnesses. Each thread of GenMC is a
  * CPU.
  *
  * The ring of CPU 0 is the one that is checked. Its clock is ordinary memory that only CPU 0 loads, in the
@@ -12,7 +12,7 @@
 #define RING_BYTES 0x201000ull /* of one ring here */
 /* A constant where nothing changes it: the compiler then knows the geometry, and GenMC's graphs are smaller.
  */
-#if defined CLEAR || defined STREAM
+#if defined CLEAR || defined STREAM || defined EVERY
 #define INFO_CONST
 #else
 #define INFO_CONST const

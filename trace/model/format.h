@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/format.h - a packet header that GenMC can search; stands in for trace/format/format.h,
+ * trace/model/format.h - a packet header that GenMC can search; stands in for trace/format/format.h,
  * which it includes for all else.
  *
  * GenMC refuses words that are written in one size and read in another, and every word that a reader copies

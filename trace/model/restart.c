@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/restart.c - the kernel's part of restartable logging (trace/ring/restart.c), blocks, and
- * a reader, for GenMC.
+ * trace/model/restart.c - the kernel's part of restartable logging (trace/ring/restart.c), blocks, and a
+ * reader: for GenMC, and with EVERY for every.h.
  *
- * CPU 0 is one thread of GenMC's. `prove` translates the port's block instruction by instruction into C
- * with a window before each; in one window an interrupt logs, and the block begins again. An NMI
- * comes in before a fence or an atomic store of restart.c: it logs, too. The reader is on another CPU, and so
- * is the initiator of a clear, whose functions come from kernel/trace/rings.c.
+ * `prove` translates the port's block instruction by instruction into C, with a window before each; in a
+ * window an interrupt logs, and the block begins again. The functions of a clear come from
+ * kernel/trace/rings.c. Under GenMC, CPU 0, the reader and the initiator of a clear are threads, and one
+ * interrupt comes in one window.
  */
 #include <arch/trace.h>
 #include <stddef.h>
-/* An NMI may come before each of these in restart.c. */
-static void pass_fence(void);
-#define __atomic_signal_fence(order)          pass_fence()
-#define __atomic_thread_fence(order)          (pass_fence(), __atomic_thread_fence(order))
-#define __atomic_store_n(place, value, order) (pass_fence(), __atomic_store_n(place, value, order))
 #include <tarn/abi.h>
-#include <trace/ring/restart.c>
-#undef __atomic_signal_fence
-#undef __atomic_thread_fence
-#undef __atomic_store_n
 #include <trace/ring/read.c>
+#include <trace/ring/restart.c>
 const char trace_text[1], trace_text_end[1]; /* the block is a program's */
 #include "harness.h"
 /* It may interrupt the CPU, which changes no ring. */
@@ -31,34 +23,12 @@ void trace_check_mark(void)
 
 /* ---- blocks --------------------------------------------------------------------------------------- */
 
-static int interrupt_window, nmi_window; /* 0: none; counts down */
-static unsigned entered;                 /* by interrupts and NMIs */
+static unsigned entered; /* by interrupts and NMIs */
+static unsigned asks;
+static __thread volatile bool in_kernel; /* its accesses are points of every.h */
 
 static void log_event(unsigned name);
-
-static __attribute__((noinline)) void enter_interrupt(void)
-{
-    entered++;
-#ifdef NMIS
-    log_event(NAME(6, 2 * entered - 1)); /* short: it fits where the block's event does not */
-#else
-    log_event(NAME(6, 2 * entered));
-#endif
-}
-
-static bool is_interrupted(void)
-{
-    if (!interrupt_window || --interrupt_window)
-        return false;
-    enter_interrupt();
-    return true;
-}
-
-static void pass_fence(void)
-{
-    if (nmi_window && !--nmi_window)
-        enter_interrupt();
-}
+static bool is_interrupted(void);
 
 void pass(int point)
 {
@@ -72,9 +42,11 @@ void pass(int point)
 /* The kernel's reply when a block asks. */
 static __attribute__((noinline)) uint64_t ask(void)
 {
-    static unsigned asks;
-    CHECK("BOUNDED", ++asks <= 16);
-    return trace_asked(AT(1));
+    CHECK("BOUNDED", ++asks <= 40);
+    in_kernel = true;
+    const uint64_t ip = trace_asked(AT(1));
+    in_kernel = false;
+    return ip;
 }
 
 #define WINDOW(restart, before)                                    \
@@ -89,6 +61,12 @@ static __attribute__((noinline)) uint64_t ask(void)
         return;            \
     } while (0)
 
+#ifdef EVERY
+static void commit(uint32_t half);
+#define COMMIT(half) commit(half)
+#else
+#define COMMIT(half) ((void)0)
+#endif
 #include "blocks.h"
 
 static void log_event(unsigned name)
@@ -102,9 +80,51 @@ static void log_event(unsigned name)
 /* ---- clear ---------------------------------------------------------------------------------------- */
 
 #ifdef CLEAR
-static int asked, answered;
+static void trace_on_every_cpu(void (*function)(void *));
 void trace_stop_own_ring(void *unused);
 static void open_own(void *unused);
+#define trace_reader_of(number)                  reader_of_ring()
+#define trace_ring(number)                       RING
+#define trace_trusted_index(number)              (trace_control_of(RING)->index)
+#define trace_expect_index(number, x)            ((void)(x))
+#define trace_trusted_eras(number, geometry, to) trace_eras_load(to, trace_control_of(RING), geometry)
+#define trace_set_eras(number, from)             (trace_control_of(RING)->eras[0] = (from)->era[0])
+#define trace_store_refresh()                    ((void)0)
+#define trace_forget_classes()                   ((void)0)
+#define trace_sites_agree()                      ((void)0)
+#define spin_held(lock)                          true
+#define this_cpu()                               (&(const struct { uint32_t index; }){0})
+#define trace_info_page                          info_page
+#define assert(holds)                            ((void)0)
+#undef TRACE_CPUS_MAX
+#define TRACE_CPUS_MAX 1u
+#include "clear.h"
+#else
+static uint64_t fresh_start[1];
+static void start_over(void)
+{
+}
+#endif
+
+#ifdef EVERY
+#include "every.h"
+#else
+
+/* ---- threads -------------------------------------------------------------------------------------- */
+
+static int interrupt_window; /* 0: none; counts down */
+
+static bool is_interrupted(void)
+{
+    if (!interrupt_window || --interrupt_window)
+        return false;
+    entered++;
+    log_event(NAME(6, 2 * entered));
+    return true;
+}
+
+#ifdef CLEAR
+static int asked, answered;
 
 /* As smp_call_urgently: CPU 0 calls it between two events, and the initiator waits for it. */
 static void trace_on_every_cpu(void (*function)(void *))
@@ -124,23 +144,6 @@ static void answer(int number)
     __atomic_store_n(&answered, number, __ATOMIC_RELEASE);
 }
 
-#define trace_reader_of(number)                  reader_of_ring()
-#define trace_ring(number)                       RING
-#define trace_trusted_index(number)              (trace_control_of(RING)->index)
-#define trace_expect_index(number, x)            ((void)(x))
-#define trace_trusted_eras(number, geometry, to) trace_eras_load(to, trace_control_of(RING), geometry)
-#define trace_set_eras(number, from)             (trace_control_of(RING)->eras[0] = (from)->era[0])
-#define trace_store_refresh()                    ((void)0)
-#define trace_forget_classes()                   ((void)0)
-#define trace_sites_agree()                      ((void)0)
-#define spin_held(lock)                          true
-#define this_cpu()                               (&(const struct { uint32_t index; }){0})
-#define trace_info_page                          info_page
-#define assert(holds)                            ((void)0)
-#undef TRACE_CPUS_MAX
-#define TRACE_CPUS_MAX 1u
-#include "clear.h"
-
 static void *clearing(void *unused)
 {
     start_over();
@@ -148,20 +151,12 @@ static void *clearing(void *unused)
 }
 #endif
 
-/* ---- threads -------------------------------------------------------------------------------------- */
-
-#ifdef NMIS
-#define INTERRUPTS NMIS
-#elif defined INTERRUPTS
-#undef INTERRUPTS
-#define INTERRUPTS WINDOWS
-#endif
 #ifdef INTERRUPTS
 static int chosen;
 
 static void *choose(void *unused)
 {
-    for (int window = 1; window <= INTERRUPTS; window++)
+    for (int window = 1; window <= WINDOWS; window++)
         __atomic_store_n(&chosen, window, __ATOMIC_RELAXED);
     return unused;
 }
@@ -171,9 +166,7 @@ static unsigned logged;
 
 static void *writing(void *unused)
 {
-#ifdef NMIS
-    nmi_window = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
-#elif defined INTERRUPTS
+#ifdef INTERRUPTS
     interrupt_window = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
 #endif
     logged = follow(WRITES, 5);
@@ -211,3 +204,4 @@ int main(void)
 #endif
     return 0;
 }
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/cas.c - writers of trace/ring/cas.h, and a reader, for GenMC.
+ * trace/model/cas.c - writers of trace/ring/cas.h, and a reader, for GenMC.
  *
  * CPU 0 logs, with an interrupt in any one of the named windows (enum trace_test_point), which is a call.
  * Another thread has begun on CPU 0 and migrates in a window that the configuration names: from there on it
