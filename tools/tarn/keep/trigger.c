@@ -20,17 +20,13 @@ static const struct command_option *find_option(const char *name)
 }
 
 /* Returns where the value of NAME is stored; NULL: no part of an interval has this name. */
-static const char **spec_member(struct interval_spec *spec, const char *name)
+static const char **find_part(struct trigger *trigger, const char *name)
 {
-    const struct {
-        const char *name;
-        const char **value;
-    } members[] = {
-        {"begin", &spec->begin}, {"end", &spec->end}, {"match", &spec->match}, {"same", &spec->same}};
+    static const char *const names[] = {"begin", "end", "match", "same"};
 
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        if (strcmp(members[i].name, name) == 0)
-            return members[i].value;
+    for (unsigned part = PAIR_BEGIN; part <= PAIR_SAME; part++)
+        if (strcmp(names[part], name) == 0)
+            return &trigger->parts[part];
     return NULL;
 }
 
@@ -41,7 +37,7 @@ static bool on_setting(struct trigger *trigger, char *word, char *equals, struct
 
     *equals = '\0';
     option = find_option(word);
-    member = spec_member(&trigger->spec, word);
+    member = find_part(trigger, word);
     if (member != NULL)
         *member = equals + 1;
     if (equals[1] == '\0' || (member == NULL && option == NULL))
@@ -55,18 +51,14 @@ static bool on_setting(struct trigger *trigger, char *word, char *equals, struct
 
 static bool on_name(struct trigger *trigger, const char *word, struct fail *fail)
 {
-    const struct interval_spec *preset = pair_preset(word);
-
     if (!trigger->is_latency) {
         if (trigger->filter.events != NULL)
             return fail_set(fail, "'%.40s' in a trigger: separate names of events by commas", word);
         trigger->filter.events = word;
         return true;
     }
-    if (preset == NULL)
-        return fail_set(fail, "'%.40s' is no interval; use begin= and end=, or one of " PAIR_PRESETS, word);
-    interval_spec_fill(&trigger->spec, preset);
-    return true;
+    return pair_preset(trigger->parts, word) ||
+           fail_set(fail, "'%.40s' is no interval; use begin= and end=, or one of " PAIR_PRESETS, word);
 }
 
 /* Takes the bound, the word after >, out of the words. */
@@ -88,16 +80,16 @@ static bool take_bound(struct trigger *trigger, struct fail *fail)
 static bool check_parts(const struct trigger *trigger, struct fail *fail)
 {
     const struct filter *filter = &trigger->filter;
-    const struct interval_spec *spec = &trigger->spec;
+    const char *const *parts = trigger->parts;
 
-    if (trigger->is_latency && (spec->begin == NULL || spec->end == NULL))
+    if (trigger->is_latency && (parts[PAIR_BEGIN] == NULL || parts[PAIR_END] == NULL))
         return fail_set(fail,
                         "the trigger '%.80s' has no interval; use begin= and end=, or one of " PAIR_PRESETS,
                         trigger->text);
     if (trigger->is_latency && (filter->events != NULL || filter->classes != NULL))
         return fail_set(fail, "the trigger '%.80s' has both an interval and events", trigger->text);
-    if (!trigger->is_latency &&
-        (spec->begin != NULL || spec->end != NULL || spec->match != NULL || spec->same != NULL))
+    if (!trigger->is_latency && (parts[PAIR_BEGIN] != NULL || parts[PAIR_END] != NULL ||
+                                 parts[PAIR_MATCH] != NULL || parts[PAIR_SAME] != NULL))
         return fail_set(fail, "the trigger '%.80s' has an interval without a bound: ... > 5ms",
                         trigger->text);
     if (!trigger->is_latency && filter->events == NULL && filter->classes == NULL)
@@ -161,7 +153,7 @@ static bool resolve_interval(struct triggers *triggers, struct trigger *trigger,
 {
     const double ticks = trigger->seconds * (double)schema->clock_freq;
 
-    if (!pair_resolve(&trigger->pair, schema, &trigger->spec, fail))
+    if (!pair_resolve(&trigger->pair, schema, trigger->parts, fail))
         return false;
     trigger->ticks = ticks < 0x1p62 ? (uint64_t)ticks : 1ull << 62;
     triggers->wanted[trigger->pair.begin->index] |= bit;

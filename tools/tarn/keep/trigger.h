@@ -24,9 +24,9 @@
 
 struct trigger {
     const char *text; /* as given */
-    char *words;      /* a copy, into which `filter` and `spec` point */
+    char *words;      /* a copy, into which `filter` and `parts` point */
     struct filter filter;
-    struct interval_spec spec;
+    const char *parts[PAIR_PARTS]; /* of an interval */
     bool is_latency;
     double seconds; /* the bound */
     /* for the current schema: */

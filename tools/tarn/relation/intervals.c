@@ -9,7 +9,7 @@
 #include <tools/tarn/relation/maker.h>
 #include <tools/tarn/relation/pairs.h>
 
-enum { PRESET, BEGIN, END, MATCH, SAME, GROUP };
+enum { PRESET, PARTS }; /* parameters: the parts are in the order of enum pair_part */
 
 struct interval {
     struct pair pair;
@@ -56,21 +56,20 @@ static bool find_group(struct interval *interval, const char *name, struct fail 
 static bool resolve(struct interval *interval, const struct schema *schema, const char *const *parameters,
                     struct fail *fail)
 {
-    struct interval_spec spec = {
-        NULL, parameters[BEGIN], parameters[END], parameters[MATCH], parameters[SAME], parameters[GROUP]};
-    const char *preset = parameters[PRESET];
+    const char *parts[PAIR_PARTS] = {NULL}, *preset = parameters[PRESET];
 
     *interval = (struct interval){.group = NULL};
-    if (preset == NULL && spec.begin == NULL && spec.end == NULL)
+    for (unsigned part = 0; part < PAIR_NAME; part++)
+        parts[part] = parameters[PARTS + part];
+    if (preset == NULL && parts[PAIR_BEGIN] == NULL && parts[PAIR_END] == NULL)
         preset = "stopwatch";
-    if (preset != NULL && pair_preset(preset) == NULL)
+    if (preset != NULL && !pair_preset(parts, preset))
         return fail_set(fail, "--preset %.40s: not a preset; see tarn intervals --help", preset);
-    if (preset != NULL)
-        interval_spec_fill(&spec, pair_preset(preset));
-    if (spec.begin == NULL || spec.end == NULL)
+    if (parts[PAIR_BEGIN] == NULL || parts[PAIR_END] == NULL)
         return fail_set(fail, "an interval needs --begin and --end, or a --preset");
-    interval->name = spec.name != NULL ? spec.name : spec.begin;
-    return pair_resolve(&interval->pair, schema, &spec, fail) && find_group(interval, spec.group, fail);
+    interval->name = parts[PAIR_NAME] != NULL ? parts[PAIR_NAME] : parts[PAIR_BEGIN];
+    return pair_resolve(&interval->pair, schema, parts, fail) &&
+           find_group(interval, parts[PAIR_GROUP], fail);
 }
 
 /* A key's `whom`. */
@@ -214,11 +213,11 @@ static const struct relation_column columns[] = {
     MADE_COLUMN("name", UNIT_TEXT, "name of the value, or else of the interval"),
     MADE_COLUMN("value", UNIT_NUMBER, "value of the field group_by in the begin event"),
     MADE_PARAMETER("preset", PRESET, PAIR_PRESETS),
-    MADE_PARAMETER("begin_event", BEGIN, "the event that begins an interval"),
-    MADE_PARAMETER("end_event", END, "the event that ends it"),
-    MADE_PARAMETER("match_fields", MATCH, "fields that are equal in both: id, or tid=next_tid"),
-    MADE_PARAMETER("same", SAME, "both come from the same thread, process or cpu, or from any"),
-    MADE_PARAMETER("group_by", GROUP, "field of the begin event"),
+    MADE_PARAMETER("begin_event", PARTS + PAIR_BEGIN, "the event that begins an interval"),
+    MADE_PARAMETER("end_event", PARTS + PAIR_END, "the event that ends it"),
+    MADE_PARAMETER("match_fields", PARTS + PAIR_MATCH, "fields that are equal in both: id, or tid=next_tid"),
+    MADE_PARAMETER("same", PARTS + PAIR_SAME, "both come from the same thread, process or cpu, or from any"),
+    MADE_PARAMETER("group_by", PARTS + PAIR_GROUP, "field of the begin event"),
 };
 /* clang-format on */
 

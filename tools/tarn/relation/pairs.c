@@ -5,49 +5,36 @@
 #include <tools/tarn/map.h>
 #include <tools/tarn/relation/pairs.h>
 
-static const struct interval_spec presets[] = {
-    {"stopwatch", "user_stopwatch_start", "user_stopwatch_stop", "id", "process", "id"},
-    {"fs", "fs_request_begin", "fs_request_end", "request", "thread", "request"},
-    {"ipc", "ipc_call", "ipc_return", "call_id", "any", "endpoint"},
+static const char *const presets[][PAIR_PARTS] = {
+    {"user_stopwatch_start", "user_stopwatch_stop", "id", "process", "id", "stopwatch"},
+    {"fs_request_begin", "fs_request_end", "request", "thread", "request", "fs"},
+    {"ipc_call", "ipc_return", "call_id", "any", "endpoint", "ipc"},
     /* from a call until a server receives it; from then to the reply */
-    {"ipc-wait", "ipc_call", "ipc_receive", "call_id", "any", "endpoint"},
-    {"ipc-serve", "ipc_receive", "ipc_reply", "call_id", "any", "endpoint"},
-    {"libc", "libc_entry", "libc_exit", "call", "thread", "call"},
-    {"process", "process_create", "process_exit", "pid", "any", NULL},
-    {"thread", "sched_process_fork", "sched_process_exit", "child_tid=tid", "any", NULL},
+    {"ipc_call", "ipc_receive", "call_id", "any", "endpoint", "ipc-wait"},
+    {"ipc_receive", "ipc_reply", "call_id", "any", "endpoint", "ipc-serve"},
+    {"libc_entry", "libc_exit", "call", "thread", "call", "libc"},
+    {"process_create", "process_exit", "pid", "any", NULL, "process"},
+    {"sched_process_fork", "sched_process_exit", "child_tid=tid", "any", NULL, "thread"},
     /* as seen by the CPU that requests it */
-    {"shootdown", "tlb_shootdown_begin", "tlb_shootdown_end", NULL, "thread", NULL},
+    {"tlb_shootdown_begin", "tlb_shootdown_end", NULL, "thread", NULL, "shootdown"},
     /* only those that log both events: see trace/schema/syscall.ev */
-    {"syscall", "syscall_entry", "syscall_exit", "tid,number", "any", "number"},
-    {"fault", "fault_entry", "fault_exit", "tid,address", "any", NULL},
-    {"irq", "irq_handler_entry", "irq_handler_exit", "irq", "cpu", "irq"},
-    {"ipi", "irq_ipi_entry", "irq_ipi_exit", "kind", "cpu", "kind"},
-    {"timer", "irq_timer_entry", "irq_timer_exit", NULL, "cpu", NULL},
+    {"syscall_entry", "syscall_exit", "tid,number", "any", "number", "syscall"},
+    {"fault_entry", "fault_exit", "tid,address", "any", NULL, "fault"},
+    {"irq_handler_entry", "irq_handler_exit", "irq", "cpu", "irq", "irq"},
+    {"irq_ipi_entry", "irq_ipi_exit", "kind", "cpu", "kind", "ipi"},
+    {"irq_timer_entry", "irq_timer_exit", NULL, "cpu", NULL, "timer"},
 };
 #define PRESETS (sizeof(presets) / sizeof(presets[0]))
 
-const struct interval_spec *pair_preset(const char *name)
+bool pair_preset(const char *parts[PAIR_PARTS], const char *name)
 {
-    for (unsigned i = 0; i < PRESETS; i++)
-        if (strcmp(presets[i].name, name) == 0)
-            return &presets[i];
-    return NULL;
-}
+    unsigned i = 0;
 
-static void take_default(const char **value, const char *preset)
-{
-    if (*value == NULL)
-        *value = preset;
-}
-
-void interval_spec_fill(struct interval_spec *spec, const struct interval_spec *preset)
-{
-    take_default(&spec->name, preset->name);
-    take_default(&spec->begin, preset->begin);
-    take_default(&spec->end, preset->end);
-    take_default(&spec->match, preset->match);
-    take_default(&spec->same, preset->same);
-    take_default(&spec->group, preset->group);
+    while (i < PRESETS && strcmp(presets[i][PAIR_NAME], name) != 0)
+        i++;
+    for (unsigned part = 0; i < PRESETS && part < PAIR_PARTS; part++)
+        parts[part] = parts[part] != NULL ? parts[part] : presets[i][part];
+    return i < PRESETS;
 }
 
 static bool find_event(const struct schema *schema, const char *name, const struct event_type **type,
@@ -115,13 +102,13 @@ static bool find_same(struct pair *pair, const char *name, struct fail *fail)
     return fail_set(fail, "--same %.40s: thread, process, cpu or any", name);
 }
 
-bool pair_resolve(struct pair *pair, const struct schema *schema, const struct interval_spec *spec,
+bool pair_resolve(struct pair *pair, const struct schema *schema, const char *const parts[PAIR_PARTS],
                   struct fail *fail)
 {
     *pair = (struct pair){.match_count = 0};
-    return find_event(schema, spec->begin, &pair->begin, fail) &&
-           find_event(schema, spec->end, &pair->end, fail) && find_matches(pair, spec->match, fail) &&
-           find_same(pair, spec->same, fail);
+    return find_event(schema, parts[PAIR_BEGIN], &pair->begin, fail) &&
+           find_event(schema, parts[PAIR_END], &pair->end, fail) &&
+           find_matches(pair, parts[PAIR_MATCH], fail) && find_same(pair, parts[PAIR_SAME], fail);
 }
 
 uint64_t pair_value(const struct field *field, const struct event *event)

@@ -15,10 +15,8 @@
 /* The thing that begin and end of an interval must share. */
 enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
 
-/* As text; NULL: not given. */
-struct interval_spec {
-    const char *name, *begin, *end, *match, *same, *group;
-};
+/* The parts of a description, as text; NULL: not given. */
+enum pair_part { PAIR_BEGIN, PAIR_END, PAIR_MATCH, PAIR_SAME, PAIR_GROUP, PAIR_NAME, PAIR_PARTS };
 
 /* The names of all presets. */
 #define PAIR_PRESETS                                                                                        \
@@ -43,11 +41,10 @@ struct pair_key {
     uint64_t whom;          /* thread, process or CPU */
 };
 
-const struct interval_spec *pair_preset(const char *name); /* NULL: there is none */
-/* Fills in from PRESET what SPEC leaves open. */
-void interval_spec_fill(struct interval_spec *spec, const struct interval_spec *preset);
-/* SPEC has a begin and an end. */
-bool pair_resolve(struct pair *pair, const struct schema *schema, const struct interval_spec *spec,
+/* Fills in what PARTS leave open; false: there is no such preset. */
+bool pair_preset(const char *parts[PAIR_PARTS], const char *name);
+/* PARTS have a begin and an end. */
+bool pair_resolve(struct pair *pair, const struct schema *schema, const char *const parts[PAIR_PARTS],
                   struct fail *fail);
 /* WHOM: EVENT's thread, process or CPU, as pair->same selects. */
 struct pair_key pair_key(const struct pair *pair, const struct event *event, bool is_begin, uint64_t whom);
