@@ -75,7 +75,6 @@ static void on_lock_class(struct model *model, const struct event *event, const 
         return;
     on_state_lock_class(model, NULL, event, action);
     model->lock_classes[number].sample_every = 0;
-    model->has_news = true;
 }
 
 static void on_first_limit(struct model *model, const struct event *event, const struct model_action *action)
@@ -85,6 +84,7 @@ static void on_first_limit(struct model *model, const struct event *event, const
 
     if (type == NULL)
         return;
+    model->has_news = true;
     if (action->handle == on_event_sampling && model->limits[type->index].every == 0)
         model->limits[type->index].every = before;
     if (action->handle == on_event_threshold && model->limits[type->index].threshold == 0)

@@ -11,9 +11,8 @@
 
 struct saved_head {
     uint64_t now;
-    uint32_t thread_count, nobody, live, ended, tells_sleep;
-    uint32_t lock_classes; /* the number of them that follow; then a struct model_limit for each event type,
-                              the CPUs */
+    uint32_t thread_count, nobody, live, ended, tells_sleep, reserved;
+    /* the settings and the CPUs follow */
 };
 
 struct saved_cpu {
@@ -76,13 +75,27 @@ static void save_thread(const struct model_thread *thread, struct buffer *out)
         buffer_add(out, thread->frames, frames_kept(thread->depth) * sizeof(thread->frames[0]));
 }
 
-static uint32_t count_lock_classes(const struct model *model)
+void settings_save(const struct model *model, struct buffer *out)
 {
-    uint32_t count = MODEL_LOCK_CLASSES;
+    uint32_t classes = MODEL_LOCK_CLASSES;
 
-    while (count > 0 && model->lock_classes[count - 1].name[0] == '\0')
-        count--;
-    return count;
+    while (classes > 0 && model->lock_classes[classes - 1].name[0] == '\0')
+        classes--;
+    buffer_add(out, &classes, sizeof(classes));
+    buffer_add(out, model->lock_classes, classes * sizeof(model->lock_classes[0]));
+    buffer_add(out, model->limits, model->trace->schema.event_count * sizeof(model->limits[0]));
+    buffer_add(out, &model->sampling, sizeof(model->sampling));
+}
+
+void settings_restore(struct model *model, struct buffer_reader *reader)
+{
+    uint32_t classes;
+
+    memset(model->lock_classes, 0, sizeof(model->lock_classes));
+    buffer_get(reader, &classes, sizeof(classes));
+    buffer_get(reader, model->lock_classes, classes * sizeof(model->lock_classes[0]));
+    buffer_get(reader, model->limits, model->trace->schema.event_count * sizeof(model->limits[0]));
+    buffer_get(reader, &model->sampling, sizeof(model->sampling));
 }
 
 size_t model_save(const struct model *model, struct buffer *out)
@@ -91,16 +104,13 @@ size_t model_save(const struct model *model, struct buffer *out)
                               .thread_count = model->thread_count,
                               .nobody = number_of(model->nobody),
                               .live = model->live_count,
-                              .lock_classes = count_lock_classes(model),
                               .tells_sleep = model->tells_sleep};
-    const struct trace *trace = model->trace;
     const struct model_thread *last = model->live;
     size_t start = out->used;
 
     buffer_add(out, &head, sizeof(head));
-    buffer_add(out, model->lock_classes, head.lock_classes * sizeof(model->lock_classes[0]));
-    buffer_add(out, model->limits, trace->schema.event_count * sizeof(model->limits[0]));
-    for (uint32_t i = 0; i < trace->stream_count; i++)
+    settings_save(model, out);
+    for (uint32_t i = 0; i < model->trace->stream_count; i++)
         save_cpu(&model->cpus[i], out);
     for (const struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
         head.ended += save_name(thread->waker, out);
@@ -242,9 +252,7 @@ void model_restore(struct model *model, const void *bytes, size_t size)
 
     forget_all(model);
     buffer_get(&reader, &head, sizeof(head));
-    memset(model->lock_classes, 0, sizeof(model->lock_classes));
-    buffer_get(&reader, model->lock_classes, head.lock_classes * sizeof(model->lock_classes[0]));
-    buffer_get(&reader, model->limits, trace->schema.event_count * sizeof(model->limits[0]));
+    settings_restore(model, &reader);
     model->now = head.now;
     model->tells_sleep = head.tells_sleep;
     if (head.nobody != NONE) {

@@ -289,9 +289,8 @@ struct model {
     struct model_thread *live, *nobody;
     struct model_lock_class lock_classes[MODEL_LOCK_CLASSES]; /* saved in checkpoints */
     struct model_sampling sampling;
-    bool tells_sleep; /* a power_cpu_idle was seen; saved in checkpoints */
-    /* classes or sampling changed since the last model_save_snapshot */
-    bool has_news;
+    bool tells_sleep;             /* a power_cpu_idle was seen; saved in checkpoints */
+    bool has_news;                /* classes, sampling or limits changed since the last model_save_snapshot */
     struct model_limit *limits;   /* by event index; saved in checkpoints */
     struct map processes;         /* of struct model_process, by pid */
     struct map ended;             /* of const struct model_thread *, by tid */
@@ -351,7 +350,6 @@ const char *model_thread_name(const struct model *model, const struct model_thre
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid);
 /* The same, or else the last one that ended. */
 const struct model_thread *model_find_last(const struct model *model, uint32_t tid);
-void model_set_sampling_counter(struct model *model, const char *name, size_t length);
 /* NULL: unknown. */
 const struct model_process *model_process(const struct model *model, uint32_t pid);
 

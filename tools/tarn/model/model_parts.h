@@ -284,4 +284,9 @@ model_handler on_control, on_switches, on_switch, on_wakeup, on_enqueue, on_thre
 const struct event_type *limited_type(const struct model *model, const struct event *event,
                                       const struct model_action *action);
 
+/* ---- checkpoint.c ---- */
+/* What was told about lock classes, sampling and what is not logged. */
+void settings_save(const struct model *model, struct buffer *out);
+void settings_restore(struct model *model, struct buffer_reader *reader);
+
 #endif

@@ -117,7 +117,7 @@ EVENT_HANDLER(on_state_irq)
 }
 
 /* NAME is the unit of the period: the clock has no counter. */
-void model_set_sampling_counter(struct model *model, const char *name, size_t length)
+static void set_sampling_counter(struct model *model, const char *name, size_t length)
 {
     struct model_sampling *sampling = &model->sampling;
 
@@ -134,7 +134,7 @@ EVENT_HANDLER(on_sampling)
     model->sampling.counts_instructions |= GET32(1) != 0;
     /* after the end of sampling, samples from before still have that counter */
     if (model->sampling.period != 0)
-        model_set_sampling_counter(model, GET_TEXT(2), GET_LENGTH(2));
+        set_sampling_counter(model, GET_TEXT(2), GET_LENGTH(2));
     model->has_news = true;
 }
 
@@ -154,6 +154,7 @@ EVENT_HANDLER(on_event_sampling)
 
     if (type != NULL)
         model->limits[type->index].every = GET32(2);
+    model->has_news = true;
 }
 
 EVENT_HANDLER(on_event_threshold)
@@ -162,6 +163,7 @@ EVENT_HANDLER(on_event_threshold)
 
     if (type != NULL)
         model->limits[type->index].threshold = GET32(2);
+    model->has_news = true;
 }
 
 EVENT_HANDLER(on_state_lock_class)
@@ -174,6 +176,7 @@ EVENT_HANDLER(on_state_lock_class)
     memcpy(class.name, GET_TEXT(1), length);
     if (number < MODEL_LOCK_CLASSES)
         model->lock_classes[number] = class;
+    model->has_news = true;
 }
 
 EVENT_HANDLER(on_lock_name)

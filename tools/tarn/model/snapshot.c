@@ -5,22 +5,16 @@
  * These are processes, executables, and names of processes, locks and interrupts. A piece contains only those
  * that changed.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
 #define PATH_BYTES 4096u
 
-enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_EXECUTABLE, KNOWN_SAMPLING, KNOWN_CLASS };
+enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_EXECUTABLE, KNOWN_SETTINGS };
 
-/*
- * Followed by a text: the path of a process's executable, a name, or the path of a mapped executable. Some
- * kinds use fields differently:
- *
- *     - name: begin is the thing that has it;
- *     - lock class: pid is its number;
- *     - lock class: begin is its kind, end its sampling interval;
- *     - sampling: begin is the period, has_ended whether it counts instructions, the text its counter.
- */
+/* Followed by a text: the path of a process's executable, a name, the path of a mapped executable, or the
+ * settings. The thing that has a name is in `begin`. */
 struct saved_known {
     uint32_t kind, pid, text_bytes;
     uint32_t parent, threads;
@@ -62,21 +56,16 @@ static void save_executable(const struct executable *executable, struct buffer *
     save(out, &saved, executable->path);
 }
 
-static void save_news(const struct model *model, struct buffer *out)
+static void save_settings(const struct model *model, struct buffer *out)
 {
-    struct saved_known sampling = {.kind = KNOWN_SAMPLING,
-                                   .begin = model->sampling.period,
-                                   .has_ended = model->sampling.counts_instructions};
+    struct buffer settings = {0};
+    struct saved_known saved = {.kind = KNOWN_SETTINGS};
 
-    for (uint32_t i = 0; i < MODEL_LOCK_CLASSES; i++) {
-        const struct model_lock_class *class = &model->lock_classes[i];
-        struct saved_known saved = {
-            .kind = KNOWN_CLASS, .pid = i, .begin = class->kind, .end = class->sample_every};
-
-        if (class->name[0] != '\0')
-            save(out, &saved, class->name);
-    }
-    save(out, &sampling, model->sampling.counter);
+    settings_save(model, &settings);
+    saved.text_bytes = (uint32_t)settings.used;
+    buffer_add(out, &saved, sizeof(saved));
+    buffer_add(out, settings.bytes, settings.used);
+    free(settings.bytes);
 }
 
 void model_save_snapshot(struct model *model, struct buffer *out)
@@ -102,7 +91,7 @@ void model_save_snapshot(struct model *model, struct buffer *out)
         if (out != NULL)
             save_executable(map_value(&model->executables.all, model->executables.saved), out);
     if (model->has_news && out != NULL)
-        save_news(model, out);
+        save_settings(model, out);
     model->has_news = false;
 }
 
@@ -113,14 +102,6 @@ static void restore_process(struct model *model, const struct saved_known *saved
     COPY_PROCESS(process, saved);
     if (saved->has_path)
         process->path = arena_string(&model->arena, text, saved->text_bytes);
-}
-
-static void restore_class(struct model *model, const struct saved_known *saved, const char *text)
-{
-    struct model_lock_class *class = &model->lock_classes[saved->pid];
-
-    *class = (struct model_lock_class){.kind = (uint32_t)saved->begin, .sample_every = (uint32_t)saved->end};
-    memcpy(class->name, text, saved->text_bytes);
 }
 
 static void restore_one(struct model *model, const struct saved_known *saved, const char *text)
@@ -138,12 +119,9 @@ static void restore_one(struct model *model, const struct saved_known *saved, co
         memcpy(executable.build_id, saved->build_id, sizeof(executable.build_id));
         executables_add(&model->executables, &executable, text, saved->text_bytes);
         break;
-    case KNOWN_CLASS:
-        restore_class(model, saved, text);
-        break;
-    case KNOWN_SAMPLING:
-        model->sampling = (struct model_sampling){saved->begin, saved->has_ended != 0, ""};
-        model_set_sampling_counter(model, text, saved->text_bytes);
+    default: /* KNOWN_SETTINGS */
+        settings_restore(model,
+                         &(struct buffer_reader){.at = (const uint8_t *)text, .left = saved->text_bytes});
     }
 }
 
