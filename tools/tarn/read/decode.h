@@ -18,23 +18,6 @@ struct event {
     uint32_t words;       /* includes the header */
 };
 
-/* A problem in a stream, or in the whole trace (judge.h). */
-struct report {
-    enum anomaly anomaly;
-    const struct stream *stream; /* NULL: see `oddity`, or ANOMALY_UNFINISHED */
-    const struct oddity *oddity;
-    /* ANOMALY_CLOCK: the stream whose clock is behind, by at least `count` ticks */
-    const struct stream *other;
-    uint64_t offset; /* of the packet or event in the file */
-    uint64_t packet_seq;
-    uint64_t count; /* lost packets or events, UINT64_MAX: unknown; ANOMALY_EVENT_COUNT: the packet's */
-    /* ANOMALY_LOST_PACKETS: in the lost packets; or TRACE_EVENTS_UNKNOWN. ANOMALY_EVENT_COUNT: logged before
-     * the packet, as far as the trace has it */
-    uint64_t events;
-    uint64_t begin, end; /* ticks: the loss happened in between */
-    uint32_t event_id;
-    bool is_either; /* the clocks may be the other way round */
-};
 struct reporter {
     void (*report)(struct reporter *reporter, const struct report *report);
 };

@@ -2,7 +2,7 @@
 /*
  * files.c - opens the files of a trace directory, and detects changes; see read.h.
  *
- * A file in the place of a stream that is none becomes a struct oddity, which judge.h reports. Nothing here
+ * A file in the place of a stream that is none becomes a report, which judge.h gives on. Nothing here
  * blocks: files are opened with O_NONBLOCK, and only regular ones are read.
  */
 #include <dirent.h>
@@ -22,14 +22,12 @@
 
 static void add_oddity(struct trace *trace, enum anomaly anomaly, const char *file, uint64_t count)
 {
-    struct oddity *oddity;
-
-    if (trace->oddity_count == ODDITIES_MAX)
+    if (trace->report_count == ODDITIES_MAX)
         return;
-    trace->oddities = alloc_more(trace->oddities, trace->oddity_count + 1, sizeof(trace->oddities[0]));
-    oddity = &trace->oddities[trace->oddity_count++];
-    *oddity = (struct oddity){.anomaly = anomaly, .count = count};
-    snprintf(oddity->file, sizeof(oddity->file), "%s", file);
+    trace->reports =
+        array_grow(trace->reports, trace->report_count, &trace->report_size, sizeof(trace->reports[0]));
+    trace->reports[trace->report_count++] = (struct report){
+        .anomaly = anomaly, .file = arena_string(&trace->schema.arena, file, strlen(file)), .count = count};
 }
 
 /* ---- the time that a stream covers ----------------------------------------------------------------- */
@@ -207,7 +205,7 @@ unsigned trace_find_cpu(const struct trace *trace, uint64_t cpu)
 static void look_for_missing(struct trace *trace, bool is_written)
 {
     uint64_t count = schema_cpu_count(&trace->schema), missing = 0;
-    char names[sizeof(trace->oddities[0].file)] = "";
+    char names[200] = "";
     size_t used = 0;
 
     for (uint64_t cpu = 0; cpu < count && cpu < STREAMS_MAX; cpu++) {
@@ -389,7 +387,7 @@ void trace_close(struct trace *trace)
     for (unsigned i = 0; i < trace->stream_count; i++)
         close_stream(&trace->streams[i]);
     free(trace->streams);
-    free(trace->oddities);
+    free(trace->reports);
     free(trace->directory);
     if (trace->index != NULL && trace->index->index != NULL)
         trace->index->free(trace->index->index);

@@ -54,10 +54,8 @@ struct judged {
     const struct judge *judge;
     struct sign *signs;
     size_t count, capacity;
-    uint64_t mask;     /* only ids whose hash has none of these bits are kept */
-    struct sign run;   /* id 0: unknown, or idle */
-    uint64_t from, to; /* ticks: nothing is lost in between; `to` is valid if has_lost */
-    bool has_lost;
+    uint64_t mask;   /* only ids whose hash has none of these bits are kept */
+    struct sign run; /* id 0: unknown, or idle */
     struct change *changes;
     size_t change_count, change_capacity;
 };
@@ -70,7 +68,7 @@ struct judge {
     const struct field *previous; /* of a switch: the thread that leaves */
     struct judged *streams;       /* by rank */
     size_t signs_max;             /* of a stream */
-    uint64_t from, to;            /* ticks: no stream has lost anything in between */
+    uint64_t end;                 /* ticks: the first end of a stream */
     struct lead *leads;           /* by the rank of the clock that is ahead */
     struct lead *overlaps;        /* runs that overlap one on another CPU: either clock may be ahead */
 };
@@ -142,33 +140,15 @@ static void add_change(struct judged *judged, uint64_t from, uint64_t to)
 
 /* Before a gap, nothing is lost up to the last event but one: in traces of older systems, the last packet of
  * a full ring ends with the gap. */
-static void begin_packet(struct judged *judged, const struct cursor *cursor)
-{
-    const struct judge_stream *stream = &judged->stream;
-
-    if (cursor->has_gap) {
-        end_run(judged, NULL);
-        add_change(judged, stream->before, cursor->ticks);
-        if (stream->last == 0) {
-            judged->from = cursor->ticks;
-        } else if (!judged->has_lost) {
-            judged->to = stream->before;
-            judged->has_lost = true;
-        }
-    }
-    if (cursor->is_broken && !judged->has_lost) {
-        judged->to = stream->last;
-        judged->has_lost = true;
-    }
-}
-
 void judge_take_slow(struct judge_stream *stream, const struct cursor *cursor)
 {
     struct judged *judged = (struct judged *)stream;
     const enum sign_kind kind = stream->signs[cursor->event.type->index];
 
-    if (cursor->events == 1)
-        begin_packet(judged, cursor);
+    if (cursor->events == 1 && cursor->has_gap) {
+        end_run(judged, NULL);
+        add_change(judged, stream->before, cursor->ticks);
+    }
     if (kind == SIGN_CHANGE)
         add_change(judged, cursor->ticks, cursor->ticks);
     else if (kind != SIGN_NONE)
@@ -179,9 +159,6 @@ void judge_end(struct judge_stream *stream, const struct cursor *cursor)
 {
     struct judged *judged = (struct judged *)stream;
 
-    if (!judged->has_lost) /* with a gap, the last packet is empty and reports a loss */
-        judged->to = cursor->has_gap ? stream->before : stream->last;
-    judged->has_lost = true;
     end_run(judged, NULL);
     if (cursor->has_gap || cursor->is_broken || judged->judge->trace->ends_early)
         add_change(judged, stream->before, UINT64_MAX);
@@ -325,8 +302,7 @@ static void compare_wakes(struct judge *judge, const struct sign *birth, const s
     for (size_t i = 1; i < count; i++)
         if (wakes[i].rank != wakes[0].rank)
             return;
-    if (birth->ticks >= judge->from && run->ticks <= judge->to &&
-        !judge_changed(judge, birth->ticks, run->ticks))
+    if (run->ticks <= judge->end && !judge_changed(judge, birth->ticks, run->ticks))
         compare(judge, &wakes[0], run);
 }
 
@@ -422,13 +398,9 @@ static void judge_clocks(struct judge *judge, struct reporter *reporter)
 
     if (count < 2)
         return;
-    judge->to = UINT64_MAX;
-    for (unsigned i = 0; i < count; i++) {
-        const struct judged *judged = &judge->streams[i];
-
-        judge->from = judged->from > judge->from ? judged->from : judge->from;
-        judge->to = judged->to < judge->to ? judged->to : judge->to;
-    }
+    judge->end = UINT64_MAX;
+    for (unsigned i = 0; i < count; i++)
+        judge->end = sooner(judge->end, judge->streams[i].stream.last);
     judge->leads = alloc_zero(count, sizeof(judge->leads[0]));
     judge->overlaps = alloc_zero(count, sizeof(judge->overlaps[0]));
     compare_signs(judge);
@@ -485,9 +457,8 @@ void judge_close(struct judge *judge, struct reporter *reporter)
                                                     .begin = trace_known_end(trace),
                                                     .end = UINT64_MAX,
                                                     .count = UINT64_MAX});
-    for (unsigned i = 0; i < trace->oddity_count; i++)
-        reporter->report(
-            reporter, &(struct report){.anomaly = trace->oddities[i].anomaly, .oddity = &trace->oddities[i]});
+    for (size_t i = 0; i < trace->report_count; i++)
+        reporter->report(reporter, &trace->reports[i]);
     judge_clocks(judge, reporter);
     for (unsigned i = 0; i < trace->stream_count; i++) {
         free(judge->streams[i].signs);

@@ -27,17 +27,17 @@ static void add_count(FILE *to, uint64_t count, const char *what)
         fprintf(to, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
 }
 
-static void add_oddity(FILE *to, const struct oddity *oddity, const char *meaning)
+static void add_file(FILE *to, const struct report *report, const char *meaning)
 {
-    if (oddity->anomaly == ANOMALY_MISSING) {
+    if (report->anomaly == ANOMALY_MISSING) {
         fprintf(to, "no file has the packets of ");
-        add_count(to, oddity->count, "CPU");
-        fprintf(to, ": %s", oddity->file);
+        add_count(to, report->count, "CPU");
+        fprintf(to, ": %s", report->file);
         return;
     }
-    fprintf(to, "file %s: %s", oddity->file, meaning);
-    if (oddity->anomaly == ANOMALY_TAIL)
-        fprintf(to, ": %" PRIu64 " packets are missing", oddity->count);
+    fprintf(to, "file %s: %s", report->file, meaning);
+    if (report->anomaly == ANOMALY_TAIL)
+        fprintf(to, ": %" PRIu64 " packets are missing", report->count);
 }
 
 static void add_clock(FILE *to, const struct trace *trace, const struct report *report, const char *begin,
@@ -109,8 +109,8 @@ void format_report(const struct trace *trace, const struct report *report, char 
     format_seconds(trace, report->begin, begin);
     format_seconds(trace, report->end, end);
     fprintf(to, "%s: ", kind->name);
-    if (report->oddity != NULL)
-        add_oddity(to, report->oddity, kind->meaning);
+    if (report->file != NULL)
+        add_file(to, report, kind->meaning);
     else if (report->anomaly == ANOMALY_UNFINISHED)
         fprintf(to, "the pull of %s ended early: losses after [%s] are unknown", trace->directory, begin);
     else if (report->anomaly == ANOMALY_CLOCK)

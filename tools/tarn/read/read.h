@@ -31,9 +31,6 @@ struct stream {
     uint64_t discarded_before; /* as TRACE_BEFORE_NAME has it */
 };
 
-/* A defect of the directory rather than of a packet. */
-struct oddity;
-
 /* For walks that begin late (index/index_walk.h); filled when one asks for it. */
 struct trace_index {
     struct index *index; /* NULL: there is none, or nobody asked */
@@ -49,8 +46,8 @@ struct trace {
     uint64_t begin, end; /* ticks: of the first and the last packet */
     bool ends_early;     /* trace_is_unfinished, when it was opened */
     uint64_t metadata_inode, metadata_bytes;
-    struct oddity *oddities;
-    unsigned oddity_count;
+    struct report *reports; /* defects of the directory rather than of a packet */
+    size_t report_count, report_size;
     uint32_t missing_count; /* CPUs without a stream: ANOMALY_MISSING */
     struct trace_index *index;
 };
@@ -69,12 +66,25 @@ struct anomaly_kind {
 };
 extern const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT];
 
-struct oddity {
+/* A problem in a stream, or in the whole trace (judge.h). */
+struct report {
     enum anomaly anomaly;
-    char file[200]; /* its name; ANOMALY_MISSING: the names of the missing files */
-    uint64_t count; /* ANOMALY_MISSING, ANOMALY_TAIL: how many */
+    const struct stream *stream; /* NULL: see `file`, or ANOMALY_UNFINISHED */
+    const char *file;            /* of the directory; ANOMALY_MISSING: the names of the missing files */
+    /* ANOMALY_CLOCK: the stream whose clock is behind, by at least `count` ticks */
+    const struct stream *other;
+    uint64_t offset; /* of the packet or event in the file */
+    uint64_t packet_seq;
+    /* lost packets or events, UINT64_MAX: unknown; missing CPUs or packets; ANOMALY_EVENT_COUNT: the packet's
+     */
+    uint64_t count;
+    /* ANOMALY_LOST_PACKETS: in the lost packets; or TRACE_EVENTS_UNKNOWN. ANOMALY_EVENT_COUNT: logged before
+     * the packet, as far as the trace has it */
+    uint64_t events;
+    uint64_t begin, end; /* ticks: the loss happened in between */
+    uint32_t event_id;
+    bool is_either; /* the clocks may be the other way round */
 };
-
 struct packet {
     struct trace_packet header; /* in host byte order */
     uint64_t offset;            /* in the file */

@@ -89,15 +89,9 @@ static void name_class(struct schema *schema, unsigned number)
     }
     if (first == NULL)
         return;
-    for (size_t i = common; i-- > 0;)
-        if (first[i] == '_') {
-            common = i;
-            break;
-        }
-    /* With only one event, or a common prefix inside a word like "sched_mig", the first word is the class. */
-    if (strchr(first, '_') != NULL && (common == 0 || first[common] != '_' || strlen(first) == common))
-        common = (size_t)(strchr(first, '_') - first);
-    class->name = arena_string(&schema->arena, first, common ? common : strlen(first));
+    while (common > 0 && first[common] != '_') /* it may end inside a word, as in "sched_mig" */
+        common--;
+    class->name = arena_string(&schema->arena, first, common > 0 ? common : strcspn(first, "_"));
 }
 
 const struct field *schema_find_field(const struct event_type *type, const char *name)
