@@ -21,12 +21,8 @@ static const char *const in_order[] = {"stats",     "breakdown", "locks",     "p
                                        "ipc",       "syscalls",  "faults",    "irq",     "threads",
                                        "processes", "noise",     "intervals", "counters"};
 
-#define BUILT_IN (sizeof(in_order) / sizeof(in_order[0]))
-
-/* An analysis of in_order is parsed when a command asks for it: most commands need one. */
 static const struct analysis_kind *kinds[ANALYSES_MAX + 1];
-static unsigned kind_count = BUILT_IN;
-static pthread_mutex_t parsing = PTHREAD_MUTEX_INITIALIZER;
+static unsigned kind_count;
 
 /* Returns the file NAME.sql that the build embeds. */
 static const struct page_file *find_sql(const char *name)
@@ -45,25 +41,15 @@ const char *analysis_sql(const char *name)
     return (const char *)find_sql(name)->bytes;
 }
 
-static const struct analysis_kind *parse(const char *path, const void *text, size_t length)
+static void add(const char *path, const void *text, size_t length)
 {
     struct fail fail;
-    const struct analysis_kind *kind = sql_analysis(text, length, analysis_sql("shared"), &fail);
 
-    if (kind == NULL)
+    kinds[kind_count] = sql_analysis(text, length, analysis_sql("shared"), &fail);
+    if (kinds[kind_count] == NULL)
         complain("%s: %s", path, fail.text);
-    return kind;
-}
-
-static const struct analysis_kind *built_in(unsigned number)
-{
-    const struct page_file *file = find_sql(in_order[number]);
-
-    pthread_mutex_lock(&parsing);
-    if (kinds[number] == NULL)
-        kinds[number] = parse(file->name, file->bytes, file->size);
-    pthread_mutex_unlock(&parsing);
-    return kinds[number];
+    else
+        kind_count++;
 }
 
 static void add_own(const char *path)
@@ -74,10 +60,8 @@ static void add_own(const char *path)
 
     for (size_t got; file != NULL && (got = fread(part, 1, sizeof(part), file)) > 0;)
         buffer_add(&text, part, got);
-    if (text.used > 0 && kind_count < ANALYSES_MAX) {
-        kinds[kind_count] = parse(path, text.bytes, text.used);
-        kind_count += kinds[kind_count] != NULL;
-    }
+    if (text.used > 0 && kind_count < ANALYSES_MAX)
+        add(path, text.bytes, text.used);
     free(text.bytes);
     if (file != NULL)
         fclose(file);
@@ -89,8 +73,8 @@ static void list_kinds(void)
     char pattern[PATH_MAX];
     glob_t found;
 
-    for (unsigned i = 0; i < BUILT_IN; i++)
-        built_in(i);
+    for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++)
+        add(in_order[i], find_sql(in_order[i])->bytes, find_sql(in_order[i])->size);
     snprintf(pattern, sizeof(pattern), "%s/.config/tarn/*.sql", home != NULL ? home : "");
     if (glob(pattern, 0, NULL, &found) == 0)
         for (size_t i = 0; i < found.gl_pathc; i++)
@@ -108,18 +92,16 @@ const struct analysis_kind *const *analysis_list(void)
 
 const struct analysis_kind *analysis_find(const char *name)
 {
-    for (unsigned i = 0; i < BUILT_IN; i++)
-        if (strcmp(in_order[i], name) == 0)
-            return built_in(i);
-    for (const struct analysis_kind *const *kind = analysis_list() + BUILT_IN; *kind != NULL; kind++)
-        if (strcmp((*kind)->name, name) == 0)
-            return *kind;
-    return NULL;
+    const struct analysis_kind *const *kind = analysis_list();
+
+    while (*kind != NULL && strcmp((*kind)->name, name) != 0)
+        kind++;
+    return *kind;
 }
 
 struct analysis *analysis_new(const struct analysis_kind *kind)
 {
-    struct analysis *analysis = alloc_zero(1, kind->size);
+    struct analysis *analysis = alloc_zero(1, sizeof(struct analysis));
 
     analysis->kind = kind;
     analysis->tables = alloc_zero(kind->table_count, sizeof(analysis->tables[0]));
@@ -134,8 +116,7 @@ struct analysis *analysis_new(const struct analysis_kind *kind)
 
 void analysis_free(struct analysis *analysis)
 {
-    if (analysis->kind->close != NULL)
-        analysis->kind->close(analysis);
+    sql_close(analysis);
     for (unsigned i = 0; i < analysis->kind->table_count; i++)
         table_free(&analysis->tables[i]);
     table_free(&analysis->totals);
@@ -314,18 +295,13 @@ static bool choose_nobody(const struct analysis *analysis)
     return true;
 }
 
-static void choose_time(struct model *model, const struct filter *filter)
+bool analyses_open(struct analysis **analyses, unsigned count, struct model *model,
+                   const struct filter *filter, struct symbols *symbols, struct fail *fail)
 {
     if (filter->without_drain)
         model_leave_out_drain(model);
     if (filter->subtract_cost)
         model_subtract_costs(model);
-}
-
-bool analyses_open(struct analysis **analyses, unsigned count, struct model *model,
-                   const struct filter *filter, struct symbols *symbols, struct fail *fail)
-{
-    choose_time(model, filter);
     for (unsigned i = 0; i < count; i++) {
         struct analysis *analysis = analyses[i];
         const struct trace *trace = model->trace;
@@ -339,9 +315,8 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
         analysis->to = filter->to_ticks < trace->end ? filter->to_ticks : trace->end;
         if (analysis->to < analysis->from)
             analysis->to = analysis->from;
-        if (analysis->kind->open != NULL && !analysis->kind->open(analysis, fail))
+        if (!sql_open(analysis, fail))
             return false;
-        model_observe(model, &analysis->observer);
     }
     return true;
 }
@@ -349,7 +324,7 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
 struct analysis *analysis_plain(const struct trace *trace, const struct filter *filter,
                                 struct symbols *symbols, struct model *model)
 {
-    static const struct analysis_kind plain = {.name = "plain", .size = sizeof(struct analysis)};
+    static const struct analysis_kind plain = {.name = "plain"};
     struct analysis *analysis = analysis_new(&plain);
     struct fail fail;
 
@@ -427,8 +402,7 @@ void analyses_finish(struct analysis **analyses, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         analyses[i]->worked = count_worked(analyses[i]->model);
         keep_left_out(analyses[i]);
-        if (analyses[i]->kind->finish != NULL)
-            analyses[i]->kind->finish(analyses[i]);
+        sql_finish(analyses[i]);
         analyses[i]->chose_nobody = choose_nobody(analyses[i]);
         for (unsigned t = 0; t < analyses[i]->kind->table_count; t++)
             table_sort(&analyses[i]->tables[t], table_order(&analyses[i]->tables[t]));

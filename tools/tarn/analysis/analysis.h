@@ -23,29 +23,26 @@
 
 struct analysis;
 struct column_text;
+struct database;
 struct merge;
+struct statement;
 struct symbols;
 
 struct analysis_kind {
     const char *name, *summary;           /* of the subcommand */
-    const struct command_option *options; /* of its own, in its state; NULL: none */
+    const struct command_option *options; /* of its own; NULL: none */
     const struct table *tables;           /* empty templates; copied */
     unsigned table_count;
     const struct column_text *texts; /* of columns (columns.h) */
     unsigned text_count;
-    const struct table *totals; /* a table of one row, members of the JSON object; NULL: none */
-    bool chooses_events;        /* it observes each event, so --class and --event apply */
-    bool uses_symbols;          /* it converts addresses to names: analysis->symbols */
-    size_t size;                /* of its state, which begins with struct analysis */
-    /* All callbacks but `open` are optional. This one sets the functions of analysis->observer. Trace, model
-     * and filter are valid. */
-    bool (*open)(struct analysis *analysis, struct fail *fail);
-    void (*finish)(struct analysis *analysis); /* after the walk, with a valid model: fills the tables */
-    /* Prints output that an option requests in addition to the tables, or instead of them (IS_ALL). */
-    bool (*print)(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail);
-    /* Frees what is not in the analysis's arena, maps or slots. Called even if `open` was not. */
-    void (*close)(struct analysis *analysis);
+    const struct table *totals;         /* a table of one row, members of the JSON object; NULL: none */
+    bool chooses_events;                /* it observes each event, so --class and --event apply */
+    bool uses_symbols;                  /* it converts addresses to names: analysis->symbols */
+    const struct statement *statements; /* of sql/view.c */
+    unsigned statement_count;
 };
+
+#define ANALYSIS_OPTIONS 8u
 
 /* For walks that do not begin with the trace, or may be cancelled. */
 struct analysis_walker {
@@ -62,19 +59,22 @@ struct analysis {
     const struct filter *filter;
     struct symbols *symbols;        /* or NULL */
     struct analysis_walker *walker; /* NULL: walk_open_late */
-    struct model_observer observer;
-    struct table *tables; /* kind->table_count */
+    struct table *tables;           /* kind->table_count */
     struct table totals;
     struct table_row *total;            /* its row; NULL without totals */
     uint64_t from, to;                  /* ticks: the range analysed, within the trace */
     uint64_t worked;                    /* ticks of all CPUs, without boot and drain; set after the walk */
+    bool only_scheduling;               /* it needs neither activities nor calls */
     bool subtracts;                     /* with --subtract-cost; set after the walk */
     struct model_subtracted subtracted; /* the same */
     struct model_left_out left_out;     /* with --without-drain; set after the walk */
     uint64_t *drained;                  /* the same: ticks by the stream's rank, in the arena; NULL: none */
-    const char *answer;                 /* a sentence that answers its question; NULL: none */
-    char note[200];                     /* a message of finish for the user; "": none */
-    struct slots chosen;                /* by thread number: cache of analysis_wants */
+    const char *options[ANALYSIS_OPTIONS];   /* values of its options; NULL: not given */
+    struct buffer printed[ANALYSIS_OPTIONS]; /* by option: what it prints in place of tables */
+    struct database *database;               /* of sql/view.c; NULL: not open */
+    const char *answer;                      /* a sentence that answers its question; NULL: none */
+    char note[200];                          /* a message of finish for the user; "": none */
+    struct slots chosen;                     /* by thread number: cache of analysis_wants */
     /* freed with the analysis */
     struct map *maps;
     struct slots *slots;

@@ -11,6 +11,7 @@
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/judge.h>
+#include <tools/tarn/sql/view.h>
 #include <tools/tarn/symbols/symbols.h>
 
 #define TEXT_TOP 15u
@@ -204,11 +205,11 @@ static int show_analysis(struct request *request, const struct trace *trace, str
     losses_begin(&losses, trace, &request->filter);
     if (!analyses_ask(&analysis, 1, trace, &request->filter, symbols, &losses.reporter, &fail))
         return fail_report(&fail, EXIT_USAGE);
-    model_lacks(&trace->schema, analysis->observer.only_scheduling, losses.lacks, sizeof(losses.lacks));
+    model_lacks(&trace->schema, analysis->only_scheduling, losses.lacks, sizeof(losses.lacks));
     losses_summary(&losses);
     losses_durations(&losses);
     complain_of_analysis(analysis, request->directory);
-    if (analysis->kind->print != NULL && !analysis->kind->print(analysis, stdout, &is_all, &fail))
+    if (!sql_print(analysis, stdout, &is_all, &fail))
         return fail_report(&fail, EXIT_USAGE);
     if (request->output.sort != NULL || request->output.reverse)
         analysis_sort(analysis, request->output.sort, request->output.reverse, &fail);

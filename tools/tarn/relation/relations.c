@@ -297,7 +297,7 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
 bool relations_observe(struct relations *relations)
 {
     relations->observer.only_scheduling = relations->observer.leave == NULL && !relations->needs_activities;
-    relations->analysis->observer.only_scheduling = relations->observer.only_scheduling;
+    relations->analysis->only_scheduling = relations->observer.only_scheduling;
     model_observe(relations->analysis->model, &relations->observer);
     for (struct making *making = relations->makings; making != NULL; making = making->next) {
         making->maker->open(making);

@@ -300,7 +300,7 @@ static void to_error(sqlite3_context *context, int argc, sqlite3_value **argv)
         result_text(context, tarn_error_text(sqlite3_value_int64(argv[0])));
 }
 
-/* One of several functions of a thread, process or interrupt. */
+/* One of several functions of a thread, process, interrupt or server. */
 struct to_name {
     struct database *database;
     char what;
@@ -311,46 +311,40 @@ static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     const struct to_name *self = sqlite3_user_data(context);
     struct relations *relations = database_final(self->database);
     sqlite3_int64 number = sqlite3_value_int64(argv[0]);
+    char text[FUNCTION_NAME_BYTES];
     const struct model *model;
+    uint32_t pid;
 
     if (relations == NULL || sqlite3_value_type(argv[0]) != SQLITE_INTEGER)
         return;
     model = relations->analysis->model;
-    if (self->what == 'p')
+    switch (self->what) {
+    case 'p':
         result_text(context, analysis_process_name(relations->analysis, (uint32_t)number));
-    else if (self->what == 'i')
-        result_text(context, names_of(&model->names, NAMES_OF_IRQS, (uint64_t)number));
-    else if (number < 0 || number >= model->thread_count || model->threads[number] == NULL)
         return;
-    else if (self->what == 'T')
-        sqlite3_result_int64(context, model->threads[number]->tid);
-    else if (self->what == 'P')
-        sqlite3_result_int64(context, model->threads[number]->pid);
-    else
+    case 'i':
+        result_text(context, names_of(&model->names, NAMES_OF_IRQS, (uint64_t)number));
+        return;
+    case 's':
+        result_text(context, functions_server(&relations->functions, (uint64_t)number, text));
+        return;
+    case 'f':
+        result_text(context, functions_name(&relations->functions, (uint64_t)number,
+                                            (uint64_t)sqlite3_value_int64(argv[1]), text));
+        return;
+    case 'S':
+        pid = functions_pid(&relations->functions, (uint64_t)number);
+        if (pid != MODEL_NOBODY)
+            sqlite3_result_int64(context, pid);
+        return;
+    }
+    if (number < 0 || number >= model->thread_count || model->threads[number] == NULL)
+        return;
+    if (self->what == 't')
         result_text(context, analysis_thread_name(relations->analysis, model->threads[number]));
-}
-
-static void to_function(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    struct relations *relations = database_final(sqlite3_user_data(context));
-    char text[FUNCTION_NAME_BYTES];
-    uint64_t whom = (uint64_t)sqlite3_value_int64(argv[0]);
-
-    if (relations != NULL && sqlite3_value_type(argv[0]) == SQLITE_INTEGER)
-        result_text(context, argc == 1 ? functions_server(&relations->functions, whom, text)
-                                       : functions_name(&relations->functions, whom,
-                                                        (uint64_t)sqlite3_value_int64(argv[1]), text));
-}
-
-static void to_server_pid(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    struct relations *relations = database_final(sqlite3_user_data(context));
-    uint32_t pid = relations != NULL && sqlite3_value_type(argv[0]) == SQLITE_INTEGER
-                       ? functions_pid(&relations->functions, (uint64_t)sqlite3_value_int64(argv[0]))
-                       : MODEL_NOBODY;
-
-    if (pid != MODEL_NOBODY)
-        sqlite3_result_int64(context, pid);
+    else
+        sqlite3_result_int64(context,
+                             self->what == 'T' ? model->threads[number]->tid : model->threads[number]->pid);
 }
 
 /* ---- table-valued functions: they fill all rows when they are called ---- */
@@ -603,9 +597,9 @@ int functions_register(struct database *database)
         {"thread_name", 1, to_name, NULL, 't'},
         {"thread_tid", 1, to_name, NULL, 'T'},
         {"thread_pid", 1, to_name, NULL, 'P'},
-        {"ipc_server", 1, to_function, NULL, 0},
-        {"ipc_function", 2, to_function, NULL, 0},
-        {"ipc_pid", 1, to_server_pid, NULL, 0},
+        {"ipc_server", 1, to_name, NULL, 's'},
+        {"ipc_function", 2, to_name, NULL, 'f'},
+        {"ipc_pid", 1, to_name, NULL, 'S'},
         {"lock_class_name", 1, sql_lock_class_name, NULL, 0},
         {"lock_name", 2, sql_lock_name, NULL, 0},
         {"call_chain", 3, sql_call_chain, NULL, 0},

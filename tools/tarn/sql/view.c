@@ -10,7 +10,6 @@
 #include <tools/tarn/sql/database.h>
 #include <tools/tarn/sql/view.h>
 
-#define OPTIONS_MAX    8u
 #define TABLES_MAX     24u
 #define STATEMENTS_MAX (TABLES_MAX + 8u)
 #define DEFINES_MAX    64u
@@ -36,21 +35,13 @@ struct statement {
 
 struct sql_kind {
     struct analysis_kind kind; /* first */
-    struct command_option options[OPTIONS_MAX + 1];
+    struct command_option options[ANALYSIS_OPTIONS + 1];
     struct table tables[TABLES_MAX], totals;
     struct statement statements[STATEMENTS_MAX];
-    unsigned option_count, table_count, statement_count;
+    unsigned option_count;
     struct define defines[DEFINES_MAX];
     unsigned define_count;
     struct column_text texts[TEXTS_MAX];
-};
-
-struct sql_state {
-    struct analysis analysis; /* first */
-    const char *options[OPTIONS_MAX];
-    struct buffer texts[OPTIONS_MAX]; /* printed by options in place of tables */
-    struct database database;
-    bool is_open;
 };
 
 /* ---- the declaration ---- */
@@ -142,7 +133,7 @@ static bool parse_column(struct table_column *column, const char *text, struct s
 
 static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *fail)
 {
-    struct statement *statement = &kind->statements[kind->statement_count - 1];
+    struct statement *statement = &kind->statements[kind->kind.statement_count - 1];
     struct table_column *columns;
     struct buffer list = {0};
     bool ok = true;
@@ -173,9 +164,9 @@ static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *
 
 static bool new_statement(struct sql_kind *kind, struct statement statement, struct fail *fail)
 {
-    if (kind->statement_count == STATEMENTS_MAX)
+    if (kind->kind.statement_count == STATEMENTS_MAX)
         return fail_set(fail, "too many tables");
-    kind->statements[kind->statement_count++] = statement;
+    kind->statements[kind->kind.statement_count++] = statement;
     return true;
 }
 
@@ -220,13 +211,13 @@ static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fa
     free(head);
     table.is_wanted = !table.is_extra && table.needs == NULL;
     is_total = strcmp(table.key, "total") == 0;
-    if (kind->table_count == TABLES_MAX)
+    if (kind->kind.table_count == TABLES_MAX)
         return fail_set(fail, "more than %u tables", TABLES_MAX);
-    *(is_total ? &kind->totals : &kind->tables[kind->table_count++]) = table;
+    *(is_total ? &kind->totals : &kind->tables[kind->kind.table_count++]) = table;
     return new_statement(
         kind,
         (struct statement){.kind = OF_TABLE,
-                           .table = is_total ? &kind->totals : &kind->tables[kind->table_count - 1]},
+                           .table = is_total ? &kind->totals : &kind->tables[kind->kind.table_count - 1]},
         fail);
 }
 
@@ -265,11 +256,11 @@ static bool parse_option(struct sql_kind *kind, const char *text, struct fail *f
     const char *at = text;
     char *head;
 
-    if (kind->option_count == OPTIONS_MAX)
-        return fail_set(fail, "more than %u options", OPTIONS_MAX);
+    if (kind->option_count == ANALYSIS_OPTIONS)
+        return fail_set(fail, "more than %u options", ANALYSIS_OPTIONS);
     struct command_option *option = &kind->options[kind->option_count];
     *option = (struct command_option){.kind = OPTION_TEXT,
-                                      .place = offsetof(struct sql_state, options) +
+                                      .place = offsetof(struct analysis, options) +
                                                kind->option_count++ * sizeof(const char *)};
     head = cut(&at, ":");
     option->text = cut(&at, "");
@@ -389,7 +380,7 @@ static bool parse_file(struct sql_kind *kind, const char *text, size_t length, s
         if (is_directive) {
             ok = parse_directive(kind, line, fail);
         } else if (strncmp(line, "--", 2) != 0 && *line != '\0') {
-            struct statement *statement = &kind->statements[kind->statement_count - 1];
+            struct statement *statement = &kind->statements[kind->kind.statement_count - 1];
 
             ok = add_expanded(kind, &statement->sql, line, strlen(line), fail);
             buffer_add(&statement->sql, "\n", 1);
@@ -403,9 +394,9 @@ static bool parse_file(struct sql_kind *kind, const char *text, size_t length, s
 
 static const char *option_of(void *owner, const char *name)
 {
-    const struct sql_state *state = owner;
-    const struct command_option *option = option_find(state->analysis.kind->options, name);
-    const void *place = option != NULL ? (const char *)state + option->place : NULL;
+    const struct analysis *analysis = owner;
+    const struct command_option *option = option_find(analysis->kind->options, name);
+    const void *place = option != NULL ? (const char *)analysis + option->place : NULL;
 
     return option == NULL                ? NULL
            : option->kind == OPTION_WORD ? option->words[*(const unsigned *)place]
@@ -420,30 +411,31 @@ static bool wants_any(const struct analysis *analysis, const char *tables)
     return tables == NULL;
 }
 
-static bool open_view(struct analysis *analysis, struct fail *fail)
+bool sql_open(struct analysis *analysis, struct fail *fail)
 {
-    struct sql_state *state = (struct sql_state *)analysis;
-    const struct sql_kind *kind = (const struct sql_kind *)analysis->kind;
+    const struct analysis_kind *kind = analysis->kind;
     const struct scan_source source = {
         .trace = analysis->trace, .filter = analysis->filter, .symbols = analysis->symbols};
+    struct database *database;
 
-    state->is_open = true;
-    if (!database_open(&state->database, &source, fail))
+    if (kind->statement_count == 0)
+        return true;
+    analysis->database = database = arena_alloc(&analysis->arena, sizeof(*database));
+    if (!database_open(database, &source, fail))
         return false;
-    state->database.option = option_of;
-    state->database.owner = state;
-    database_own(&state->database, analysis);
+    database->option = option_of;
+    database->owner = analysis;
+    database_own(database, analysis);
     for (unsigned i = 0; i < kind->statement_count; i++) {
         const struct statement *statement = &kind->statements[i];
 
         if (statement->kind == BEFORE_WALK && statement->sql.used > 0 &&
             wants_any(analysis, statement->tables) &&
-            !database_run(&state->database, (const char *)statement->sql.bytes, fail))
+            !database_run(database, (const char *)statement->sql.bytes, fail))
             return false;
     }
-    folds_add(&state->database, &state->database.relations);
-    return relations_observe(&state->database.relations) ||
-           fail_set(fail, "%s", state->database.relations.fail.text);
+    folds_add(database, &database->relations);
+    return relations_observe(&database->relations) || fail_set(fail, "%s", database->relations.fail.text);
 }
 
 union table_cell sql_cell(struct table *table, const struct table_column *column, sqlite3_stmt *statement,
@@ -504,27 +496,26 @@ static bool fill_row(const struct analysis *analysis, const struct statement *pa
     return true;
 }
 
-static void bind_options(const struct sql_state *state, sqlite3_stmt *statement)
+static void bind_options(struct analysis *analysis, sqlite3_stmt *statement)
 {
     for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
         const char *name = sqlite3_bind_parameter_name(statement, i);
-        const char *value = name != NULL ? option_of((void *)(uintptr_t)state, name + 1) : NULL;
+        const char *value = name != NULL ? option_of(analysis, name + 1) : NULL;
 
         if (value != NULL)
             sqlite3_bind_text(statement, i, value, -1, SQLITE_STATIC);
     }
 }
 
-static void take_row(struct sql_state *state, const struct statement *part, struct table *table,
+static void take_row(struct analysis *analysis, const struct statement *part, struct table *table,
                      struct analysis_accumulator *shares, sqlite3_stmt *statement)
 {
-    struct analysis *analysis = &state->analysis;
     const char *text = (const char *)sqlite3_column_text(statement, 0);
     struct table_row *row;
 
     if (part->kind == OF_TEXT && text != NULL) {
-        buffer_add(&state->texts[part->option], text, strlen(text));
-        buffer_add(&state->texts[part->option], "\n", 1);
+        buffer_add(&analysis->printed[part->option], text, strlen(text));
+        buffer_add(&analysis->printed[part->option], "\n", 1);
     }
     if (part->kind == OF_NOTE)
         snprintf(analysis->note, sizeof(analysis->note), "%s", text != NULL ? text : "");
@@ -540,60 +531,59 @@ static void take_row(struct sql_state *state, const struct statement *part, stru
                  analysis->kind->name, table->key);
 }
 
-static void run_part(struct sql_state *state, const struct statement *part, struct table *table)
+static void run_part(struct analysis *analysis, const struct statement *part, struct table *table)
 {
-    struct analysis *analysis = &state->analysis;
     struct analysis_accumulator shares[TABLE_COLUMNS_MAX];
     sqlite3_stmt *statement = NULL;
-    int status = sqlite3_prepare_v2(state->database.sqlite, (const char *)part->sql.bytes,
+    int status = sqlite3_prepare_v2(analysis->database->sqlite, (const char *)part->sql.bytes,
                                     (int)part->sql.used, &statement, NULL);
 
     for (unsigned c = 0; c < TABLE_COLUMNS_MAX; c++)
         shares[c] = (struct analysis_accumulator){.analysis = analysis};
     if (status == SQLITE_OK) {
-        bind_options(state, statement);
+        bind_options(analysis, statement);
         while ((status = sqlite3_step(statement)) == SQLITE_ROW)
-            take_row(state, part, table, shares, statement);
+            take_row(analysis, part, table, shares, statement);
     }
     if (status != SQLITE_DONE)
         snprintf(analysis->note, sizeof(analysis->note), "%s: table '%s': %.150s", analysis->kind->name,
-                 table != NULL ? table->key : "text", sqlite3_errmsg(state->database.sqlite));
+                 table != NULL ? table->key : "text", sqlite3_errmsg(analysis->database->sqlite));
     sqlite3_finalize(statement);
 }
 
-static void finish_view(struct analysis *analysis)
+void sql_finish(struct analysis *analysis)
 {
-    struct sql_state *state = (struct sql_state *)analysis;
-    const struct sql_kind *kind = (const struct sql_kind *)analysis->kind;
+    const struct analysis_kind *kind = analysis->kind;
 
-    relations_finish(&state->database.relations);
-    folds_filled(&state->database);
+    if (analysis->database == NULL)
+        return;
+    relations_finish(&analysis->database->relations);
+    folds_filled(analysis->database);
     for (unsigned i = 0; i < kind->statement_count; i++) {
         const struct statement *part = &kind->statements[i];
-        struct table *table = part->table == NULL            ? NULL
-                              : part->table == &kind->totals ? &analysis->totals
-                                                             : &analysis->tables[part->table - kind->tables];
+        struct table *table = part->table == NULL           ? NULL
+                              : part->table == kind->totals ? &analysis->totals
+                                                            : &analysis->tables[part->table - kind->tables];
 
-        if ((part->kind == OF_TEXT && state->options[part->option] == NULL) ||
+        if ((part->kind == OF_TEXT && analysis->options[part->option] == NULL) ||
             !wants_any(analysis, part->tables))
             continue;
         if (part->kind != BEFORE_WALK && (table == NULL || table == &analysis->totals || table->is_wanted))
-            run_part(state, part, table);
+            run_part(analysis, part, table);
     }
 }
 
 /* An option with an argument names a file; `-`: standard output. */
-static bool print_view(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail)
+bool sql_print(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail)
 {
-    const struct sql_state *state = (const struct sql_state *)analysis;
-    const struct sql_kind *kind = (const struct sql_kind *)analysis->kind;
+    const struct analysis_kind *kind = analysis->kind;
 
     for (unsigned i = 0; i < kind->statement_count; i++) {
         unsigned option = kind->statements[i].option;
-        const struct buffer *text = &state->texts[option];
-        const char *path = kind->options[option].argument != NULL ? state->options[option] : "-";
+        const struct buffer *text = &analysis->printed[option];
+        const char *path = kind->options[option].argument != NULL ? analysis->options[option] : "-";
 
-        if (kind->statements[i].kind != OF_TEXT || state->options[option] == NULL)
+        if (kind->statements[i].kind != OF_TEXT || analysis->options[option] == NULL)
             continue;
         *is_all = true;
         if (strcmp(path, "-") != 0) {
@@ -608,14 +598,12 @@ static bool print_view(struct analysis *analysis, FILE *to, bool *is_all, struct
     return true;
 }
 
-static void close_view(struct analysis *analysis)
+void sql_close(struct analysis *analysis)
 {
-    struct sql_state *state = (struct sql_state *)analysis;
-
-    if (state->is_open)
-        database_close(&state->database);
-    for (unsigned i = 0; i < OPTIONS_MAX; i++)
-        free(state->texts[i].bytes);
+    if (analysis->database != NULL)
+        database_close(analysis->database);
+    for (unsigned i = 0; i < ANALYSIS_OPTIONS; i++)
+        free(analysis->printed[i].bytes);
 }
 
 const struct analysis_kind *sql_analysis(const char *text, size_t length, const char *shared,
@@ -623,7 +611,7 @@ const struct analysis_kind *sql_analysis(const char *text, size_t length, const 
 {
     struct sql_kind *kind = alloc_zero(1, sizeof(*kind));
 
-    kind->statement_count = 1;
+    kind->kind.statement_count = 1;
     if ((shared != NULL && !parse_file(kind, shared, strlen(shared), fail)) ||
         !parse_file(kind, text, length, fail))
         return NULL;
@@ -631,18 +619,13 @@ const struct analysis_kind *sql_analysis(const char *text, size_t length, const 
         fail_set(fail, "it does not begin with `" DIRECTIVE "analysis NAME: SUMMARY`");
         return NULL;
     }
-    for (unsigned i = 0; i < kind->statement_count; i++)
+    for (unsigned i = 0; i < kind->kind.statement_count; i++)
         if (kind->statements[i].sql.used > 0)
             buffer_add(&kind->statements[i].sql, "", 1);
     kind->kind.options = kind->options;
     kind->kind.texts = kind->texts;
     kind->kind.tables = kind->tables;
-    kind->kind.table_count = kind->table_count;
+    kind->kind.statements = kind->statements;
     kind->kind.totals = kind->totals.key != NULL ? &kind->totals : NULL;
-    kind->kind.size = sizeof(struct sql_state);
-    kind->kind.open = open_view;
-    kind->kind.finish = finish_view;
-    kind->kind.print = print_view;
-    kind->kind.close = close_view;
     return &kind->kind;
 }

@@ -17,6 +17,13 @@
  * definitions for all; NULL: none. */
 const struct analysis_kind *sql_analysis(const char *text, size_t length, const char *shared,
                                          struct fail *fail);
+
+/* What an analysis without statements does: nothing. Trace, model and filter are valid. */
+bool sql_open(struct analysis *analysis, struct fail *fail);
+void sql_finish(struct analysis *analysis); /* after the walk, with a valid model: fills the tables */
+/* Prints what an option requests instead of the tables (IS_ALL). */
+bool sql_print(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail);
+void sql_close(struct analysis *analysis); /* also if it was not opened */
 /* A column of the statement's row, as a cell of COLUMN of the table. */
 union table_cell sql_cell(struct table *table, const struct table_column *column, sqlite3_stmt *statement,
                           int at);

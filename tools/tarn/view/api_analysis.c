@@ -16,6 +16,7 @@
 #include <tools/tarn/analysis/columns.h>
 #include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/read/judge.h>
+#include <tools/tarn/sql/view.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <tools/tarn/view/api.h>
 
@@ -136,7 +137,7 @@ static bool print(const struct asker *asker, uint64_t top, struct json *json, st
         return fail_set(fail, "%s", analysis->note);
     stream = open_memstream(&text, &size);
     if (asker->is_picture)
-        ok = analysis->kind->print(analysis, stream, &is_all, fail);
+        ok = sql_print(analysis, stream, &is_all, fail);
     else
         analysis_print(stream, analysis, &(struct table_options){.format = TABLES_JSON, .top = top},
                        &asker->losses);
