@@ -132,14 +132,20 @@ void index_free(struct index *index)
     memset(index, 0, sizeof(*index));
 }
 
-void index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks)
+void index_restore_pieces(const struct index *index, struct model *model, size_t from, size_t to,
+                          bool only_locks)
 {
-    model_restore_snapshot(model, index->beginning.bytes, index->beginning.used, only_locks);
-    for (size_t i = 0; i < strides; i++) {
+    for (size_t i = from; i < to; i++) {
         struct buffer_reader piece = blob_array_get(&index->snapshots, i);
 
         model_restore_snapshot(model, piece.at, piece.left, only_locks);
     }
+}
+
+void index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks)
+{
+    model_restore_snapshot(model, index->beginning.bytes, index->beginning.used, only_locks);
+    index_restore_pieces(index, model, 0, strides, only_locks);
     model_save_snapshot(model, NULL);
 }
 

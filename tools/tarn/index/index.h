@@ -138,6 +138,9 @@ void index_open_model(struct index *index, const struct trace *trace, size_t str
 /* Gives a new model the long-lived facts (processes, names, executables) of the first STRIDES strides and
  * from before the trace; or only the names of locks. */
 void index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks);
+/* The facts of strides FROM <= n < TO. */
+void index_restore_pieces(const struct index *index, struct model *model, size_t from, size_t to,
+                          bool only_locks);
 /* Gives the model of a checkpoint the threads that had ended by then. */
 void index_restore_ended(const struct index *index, struct model *model);
 

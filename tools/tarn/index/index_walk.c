@@ -86,11 +86,11 @@ static struct index *find_index(const struct trace *trace)
     return index;
 }
 
-/* Returns the index for a walk that begins at BEGIN; NULL: it begins with the trace. */
-static const struct index *index_for(const struct trace *trace, uint64_t begin)
+/* Returns the index if a walk from FROM to TO would take long, and there is one; or NULL. */
+static const struct index *index_for(const struct trace *trace, uint64_t from, uint64_t to)
 {
     uint64_t bytes = 0;
-    double before = begin > trace->begin ? (double)(begin - trace->begin) : 0;
+    double before = to > from ? (double)(to - from) : 0;
 
     for (unsigned i = 0; i < trace->stream_count; i++)
         bytes += trace->streams[i].size;
@@ -98,14 +98,14 @@ static const struct index *index_for(const struct trace *trace, uint64_t begin)
         return NULL;
     if (!trace->index->is_known)
         *trace->index = (struct trace_index){find_index(trace), true, free_index};
-    /* damage before BEGIN counts, too: a walk finds it again */
+    /* a walk finds damage, which counts wherever it is */
     return trace->index->index != NULL && trace->index->index->losses.damaged == 0 ? trace->index->index
                                                                                    : NULL;
 }
 
 void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, struct reporter *reporter)
 {
-    const struct index *index = index_for(model->trace, begin);
+    const struct index *index = index_for(model->trace, model->trace->begin, begin);
 
     if (index != NULL) {
         walk_open_range(model, merge, index, begin, WALK_KNOWS_ALL, reporter);
@@ -113,4 +113,42 @@ void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, st
     }
     model_learn_beginning(model);
     merge_open(merge, model->trace, NULL, 0, reporter);
+}
+
+/* Whether a part of a stride concerns one of these threads, or is not there. */
+static bool concerns(const struct index *index, size_t stride, const bool *threads, struct tally *sum)
+{
+    const size_t nodes = INDEX_STRIDE / INDEX_FANOUT; /* of level 1 */
+
+    if ((stride + 1) * INDEX_STRIDE > index_block_count(index) ||
+        !index_sum_nodes(index, 1, stride * nodes, nodes, sum))
+        return true;
+    for (uint32_t i = 0; i < sum->touched_count; i++)
+        if (threads[sum->touched[i]])
+            return true;
+    return false;
+}
+
+bool walk_skip(struct model *model, struct merge *merge, const bool *threads)
+{
+    const struct index *index = index_for(model->trace, model->now, model->trace->end);
+    size_t here = index != NULL ? index_find_time(index, model->now) / INDEX_STRIDE : 0, there = here;
+    struct buffer_reader rest;
+    struct tally sum;
+    struct walk walk;
+
+    if (index == NULL)
+        return false;
+    tally_open(&sum, model->trace);
+    while (there < blob_array_count(&index->checkpoints) && !concerns(index, there, threads, &sum))
+        there++;
+    tally_close(&sum);
+    if (there == here)
+        return false;
+    merge_close(merge);
+    open_at(&walk, model->trace, index, there, &rest);
+    index_restore_pieces(index, model, here, there, false);
+    model_restore(model, rest.at, rest.left);
+    *merge = walk.merge;
+    return true;
 }

@@ -18,7 +18,7 @@ struct scan {
     struct cursor *cursor;
     struct names names; /* of a scan without a model */
     bool has_model, has_merge, has_ended;
-    unsigned steps;
+    unsigned steps, checked;
     /* Rows of the model's current event: values of the used columns, row after row. A row without any has
      * one. */
     unsigned *used, *place, used_count; /* the columns; the place of each */
@@ -192,13 +192,79 @@ static uint64_t first_needed(const struct scan *scan)
     return is_past ? scan->source.filter->from_ticks : scan->from;
 }
 
-/* Whether no later event has a row within the limits. Rows with a duration begin before their event. */
-static bool is_past(const struct scan *scan)
-{
-    bool lasts = scan->relation->source != SOURCE_EVENT && scan->relation->source != SOURCE_WAKEUP &&
-                 scan->relation->source != SOURCE_SWITCH;
+/* ---- the end: rows with a duration come behind the limit ---- */
 
-    return !lasts && scan->cursor->ticks >= scan->to;
+static bool is_within(const struct scan *scan, uint64_t begin)
+{
+    return begin >= scan->from && begin < scan->to;
+}
+
+/* The interval that the thread's open segment continues; or NULL. */
+static struct thread_state *open_interval(struct scan *scan, const struct model_thread *thread)
+{
+    struct thread_state *interval = slots_at(&scan->relations.states.slots, thread->number);
+
+    return interval->thread == thread && interval->state == thread->state && interval->to == thread->segment
+               ? interval
+               : NULL;
+}
+
+/* Whether the thread may be in what will be a row within the limits. */
+static bool is_open(struct scan *scan, const struct model_thread *thread)
+{
+    const struct thread_state *interval = open_interval(scan, thread);
+    bool is_open = false;
+
+    if (scan->relation->source != SOURCE_ACTIVITY)
+        return (scan->relation->source == SOURCE_STATE || thread->state == MODEL_RUNNING) &&
+               (is_within(scan, thread->segment) || (interval != NULL && is_within(scan, interval->from)));
+    for (uint32_t i = 0; i < thread->depth && i < MODEL_DEPTH_MAX; i++)
+        is_open |= is_within(scan, thread->frames[i].begin);
+    return is_open;
+}
+
+/* Moves on to where one of the OPEN threads does something. They stay in their states until then. */
+static void skip(struct scan *scan, const bool *open)
+{
+    struct thread_state **intervals = alloc_zero(scan->model.thread_count, sizeof(*intervals));
+    uint32_t count = scan->model.thread_count;
+
+    for (uint32_t i = 0; i < count; i++)
+        intervals[i] = open[i] ? open_interval(scan, scan->model.threads[i]) : NULL;
+    if (walk_skip(&scan->model, &scan->merge, open)) {
+        for (uint32_t i = 0; i < count; i++)
+            if (intervals[i] != NULL) {
+                intervals[i]->ticks += scan->model.threads[i]->segment - intervals[i]->to;
+                intervals[i]->to = scan->model.threads[i]->segment;
+            }
+        scan->cursor = merge_next(&scan->merge);
+        walk_begin(&scan->model, &scan->merge);
+    }
+    free(intervals);
+}
+
+/* Whether no later event has a row within the limits. A checkpoint does not have what depends on the range
+ * or the drain. */
+static bool is_past(struct scan *scan)
+{
+    enum relation_source source = scan->relation->source;
+    const struct filter *filter = scan->source.filter;
+    uint32_t count = 0;
+    bool *open;
+
+    if (scan->cursor->ticks < scan->to || source == SOURCE_MADE || source == SOURCE_IPI)
+        return false;
+    if (source != SOURCE_STATE && source != SOURCE_RUN && source != SOURCE_ACTIVITY)
+        return true;
+    if (scan->checked++ % STEPS_BEFORE_STOP != 0)
+        return false;
+    open = alloc_zero(scan->model.thread_count + 1, sizeof(*open));
+    for (const struct model_thread *thread = scan->model.live; thread != NULL; thread = thread->next)
+        count += open[thread->number] = is_open(scan, thread);
+    if (count > 0 && filter->from_ticks <= scan->source.trace->begin && !filter->without_drain)
+        skip(scan, open);
+    free(open);
+    return count == 0;
 }
 
 /* Steps until an event has rows. */
@@ -211,13 +277,17 @@ static bool next_of_model(struct scan *scan)
     }
     scan->queued = scan->taken = scan->texts.used = 0;
     while (scan->queued == 0 && scan->cursor != NULL && scan->cursor->ticks < scan->model.to) {
-        if (is_past(scan) || (++scan->steps % STEPS_BEFORE_STOP == 0 && *scan->source.stop))
+        if (++scan->steps % STEPS_BEFORE_STOP == 0 && *scan->source.stop)
             return false;
+        if (is_past(scan))
+            break;
         scan->cursor = model_apply_next(&scan->model, &scan->merge, scan->cursor);
     }
     if (scan->queued == 0 && !scan->has_ended) {
         scan->has_ended = true;
-        model_finish_range(&scan->model, &scan->merge);
+        if (scan->cursor == NULL || scan->cursor->ticks >= scan->model.to)
+            model_finish_range(&scan->model, &scan->merge);
+        scan->cursor = NULL;
         relations_finish(&scan->relations);
     }
     return scan->queued != 0;

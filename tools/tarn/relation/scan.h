@@ -4,7 +4,7 @@
  *
  * A scan of events seeks to its range and reads only the streams that it needs. For the model's relations a
  * scan steps the model event by event, from the checkpoint before its range on (index/index_walk.h) or from
- * the start of the trace, and holds the rows of one event. Those come in the order in which they end.
+ * the start of the trace, and holds the rows of one event. Those come mostly in the order in which they end.
  */
 #ifndef TARN_SCAN_H
 #define TARN_SCAN_H
