@@ -305,6 +305,17 @@ def same_streams(*traces):
         for trace in traces[1:] for name in streams[0])
 
 
+def rows_differ(trace, table, keys, rows):
+    """Differences between the rows of a table that a trace has and those that `tarn tables` printed: keys, and all times."""
+    def of(row):
+        values = [int(row[name], 16) if str(row[name]).startswith("0x") else row[name] for name in columns]
+        return str([value % 2**64 if isinstance(value, int) else value for value in values])
+
+    found = json.loads(tarn("sql", "--json", trace, f"SELECT * FROM row_{table}")[1])
+    columns = [name for name in found[0] if name in keys or name.endswith("_ns") and name in rows[0]] if found and rows else []
+    return sorted(set(map(of, found)) ^ set(map(of, rows)))[:6] or len(found) != len(rows)
+
+
 def compare_readers(trace):
     """What babeltrace2 and tarn read from a trace, event by event: time in cycles, name, packet context, every field and value, the
     order, and the warnings about losses. True and what was compared, or False and the differences.

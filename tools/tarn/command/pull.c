@@ -15,7 +15,7 @@
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/keep/recorder.h>
 #include <tools/tarn/source/link.h>
-#include <tools/tarn/source/pull_writer.h>
+#include <tools/tarn/tables/log_rows.h>
 #include <trace/format/store.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ struct probe {
 
 struct pull {
     const char *name, *output;
-    bool force, quiet, snapshot, previous;
+    bool force, quiet, snapshot, previous, rows;
     uint32_t mode;
     double duration, wait, resume;
     double wait_until; /* deadline for another pull to end */
@@ -231,6 +231,18 @@ static bool add_packet(struct pull *pull, const struct source_item *item, struct
            (recorder_stop_cut(&pull->recorder) && write_packet(&pull->writer, item, fail));
 }
 
+static bool take_metadata(struct pull *pull, const struct source_item *item, struct fail *fail)
+{
+    struct buffer text = {0};
+
+    buffer_add(&text, item->bytes, item->size);
+    if (pull->rows)
+        declare_rows(&text);
+    const bool ok = write_metadata(&pull->writer, text.bytes, text.used, fail);
+    free(text.bytes);
+    return ok;
+}
+
 /* Returns false if the trace cannot be written. */
 static bool take_item(struct pull *pull, const struct source_item *item, struct fail *fail)
 {
@@ -242,7 +254,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
             pull->begun = now_seconds();
             take_recipe(pull);
         }
-        return write_metadata(&pull->writer, item->bytes, item->size, fail);
+        return take_metadata(pull, item, fail);
     case SOURCE_PACKET:
         if (!add_packet(pull, item, fail))
             return false;
@@ -366,17 +378,21 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
     return ok;
 }
 
-/* Writes the guest's latest report of losses into the trace. Only if FINE, it was sent at the end and covers
- * all losses. */
+/* Writes the guest's latest report of losses into the trace, and rows behind it. Only if FINE, it was sent at
+ * the end and covers all losses. */
 static bool write_losses(struct pull *pull, bool ok, struct fail *fail)
 {
     uint32_t reason = pull->end.reason;
     bool is_whole =
         ok && reason != WIRE_ENDED_CHANGED && reason != WIRE_ENDED_BUSY && reason != WIRE_ENDED_ERROR;
 
-    if (write_closing(&pull->writer, &pull->status, pull->cpu, is_whole, fail) &&
-        (!is_whole || finish_trace_writer(&pull->writer, fail)))
-        return true;
+    bool is_written = write_closing(&pull->writer, &pull->status, pull->cpu, is_whole, fail),
+         lacks_rows = is_written && is_whole && pull->rows && !log_rows(&pull->writer, pull->source, fail);
+
+    if (lacks_rows)
+        complain("%s", fail->text);
+    if (is_written && (!is_whole || finish_trace_writer(&pull->writer, fail)))
+        return !lacks_rows;
     if (ok)
         complain("%s", fail->text);
     return false;
@@ -485,6 +501,9 @@ static const struct command_option options[] = {
           "after the link broke, try for SEC seconds to resume where it broke (10)")},
     {COUNT("slow", "MS", struct pull, slow_ms, 0, 10000,
            "pause after each packet, to test the losses of a slow consumer")},
+    {FLAG("rows", struct pull, rows,
+          "end the trace with the rows of the guest's tables of counters\nThey are events row_TABLE, and so "
+          "relations of tarn-sql(1)")},
     {FLAG("quiet", struct pull, quiet, "print no progress"), .letter = 'q'},
     {.name = NULL}};
 

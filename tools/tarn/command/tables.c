@@ -75,18 +75,6 @@ static const struct command_option moments[] = {
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-/* The UUID covers the layout of tables. */
-static bool check_tables(const struct source *source, struct fail *fail)
-{
-    static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-
-    return memcmp(source->hello.uuid, uuid, sizeof(uuid)) == 0 ||
-           fail_set(
-               fail,
-               "this system has another schema, and perhaps other tables of counters, than this program: "
-               "use the tarn of its version");
-}
-
 static bool refuse_name(const char *name, struct fail *fail)
 {
     char list[400] = "";
@@ -133,38 +121,6 @@ struct view {
     unsigned cpu_count;
     bool is_damaged;
 };
-
-/* Reports missing counts on standard error. */
-static void complain_of_rows(const struct trace_table_info *table, const struct counted *counted)
-{
-    const char *name = table->name;
-    uint64_t under_way = 0;
-
-    for (size_t i = 0; i < counted->count && table->is_private; i++)
-        under_way += counted->rows[i]->under_way != 0;
-    if (under_way != 0)
-        complain("%" PRIu64 " row%s updated while they were read: they may lack a part of an update",
-                 under_way, under_way == 1 ? " was being" : "s were being");
-    if (counted->count == 0 && counted->damaged == 0)
-        complain("%s: no rows, because nothing was counted; tarn-tables(1) says how to switch counting on",
-                 name);
-    if (counted->damaged != 0)
-        complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
-                 counted->damaged, counted->damaged == 1 ? " is" : "s are");
-    if (counted->is_moving)
-        complain("%s: rows were moved while they were read: sums may count some updates twice, or not at "
-                 "all; try again",
-                 name);
-    if (counted->no_row != 0 && table->is_private)
-        complain("%" PRIu64
-                 " entries into routines of programs count as part of their callers: too many names, "
-                 "too many routines of a thread, or nested too deep",
-                 counted->no_row);
-    else if (counted->no_row != 0)
-        complain("%s: %" PRIu64 " update%s found no row, because no more may be used: %s keys are missing",
-                 name, counted->no_row, counted->no_row == 1 ? "" : "s",
-                 counted->no_row == 1 ? "its" : "their");
-}
 
 static double in_seconds(const struct view *view, uint64_t ticks)
 {
@@ -236,7 +192,11 @@ static bool print_table(const struct options *options, const struct trace_table_
     shown_fill(&shown, &counted, names);
     const bool ok = sort(&shown.table, &options->output, fail);
     if (ok) {
-        complain_of_rows(counters, &counted);
+        if (counted.count == 0 && counted.damaged == 0)
+            complain(
+                "%s: no rows, because nothing was counted; tarn-tables(1) says how to switch counting on",
+                counters->name);
+        counted_complain(&counted, counters);
         print_rows(options, &shown, &counted, view);
         view->is_damaged = counted.damaged != 0;
     }
@@ -282,7 +242,7 @@ static bool open_again(const struct options *options, struct source **source, do
 static bool read_moment(struct moment *moment, const struct options *options, struct source *source,
                         const struct trace_table_info *counters, struct fail *fail)
 {
-    const bool ok = moment_read(moment, source, counters, fail);
+    const bool ok = moment_read(moment, source, counters->is_private, fail);
 
     if (ok)
         routines_keep(&moment->routines, options->pid);
@@ -309,7 +269,7 @@ static bool show_list(const struct options *options, struct source *source, stru
     struct table list;
     struct moment moment;
 
-    if (!moment_read(&moment, source, NULL, fail))
+    if (!moment_read(&moment, source, false, fail))
         return false;
     shown_list(&list, &moment);
     bool ok = sort(&list, &options->output, fail);
@@ -332,8 +292,7 @@ static bool show(const struct options *options, struct source **source, int *sta
         return refuse_name(options->name, fail);
     if (counters != NULL && counters->is_private && options->previous)
         return fail_set(fail, "no routines are kept of the previous boot");
-    if ((options->previous && !source_choose_previous(*source, &previous, fail)) ||
-        ((counters == NULL || !counters->is_private) && !check_tables(*source, fail)))
+    if (options->previous && !source_choose_previous(*source, &previous, fail))
         return false;
     return counters != NULL ? show_table(options, source, counters, status, fail)
                             : show_list(options, *source, fail);

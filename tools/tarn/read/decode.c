@@ -363,15 +363,16 @@ static void check_event(const struct cursor *cursor, uint64_t at, uint32_t minor
                                             .packet_seq = cursor->packet.header.packet_seq_num});
 }
 
-/* A packet's content begins with a context event and ends with an end event; a filler may follow. One without
- * events was judged with its header. */
+/* A packet's content begins with a context event, unless it is of rows, and ends with an end event; a filler
+ * may follow. One without events was judged with its header. */
 static void check_ends(const struct cursor *cursor)
 {
     const uint64_t first = sizeof(struct trace_packet), end = cursor->packet.content_bytes;
 
     if (end == first)
         return;
-    check_event(cursor, first, TRACE_MINOR_CONTEXT, ANOMALY_CONTEXT);
+    if (!(cursor->packet.header.flags & TRACE_PACKET_ROWS))
+        check_event(cursor, first, TRACE_MINOR_CONTEXT, ANOMALY_CONTEXT);
     check_event(cursor, end - 8, TRACE_MINOR_END, ANOMALY_END);
     if (end < cursor->packet.packet_bytes)
         check_event(cursor, end, TRACE_MINOR_FILLER, ANOMALY_FILLER);

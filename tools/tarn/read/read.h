@@ -66,6 +66,11 @@ struct anomaly_kind {
 };
 extern const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT];
 
+/* Rows of tables of counters, which only `tarn pull --rows` logs (FORMAT.md, "Rows"): their class, and a flag
+ * of their packets. */
+#define TRACE_CLASS_ROWS  (TRACE_CLASS_APP_FIRST - 1)
+#define TRACE_PACKET_ROWS 4u
+
 /* A problem in a stream, or in the whole trace (judge.h). */
 struct report {
     enum anomaly anomaly;

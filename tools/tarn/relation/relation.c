@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* relation.c - declares the relations and computes their values; see relation.h. */
+#include "trace/events.h" /* generated */
 #include <stdio.h>
 #include <strings.h>
 #include <tools/tarn/print/print_value.h>
@@ -419,13 +420,9 @@ static const struct maker *const makers[] = {&counted_maker, &lock_maker, &time_
 
 /* Fields in ticks, which are converted to nanoseconds in columns of their own. */
 static const struct {
-    const char *event, *field, *column;
-} durations[] = {
-    {"fault_exit", "duration", "duration_ns"}, {"tlb_shootdown_end", "duration", "duration_ns"},
-    {"lock_contended", "wait", "wait_ns"},     {"lock_held", "held", "held_ns"},
-    {"profile_sample", "busy", "busy_ns"},     {"profile_sample", "late", "late_ns"},
-    {"profile_rate", "period", "period_ns"},
-};
+    const char *event, *field;
+} durations[] = {{"fault_exit", "duration"}, {"tlb_shootdown_end", "duration"}, {"lock_contended", "wait"},
+                 {"lock_held", "held"},      {"profile_sample", "busy"},        {"profile_sample", "late"}};
 #define DURATIONS (sizeof(durations) / sizeof(durations[0]))
 /* clang-format on */
 
@@ -436,13 +433,28 @@ static struct value of_field(const struct relation_row *row, const struct relati
     return value_of_field(column->field, &row->cursor->event, row->relations->list_text);
 }
 
-/* Converted from ticks. */
+/* Converted from ticks; the largest number is an unknown one. */
 static struct value of_duration(const struct relation_row *row, const struct relation_column *column)
 {
-    return SPAN(field_integer(column->field, row->cursor->event.bytes));
+    const uint64_t ticks = field_integer(column->field, row->cursor->event.bytes);
+
+    return IF(ticks != UINT64_MAX, SPAN(ticks));
 }
 
 /* ---- catalog ---- */
+
+/* Whether the field is one of `durations`, or of a row (trace/format/FORMAT.md, "Rows"). */
+static bool is_in_ticks(const struct event_type *type, const struct field *field)
+{
+    const struct trace_table_info *table = &trace_table_list[TRACE_ID_MINOR(type->id) % TRACE_TABLE_COUNT];
+    bool is_one = false;
+
+    for (size_t i = 0; i < DURATIONS; i++)
+        is_one |= strcmp(durations[i].event, type->name) == 0 && strcmp(durations[i].field, field->name) == 0;
+    for (unsigned c = 0; TRACE_ID_CLASS(type->id) == TRACE_CLASS_ROWS && c < table->column_count; c++)
+        is_one |= table->columns[c].unit[0] == 't' && strcmp(table->columns[c].name, field->name) == 0;
+    return is_one && field->kind == FIELD_INTEGER;
+}
 
 /* Adds a column that must not have a name of the context's. */
 static void add_field(struct catalog *catalog, struct relation_column *column, const struct field *field)
@@ -476,19 +488,21 @@ static void add_event(struct catalog *catalog, struct relation *relation, const 
 {
     static const uint8_t context[] = {CONTEXT, M_END};
     struct relation_column *columns =
-        arena_alloc(&catalog->arena, (CONTEXT_COLUMNS + type->field_count + DURATIONS) * sizeof(*columns));
+        arena_alloc(&catalog->arena, (CONTEXT_COLUMNS + 2ul * type->field_count) * sizeof(*columns));
     struct relation_column *column = add_meanings(columns, SOURCE_EVENT, context);
 
     for (unsigned f = 0; f < type->field_count; f++)
         add_field(catalog, column++, &type->fields[f]);
-    for (size_t i = 0; i < DURATIONS; i++) {
-        const struct field *field =
-            strcmp(durations[i].event, type->name) == 0 ? schema_find_field(type, durations[i].field) : NULL;
+    for (unsigned f = 0; f < type->field_count; f++) {
+        const struct field *field = &type->fields[f];
+        char name[80];
 
-        if (field != NULL && field->kind == FIELD_INTEGER &&
-            schema_find_field(type, durations[i].column) == NULL)
-            *column++ = (struct relation_column){
-                .name = durations[i].column, .unit = UNIT_SPAN, .field = field, .value = of_duration};
+        snprintf(name, sizeof(name), "%.60s_ns", field->name);
+        if (is_in_ticks(type, field) && schema_find_field(type, name) == NULL)
+            *column++ = (struct relation_column){.name = arena_string(&catalog->arena, name, strlen(name)),
+                                                 .unit = UNIT_SPAN,
+                                                 .field = field,
+                                                 .value = of_duration};
     }
     *relation = (struct relation){.name = type->name,
                                   .text = "events of this type",

@@ -174,8 +174,32 @@ void note_link(const struct trace_writer *writer, int state, double heard)
         return; /* a full disk is noticed by the next packet */
 }
 
+/* NAME: TRACE_BEFORE_NAME or TRACE_END_NAME. */
+static bool write_record(const struct trace_writer *writer, const char *name, struct fail *fail)
+{
+    const bool is_end = strcmp(name, TRACE_END_NAME) == 0;
+    const int fd = openat(writer->directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool is_written = fd >= 0 && (!is_end || dprintf(fd, TRACE_END_METADATA "%016llx\n",
+                                                     (unsigned long long)writer->metadata_hash) > 0);
+
+    for (uint32_t i = 0; i < writer->hello.cpu_count && is_written; i++) {
+        const struct stream_writer *cpu = &writer->cpu[i];
+
+        if (cpu->started)
+            is_written = dprintf(fd, "%u %llu\n", i,
+                                 (unsigned long long)(is_end ? cpu->next - 1 : cpu->discarded_first)) > 0;
+    }
+    if (!is_written)
+        fail_set(fail, "cannot write %s/%s: %s", writer->directory, name, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return is_written;
+}
+
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail)
 {
+    if (!write_record(writer, TRACE_END_NAME, fail))
+        return false;
     if (writer->unfinished_fd < 0 || unlinkat(writer->directory_fd, TRACE_UNFINISHED_NAME, 0) == 0 ||
         errno == ENOENT)
         return true;
@@ -441,12 +465,28 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     stream->discarded_last = discarded;
     stream->events = header->events_before + packet->events - (packet->events > 0);
     stream->is_cut = (header->flags & TRACE_PACKET_CUT) != 0;
+    stream->is_closed = (header->flags & TRACE_PACKET_CLOSING) != 0;
     stream->is_cut_here = packet->is_cut_here;
     writer->packets++;
     writer->events += packet->events;
     writer->bytes += header->content_size / 8;
     writer->cut += stream->is_cut;
     return true;
+}
+
+/* Ends the content behind the body, at the time of timestamp_end. */
+static void end_content(const struct trace_writer *writer, struct outgoing *packet)
+{
+    struct trace_packet *header = &packet->header;
+    const size_t content = PACKET_BYTES + packet->body_bytes + 8, rest = header->packet_size / 8 - content;
+    const bool is_little = writer->hello.byte_order == 1;
+
+    header->content_size = content * 8;
+    packet->tail[0] = writer_64(writer, trace_end_word(is_little, header->timestamp_end));
+    if (rest != 0)
+        packet->tail[1] = writer_64(writer, trace_filler_word(is_little, rest / 8, header->timestamp_end));
+    packet->tail_bytes = rest != 0 ? 16 : 8;
+    packet->events++;
 }
 
 /* False: no event is before the bad one. */
@@ -456,20 +496,13 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     struct trace_packet *header = &packet->header;
     const unsigned long long number = item->packet.sequence;
     const uint32_t cpu = item->packet.cpu;
-    const size_t content = found->bytes + 8, rest = (header->packet_size / 8 - content) / 8;
-    const bool is_little = writer->hello.byte_order == 1;
 
     if (found->events == 0)
         return fail_set(fail, "packet %llu of CPU %u does not begin with an event", number, cpu);
     header->timestamp_end = found->time;
-    header->content_size = content * 8;
     header->flags |= TRACE_PACKET_CUT;
     packet->body_bytes = found->bytes - PACKET_BYTES;
-    packet->tail[0] = writer_64(writer, trace_end_word(is_little, found->time));
-    if (rest != 0)
-        packet->tail[1] = writer_64(writer, trace_filler_word(is_little, rest, found->time));
-    packet->tail_bytes = rest != 0 ? 16 : 8;
-    packet->events++;
+    end_content(writer, packet);
     packet->is_cut_here = true;
     writer->undecoded++;
     fail_set(fail, "packet %llu of CPU %u is cut at the event of class %u, minor %u: %s", number, cpu,
@@ -555,28 +588,6 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
     return add_packet(writer, cpu, &closing, fail);
 }
 
-/* NAME: TRACE_BEFORE_NAME or TRACE_END_NAME. */
-static bool write_record(const struct trace_writer *writer, const char *name, struct fail *fail)
-{
-    const bool is_end = strcmp(name, TRACE_END_NAME) == 0;
-    const int fd = openat(writer->directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool is_written = fd >= 0 && (!is_end || dprintf(fd, TRACE_END_METADATA "%016llx\n",
-                                                     (unsigned long long)writer->metadata_hash) > 0);
-
-    for (uint32_t i = 0; i < writer->hello.cpu_count && is_written; i++) {
-        const struct stream_writer *cpu = &writer->cpu[i];
-
-        if (cpu->started)
-            is_written = dprintf(fd, "%u %llu\n", i,
-                                 (unsigned long long)(is_end ? cpu->next - 1 : cpu->discarded_first)) > 0;
-    }
-    if (!is_written)
-        fail_set(fail, "cannot write %s/%s: %s", writer->directory, name, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return is_written;
-}
-
 /* Writes the last counts of a CPU; if the guest did not report it, only the events cut off here. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
@@ -596,7 +607,21 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
         if (!close_stream(writer, i, counts, time, fail))
             return false;
     }
-    return !is_whole || write_record(writer, TRACE_END_NAME, fail);
+    return true;
+}
+
+bool write_rows_packet(struct trace_writer *writer, uint32_t cpu, const struct buffer *events, uint64_t count,
+                       struct fail *fail)
+{
+    const struct stream_writer *stream = &writer->cpu[cpu];
+    const struct wire_cpu_status counts = {
+        .head = stream->next, .discarded = stream->discarded_last, .events = TRACE_EVENTS_UNKNOWN};
+    struct outgoing packet = {.body = events->bytes, .body_bytes = events->used, .events = count};
+
+    make_closing(writer, &packet.header, cpu, &counts, stream->end);
+    packet.header.flags = TRACE_PACKET_ROWS | (stream->is_closed ? TRACE_PACKET_CLOSING : 0);
+    end_content(writer, &packet);
+    return add_packet(writer, cpu, &packet, fail);
 }
 
 uint64_t count_discarded(const struct trace_writer *writer)

@@ -9,6 +9,7 @@
 #ifndef TARN_PULL_WRITER_H
 #define TARN_PULL_WRITER_H
 
+#include <tools/tarn/buffer.h>
 #include <tools/tarn/read/schema.h>
 #include <tools/tarn/source/source.h>
 
@@ -36,6 +37,7 @@ struct stream_writer {
     /* of the last packet: */
     bool is_cut; /* in the guest or here */
     bool is_cut_here;
+    bool is_closed; /* it is a closing packet, or of rows behind one */
 };
 
 struct trace_writer {
@@ -82,13 +84,18 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
 bool check_trace_writer(const struct trace_writer *writer, struct fail *fail);
 /* Completes the trace: writes what was discarded before it (TRACE_BEFORE_NAME), and ends each stream with the
  * last counts from the guest. If packets before `cpu->head`, or discarded events, are missing in the trace,
- * it writes an empty packet that says so (TRACE_PACKET_CLOSING). IS_WHOLE: the counts are final, and the last
- * packet of each stream is noted (TRACE_END_NAME); else packet `cpu->head` was not sent either. */
+ * it writes an empty packet that says so (TRACE_PACKET_CLOSING). IS_WHOLE: the counts are final; else packet
+ * `cpu->head` was not sent either. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail);
+/* Appends a packet of rows (TRACE_PACKET_ROWS), behind the closing one, to the stream of a CPU that has one:
+ * COUNT events of the time stream->end, of at most ROWS_BYTES_MAX(writer). */
+#define ROWS_BYTES_MAX(writer) ((writer)->hello.buffer_bytes - sizeof(struct trace_packet) - 16)
+bool write_rows_packet(struct trace_writer *writer, uint32_t cpu, const struct buffer *events, uint64_t count,
+                       struct fail *fail);
 /* Notes in that mark how the link is: TRACE_LINK_..., and when something came last. */
 void note_link(const struct trace_writer *writer, int state, double heard);
-/* Removes the mark of an unfinished trace. */
+/* Notes the last packet of each stream (TRACE_END_NAME), and removes the mark of an unfinished trace. */
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail);
 uint64_t count_discarded(const struct trace_writer *writer);        /* events, during the pull */
 uint64_t count_discarded_before(const struct trace_writer *writer); /* since boot, before the first packets */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* counted.c - collects, subtracts and adds the rows of a table of counters; see counted.h. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/tables/counted.h>
@@ -257,6 +258,34 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
         counted->no_row += no_row > earlier ? no_row - earlier : 0;
     }
     add_up(counted, 0, table, by_part);
+}
+
+void counted_complain(const struct counted *counted, const struct trace_table_info *table)
+{
+    const char *name = table->name;
+    uint64_t under_way = 0;
+
+    for (size_t i = 0; i < counted->count && table->is_private; i++)
+        under_way += counted->rows[i]->under_way != 0;
+    if (under_way != 0)
+        complain("%" PRIu64 " row%s updated while they were read: they may lack a part of an update",
+                 under_way, under_way == 1 ? " was being" : "s were being");
+    if (counted->damaged != 0)
+        complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
+                 counted->damaged, counted->damaged == 1 ? " is" : "s are");
+    if (counted->is_moving)
+        complain("%s: rows were moved while they were read: sums may count some updates twice, or not at "
+                 "all; try again",
+                 name);
+    if (counted->no_row != 0 && table->is_private)
+        complain("%" PRIu64
+                 " entries into routines of programs count as part of their callers: too many names, "
+                 "too many routines of a thread, or nested too deep",
+                 counted->no_row);
+    else if (counted->no_row != 0)
+        complain("%s: %" PRIu64 " update%s found no row, because no more may be used: %s keys are missing",
+                 name, counted->no_row, counted->no_row == 1 ? "" : "s",
+                 counted->no_row == 1 ? "its" : "their");
 }
 
 void counted_free(struct counted *counted)

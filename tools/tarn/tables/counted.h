@@ -31,6 +31,8 @@ struct counted {
  * change are left out); or NULL. BY_PART: rows of different CPUs, or tables of routines, are not added. */
 void counted_collect(struct counted *counted, const struct trace_table_info *table, const struct moment *now,
                      const struct moment *before, bool by_part);
+/* Reports missing counts on standard error. */
+void counted_complain(const struct counted *counted, const struct trace_table_info *table);
 void counted_free(struct counted *counted);
 
 #endif

@@ -32,9 +32,8 @@ struct moment {
 /* The table with that name; NULL: there is none. */
 const struct trace_table_info *tables_find(const char *name);
 
-/* Reads the tables of CPUs, or, if TABLE is private, those of routines. False: FAIL, and nothing to free. */
-bool moment_read(struct moment *moment, struct source *source, const struct trace_table_info *table,
-                 struct fail *fail);
+/* Reads the tables of CPUs, or those of routines. False: FAIL, and nothing to free. */
+bool moment_read(struct moment *moment, struct source *source, bool of_routines, struct fail *fail);
 void moment_free(struct moment *moment);
 
 /* The CPU's ring for readers (trace/ring/table_read.h), which has nothing but the tables. */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * log_rows.h - rows of tables of counters as events of a trace, named row_TABLE: FORMAT.md, "Rows".
+ */
+#ifndef TARN_TABLES_LOG_ROWS_H
+#define TARN_TABLES_LOG_ROWS_H
+
+#include <tools/tarn/source/pull_writer.h>
+
+/* Adds the events' declarations to metadata. */
+void declare_rows(struct buffer *metadata);
+/* Reads all tables of SOURCE, and writes their rows behind everything else in the trace. False: FAIL. */
+bool log_rows(struct trace_writer *writer, struct source *source, struct fail *fail);
+
+#endif
