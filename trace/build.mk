@@ -35,15 +35,15 @@ TRACE_TEST_FLAGS := -Itests/unit/trace/host -Iarch/include -Ikernel/abi
 $(B)/host/sanobj/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/tests/unit/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/$(GEN)/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
-$(eval $(call host_test,ring,tests/unit/trace/ring_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
+$(eval $(call host_test,ring,tests/unit/trace/ring_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/tail.c trace/ring/read.c \
     trace/print/print.c trace/format/metadata.c $(GEN)/trace/events.c,-lpthread))
 $(eval $(call host_test,restart,tests/unit/trace/restart_test.c tests/unit/trace/ring_harness.c trace/ring/restart.c trace/ring/read.c \
     trace/print/print.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call application_events,tests/unit/trace/sample.ev))
-$(eval $(call host_test,descriptor,tests/unit/trace/descriptor_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
+$(eval $(call host_test,descriptor,tests/unit/trace/descriptor_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/tail.c trace/ring/read.c \
     trace/print/app_schema.c trace/print/print.c trace/print/words.c trace/format/metadata.c trace/format/descriptor.c \
     $(GEN)/trace/events.c))
-$(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
+$(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/tail.c trace/ring/read.c \
     trace/print/print.c trace/print/merge.c trace/print/words.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call host_test,trace_table,tests/unit/trace/table_test.c trace/ring/table_read.c trace/ring/table_move.c trace/ring/table_derive.c user/tarnprof/rows.c $(GEN)/trace/events.c,-lpthread))
 $(eval $(call host_test,table_move,tests/unit/trace/table_move_test.c trace/ring/table_read.c trace/ring/table_move.c $(GEN)/trace/events.c,-lpthread))

@@ -10,7 +10,7 @@ PEERS_rseq := -UTRACE_CAS
 PEERS_cas  :=
 PEERS_RINGS := trace/ring/read.c trace/format/metadata.c $(GEN)/trace/events.c
 PEERS_RINGS_rseq := $(PEERS_RINGS) tests/peers/ask.c $(PEERS_PORT)/ask_entry.c trace/ring/restart.c trace/ring/tail.c
-PEERS_RINGS_cas  := $(PEERS_RINGS) trace/ring/cas.c
+PEERS_RINGS_cas  := $(PEERS_RINGS) trace/ring/cas.c trace/ring/tail.c
 
 # Each discipline has its own objects, because it changes inline functions.
 # peers_objects DISCIPLINE

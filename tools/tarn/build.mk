@@ -40,7 +40,7 @@ tests: $(B)/host/test/commands $(B)/host/wire.so
 HOST_TESTS += $(addprefix tests/host/,from_memory fuzz_traces keep lying_guest made_links made_symbols made_tables model_promises stories \
     undecodable)
 $(B)/host/sanobj/tests/unit/tarn/guest_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
-$(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
+$(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/tail.c trace/ring/read.c \
     trace/print/print.c,,tarn))
 
 # Synthetic traces, and tests.

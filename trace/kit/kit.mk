@@ -12,9 +12,9 @@
 
 TRACE_KIT     := $(patsubst %/trace/kit/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 TRACE_HEADERS := $(TRACE_OUT)/.stamp
-TRACE_CFLAGS  := -DTRACE_CAS -DTRACE_TESTED -I$(TRACE_OUT)/include -I$(TRACE_OUT) -I$(TRACE_PORT) -I$(TRACE_KIT)/trace/kit \
+TRACE_CFLAGS  := -DTRACE_CAS -DTRACE_TESTED -DTRACE_TAIL_WORDS=128u -I$(TRACE_OUT)/include -I$(TRACE_OUT) -I$(TRACE_PORT) -I$(TRACE_KIT)/trace/kit \
                  -I$(TRACE_KIT)/arch/include -I$(TRACE_KIT)
-TRACE_OBJECTS := $(addprefix $(TRACE_OUT)/,cas.o kit.o metadata.o events.o)
+TRACE_OBJECTS := $(addprefix $(TRACE_OUT)/,cas.o tail.o kit.o metadata.o events.o)
 TRACE_LIBS     = $(shell $(CC) $(CFLAGS) -print-libgcc-file-name)
 TRACE_HOSTCC  ?= cc
 TRACE_EVGEN   := $(TRACE_KIT)/trace/gen/evgen $(TRACE_OUT)/descriptor.so
@@ -27,6 +27,7 @@ $(TRACE_HEADERS): $(TRACE_EVGEN) $(wildcard $(TRACE_KIT)/trace/gen/*.py) $(TRACE
 	@touch $@
 
 $(TRACE_OUT)/cas.o: $(TRACE_KIT)/trace/ring/cas.c
+$(TRACE_OUT)/tail.o: $(TRACE_KIT)/trace/ring/tail.c
 $(TRACE_OUT)/kit.o: $(TRACE_KIT)/trace/kit/kit.c
 $(TRACE_OUT)/metadata.o: $(TRACE_KIT)/trace/format/metadata.c
 $(TRACE_OUT)/events.o: $(TRACE_HEADERS)

@@ -2,10 +2,10 @@
 /*
  * trace/model/cas.c - writers of trace/ring/cas.h, and a reader, for GenMC.
  *
- * CPU 0 logs, with an interrupt in any one of the named windows (enum trace_test_point), which is a call.
- * Another thread has begun on CPU 0 and migrates in a window that the configuration names: from there on it
- * is a thread of GenMC's. The reader is one from the start. With SHARED_CLOCK each writer is on a CPU of its
- * own, as in a program of the host whose threads share a ring.
+ * CPU 0 logs. Another thread has begun on CPU 0 and migrates in a named window (enum trace_test_point), which
+ * the configuration chooses: from there on it is a thread of GenMC's. The reader is one from the start. With
+ * SHARED_CLOCK each writer is on a CPU of its own, as in a program of the host whose threads share a ring.
+ * Interrupts in each window: tests/unit/trace/ring_test.c.
  */
 #define TRACE_CAS
 #include <stddef.h>
@@ -15,9 +15,7 @@
 /* behind the code under test */
 #include "harness.h"
 
-static __thread bool is_interrupted;  /* it runs, or has run */
-static __thread int interrupt_window; /* 0: none; else 1 + enum trace_test_point */
-static __thread int migrate_window;
+static __thread int migrate_window; /* 0: none; else 1 + enum trace_test_point */
 
 static uint64_t handoff;
 static unsigned logged; /* by CPU 0 */
@@ -37,17 +35,8 @@ static void log_event(unsigned name)
     trace_log_slow(EVENT_ID(name), fixed, words);
 }
 
-static __attribute__((noinline)) void interrupt(void)
-{
-    is_interrupted = true;
-    logged++;
-    log_event(NAME(6, 2));
-}
-
 void pass(int point)
 {
-    if (interrupt_window == 1 + point && !is_interrupted)
-        interrupt();
     if (migrate_window == 1 + point) {
         migrate_window = 0;
         cpu = 1;
@@ -57,17 +46,6 @@ void pass(int point)
 }
 
 /* ---- threads -------------------------------------------------------------------------------------- */
-
-#ifdef INTERRUPTS
-static int chosen;
-
-static void *choose(void *unused)
-{
-    for (int window = 1; window <= 1 + TRACE_AFTER_STOP; window++)
-        __atomic_store_n(&chosen, window, __ATOMIC_RELAXED);
-    return unused;
-}
-#endif
 
 #ifdef MIGRATE
 static void *migrating(void *unused)
@@ -86,9 +64,6 @@ static void *writing(void *unused)
 {
 #ifdef MIGRATE
     __VERIFIER_assume(__atomic_load_n(&handoff, __ATOMIC_ACQUIRE) == 1);
-#endif
-#ifdef INTERRUPTS
-    interrupt_window = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
 #endif
     logged += follow(WRITES, 5);
     return unused;
@@ -110,9 +85,6 @@ int main(void)
     trace_ring_open(RING + RING_BYTES, 0);
     cpu = 0;
     unsigned events = follow(BEFORE, 0);
-#ifdef INTERRUPTS
-    threads[count++] = __VERIFIER_thread_create(0, choose, 0);
-#endif
 #ifdef MIGRATE
     threads[count++] = __VERIFIER_thread_create(0, migrating, 0);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/cas.c - the slow path of the discipline without restarts: change of buffer, a full ring, events
- * with a string or array.
+ * trace/ring/cas.c - the slow path of the discipline without restarts: change of buffer, a full ring, and
+ * tail.c's events.
  *
  * Runs in every program and in the kernel, without locks or system calls. FORMAT.md, "A buffer's life",
  * describes the steps. One swap of the index reserves the rest of the old buffer, header and context event of
@@ -12,7 +12,6 @@
  */
 #include <trace/ring/packet.h>
 #include <trace/ring/ring.h>
-#include <trace/ring/text.h>
 
 /* A swap fails only because another one succeeded. A program that keeps changing the index to stop others
  * costs them this many attempts and a discarded event, no more. */
@@ -415,48 +414,4 @@ void trace_ring_heartbeat(void)
     trace_put_64(&slot, 0, r.discarded);
     trace_commit(&slot, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_HEARTBEAT), 2);
     raise_limit(r.control, trace_time_limit(r.now));
-}
-
-/* ---- events with a string or array ---------------------------------------------------------------- */
-
-static bool reserve_tail(struct trace_slot *slot, const uint64_t *fixed, uint32_t fixed_bytes, uint32_t bytes,
-                         uint32_t *words)
-{
-    *words = 1 + (bytes + 7) / 8;
-    struct reservation r;
-    if (!reserve_at_length(&r, slot, *words))
-        return false;
-    if (*words > 1)
-        *(trace_word_64 *)(slot->event + (*words - 1) * 8) = 0; /* a string's NUL and padding */
-    for (uint32_t i = 0; i < fixed_bytes / 8; i++)
-        *(trace_word_64 *)(slot->event + 8 + i * 8) = fixed[i];
-    for (uint32_t i = fixed_bytes & ~7u; i < fixed_bytes; i++)
-        slot->event[8 + i] = ((const char *)fixed)[i];
-    return true;
-}
-
-void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const char *text)
-{
-    const uint32_t longest = (TRACE_LENGTH_MAX - 1) * 8 - fixed_bytes - 1;
-    const uint32_t length = trace_text_length(text, longest);
-    uint32_t words;
-    struct trace_slot slot;
-    if (!reserve_tail(&slot, fixed, fixed_bytes, fixed_bytes + length + 1, &words))
-        return;
-    trace_text_copy(slot.event + 8 + fixed_bytes, text, length);
-    trace_commit(&slot, id, words);
-}
-
-void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const uint64_t *tail,
-                     uint64_t count)
-{
-    struct trace_slot slot;
-    uint32_t words;
-    if (count > TRACE_LENGTH_MAX - 1 - fixed_bytes / 8)
-        count = TRACE_LENGTH_MAX - 1 - fixed_bytes / 8;
-    if (!reserve_tail(&slot, fixed, fixed_bytes, fixed_bytes + (uint32_t)count * 8, &words))
-        return;
-    for (uint64_t i = 0; i < count; i++)
-        *(trace_word_64 *)(slot.event + 8 + fixed_bytes + i * 8) = tail[i];
-    trace_commit(&slot, id, words);
 }

@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void trace_fix_name(uint64_t *fixed
  * `fixed_bytes` bytes of `fixed`. The caller has tested the mask. */
 #ifdef TARN_KERNEL
 #define TRACE_TAIL_WORDS 128u /* data words of such an event: its stacks are small */
-#else
+#elif !defined(TRACE_TAIL_WORDS)
 #define TRACE_TAIL_WORDS (TRACE_LENGTH_MAX - 1)
 #endif
 void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const char *text);

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/tail.c - events with a string or an array, for restart.h.
+ * trace/ring/tail.c - events with a string or an array.
  *
- * Events are put together on the stack, then copied by one short block, whose input so cannot change while it
- * runs. If interrupts come so often that a copy of 8 KiB never ends, the event is logged when they become
- * rarer.
+ * Events are put together on the stack, then copied to the ring: with restart.h by one short block, whose
+ * input so cannot change while it runs. If interrupts come so often that a copy of 8 KiB never ends, the
+ * event is logged when they become rarer.
  */
 #include <trace/ring/ring.h>
 #include <trace/ring/text.h>
+
+#ifdef TRACE_CAS
+static void log_body(uint32_t id, const uint64_t *body, uint64_t words)
+{
+    trace_log_slow(id, body, (uint32_t)words + 1);
+}
+#else
+#define log_body trace_log_block
+void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count)
+{
+    ARCH_TRACE_TAIL_BLOCK(id, source, count);
+}
+#endif
 
 static void put_fixed(uint64_t *body, const uint64_t *fixed, uint32_t bytes)
 {
@@ -26,7 +39,7 @@ void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, 
     body[words - 1] = 0; /* the string's NUL and padding */
     put_fixed(body, fixed, fixed_bytes);
     trace_text_copy((char *)body + fixed_bytes, text, length);
-    trace_log_block(id, body, words);
+    log_body(id, body, words);
 }
 
 void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const uint64_t *tail,
@@ -39,10 +52,5 @@ void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, c
     put_fixed(body, fixed, fixed_bytes);
     for (uint64_t i = 0; i < count; i++)
         body[fixed_words + i] = tail[i];
-    trace_log_block(id, body, fixed_words + count);
-}
-
-void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count)
-{
-    ARCH_TRACE_TAIL_BLOCK(id, source, count);
+    log_body(id, body, fixed_words + count);
 }
