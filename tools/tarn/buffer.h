@@ -31,6 +31,10 @@ static inline void buffer_text(struct buffer *buffer, const char *text)
     buffer_add(buffer, text, strlen(text));
 }
 
+/* For each ITEM of the array of TYPE that a buffer contains. */
+#define BUFFER_EACH(type, item, buffer) \
+    for (type *item = (type *)(buffer)->bytes; item < (type *)((buffer)->bytes + (buffer)->used); item++)
+
 /* The bytes left to read. Reading past the end gives zeros and sets `failed`. */
 struct buffer_reader {
     const uint8_t *at;

@@ -68,12 +68,11 @@ static void walk_lanes(const struct view *view, struct lanes *lanes, const bool 
 /* The boxes of a lane in which none is too narrow, and the sum say the same about a thread. */
 static bool is_right_thread(const struct lane *lane, const struct tally *tally)
 {
-    const struct lane_box *box = (const struct lane_box *)lane->rows[0].out.bytes;
     const uint64_t *ticks = tally_ticks(tally, lane->number);
     uint64_t states[MODEL_STATES] = {0};
     bool is_known = false, ok;
 
-    for (size_t left = lane_count(&lane->rows[0].out, sizeof(*box)); left > 0; left--, box++)
+    BUFFER_EACH (const struct lane_box, box, &lane->rows[0].out)
         states[box->what] += box->end - box->begin;
     for (unsigned kind = 0; kind < NODE_KINDS; kind++)
         is_known |= ticks[kind] != 0;
@@ -86,11 +85,10 @@ static bool is_right_thread(const struct lane *lane, const struct tally *tally)
 /* The same about a CPU and how long it slept. */
 static bool is_right_cpu(const struct lane *lane, const struct tally_cpu *cpu)
 {
-    const struct lane_box *box = (const struct lane_box *)lane->rows[0].out.bytes;
     uint64_t busy = cpu->ticks[CPU_USER] + cpu->ticks[CPU_KERNEL] + cpu->ticks[CPU_INTERRUPT];
     uint64_t idle = cpu->ticks[CPU_IDLE];
 
-    for (size_t left = lane_count(&lane->rows[0].out, sizeof(*box)); left > 0; left--, box++)
+    BUFFER_EACH (const struct lane_box, box, &lane->rows[0].out)
         *(box->kind == ACTIVITIES && box->detail != 0 ? &idle : &busy) -= box->end - box->begin;
     return busy == 0 && idle == 0;
 }
@@ -99,15 +97,13 @@ static bool is_right_cpu(const struct lane *lane, const struct tally_cpu *cpu)
  * as the EXACT lane does. */
 static bool is_right_sum(const struct lanes *lanes, const struct lane *lane, const struct lane *exact)
 {
-    const struct lane_box *box = (const struct lane_box *)exact->rows[0].out.bytes;
     uint64_t end = lanes->from;
     double off = 0;
     bool ok = true;
 
-    for (size_t left = lane_count(&exact->rows[0].out, sizeof(*box)); left > 0; left--, box++)
+    BUFFER_EACH (const struct lane_box, box, &exact->rows[0].out)
         off += box->what <= MODEL_READY ? (double)(box->end - box->begin) : 0;
-    box = (const struct lane_box *)lane->rows[0].out.bytes;
-    for (size_t left = lane_count(&lane->rows[0].out, sizeof(*box)); left > 0; left--, box++) {
+    BUFFER_EACH (const struct lane_box, box, &lane->rows[0].out) {
         ok &= box->begin == end;
         end = box->end;
         for (int kind = 0; kind < 4; kind++)

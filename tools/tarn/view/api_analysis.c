@@ -6,9 +6,9 @@
  * subcommand's options as parameters (build/man/tarn-analyses.1). name=profile&flame: the picture (SVG) of
  * `tarn profile --flame`. /api/analyses: the names, with the texts of --help.
  *
- * The walk begins at the checkpoint before the range, with the processes and executables known there; so
- * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
- * trace and model, only opening them needs the lock, and it stops when the connection is closed.
+ * The walk begins at the checkpoint before the range, with the processes and executables known there. It may
+ * take long, so it has its own trace and model, only opening them needs the lock, and it stops when the
+ * connection is closed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +26,8 @@ struct asker {
     struct analysis_walker walker;
     struct view *view;
     struct request *request;
-    struct trace trace;  /* opened again, because the view's grows */
-    uint64_t generation; /* of the index */
-    bool gave_up;        /* the index is another's by now */
-    bool is_picture;     /* is asked for */
+    struct trace trace; /* opened again, because the view's grows */
+    bool is_picture;    /* is asked for */
     struct filter filter;
     struct losses losses; /* in the range */
     struct symbols *symbols;
@@ -64,20 +62,13 @@ static bool set_options(struct asker *asker, struct fail *fail)
 
 /* ---- the walk -------------------------------------------------------------------------------------- */
 
-/* Takes the lock briefly. Thread numbers of a first walk are valid while the index is the same. */
+/* Releases the lock. */
 static void open_walk(struct analysis_walker *walker, struct model *model, struct merge *merge,
                       struct reporter *reporter)
 {
-    static const struct index none;
-    struct asker *asker = (struct asker *)walker;
-    struct view *view = asker->view;
+    struct view *view = ((struct asker *)walker)->view;
 
-    view_read_lock(view);
-    asker->gave_up = view->generation != asker->generation ||
-                     view->trace.stream_count != asker->trace.stream_count ||
-                     view->trace.begin != asker->trace.begin;
-    walk_open_range(model, merge, asker->gave_up ? &none : &view->index, model->from, WALK_KNOWS_ALL,
-                    reporter);
+    walk_open_range(model, merge, &view->index, model->from, WALK_KNOWS_ALL, reporter);
     view_unlock(view);
 }
 
@@ -85,10 +76,10 @@ static bool go_on(void *walker)
 {
     const struct asker *asker = walker;
 
-    return !asker->gave_up && !asker->view->is_stopping && asker->request->is_waiting(asker->request);
+    return !asker->view->is_stopping && asker->request->is_waiting(asker->request);
 }
 
-/* Chooses the range. The lock is held. */
+/* Opens the trace and chooses the range. The lock is held. */
 static bool open_range(struct asker *asker, struct fail *fail)
 {
     struct view *view = asker->view;
@@ -97,7 +88,6 @@ static bool open_range(struct asker *asker, struct fail *fail)
 
     if (fail->text[0] != '\0' || !trace_open(&asker->trace, view->options.directory, fail))
         return false;
-    asker->generation = view->generation;
     losses_open(losses, &asker->trace);
     losses->quiet = true;
     losses->damaged = view->damaged;
@@ -105,23 +95,17 @@ static bool open_range(struct asker *asker, struct fail *fail)
         trace_is_unfinished(&asker->trace) && range.to_ticks > trace_known_end(&asker->trace);
     losses->from = range.from_ticks;
     losses->to = range.to_ticks;
-    return true;
-}
-
-/* Without the lock. */
-static bool run_walk(struct asker *asker, struct fail *fail)
-{
-    bool ok;
-
+    if (view->trace.stream_count != asker->trace.stream_count || view->trace.begin != asker->trace.begin)
+        return fail_set(fail, "the trace is being replaced");
     set_filter(&asker->filter, asker->request);
-    ok = filter_resolve(&asker->filter, &asker->trace, fail);
-    asker->filter.from_ticks = asker->losses.from;
-    asker->filter.to_ticks = asker->losses.to;
+    if (!filter_resolve(&asker->filter, &asker->trace, fail))
+        return false;
+    asker->filter.from_ticks = range.from_ticks;
+    asker->filter.to_ticks = range.to_ticks;
+    if (asker->analysis->kind->uses_symbols)
+        asker->symbols = symbols_open(asker->trace.directory, view->options.symbols);
     asker->analysis->walker = &asker->walker;
-    ok = ok && analyses_ask(&asker->analysis, 1, &asker->trace, &asker->filter, asker->symbols,
-                            &asker->losses.reporter, fail);
-    filter_free(&asker->filter);
-    return ok && (go_on(&asker->walker) || fail_set(fail, "the analysis was cancelled"));
+    return true;
 }
 
 /* Prints the result: as JSON, or as a picture, which replaces the open object. */
@@ -168,12 +152,14 @@ static bool run(struct view *view, struct request *request, struct analysis *ana
         return false;
     view_read_lock(view);
     ok = open_range(&asker, fail);
-    view_unlock(view);
     if (!ok)
-        return false;
-    if (analysis->kind->uses_symbols)
-        asker.symbols = symbols_open(asker.trace.directory, view->options.symbols);
-    ok = run_walk(&asker, fail) && print(&asker, top != 0 ? top : UINT64_MAX, json, fail);
+        view_unlock(view);
+    ok = ok &&
+         analyses_ask(&analysis, 1, &asker.trace, &asker.filter, asker.symbols, &asker.losses.reporter,
+                      fail) &&
+         (go_on(&asker) || fail_set(fail, "the analysis was cancelled")) &&
+         print(&asker, top != 0 ? top : UINT64_MAX, json, fail);
+    filter_free(&asker.filter);
     symbols_close(asker.symbols);
     trace_close(&asker.trace);
     return ok;

@@ -2,18 +2,18 @@
 /*
  * api_lanes.c - /api/lanes?from=&to=&width=&cpus=&threads=&events=: how to draw the lanes of a range.
  *
- * {from, to, width, exact, lanes: [{key, title, rows, flags}, ...], looks, arrows, arrows_dropped, waits,
- * waits_dropped}. Keys: c and a rank; t and a thread, of threads= (none without it, at most 1024); m and an
- * event type, of events=, whose colour is the page's.
+ * {from, to, width, exact, lanes: [{key, title, rows, flags}, ...], looks, arrows, waits}. Keys: c and a
+ * rank; t and a thread, of threads= (none without it, at most 1024); m and an event type, of events=, whose
+ * colour is the page's.
  *
  * rows: [[gap, length, look, merged, ...], ...], of states or a CPU, then of each depth of calls; gap: since
  * the end of the box before, or the trace's start. A range of up to 400000 events is exact. merged > 1: so
  * many boxes narrower than a pixel, with the look of most of their time. A longer range has four shares in
  * percent in its place, the first one in the low 8 bits: of user, kernel, interrupt, and of a CPU idle, of a
  * thread ready. looks: [shape, y, height, colour, label, brief, tip, and with shares bottom, space, two
- * colours, over]: struct look (paint.h). A colour is a property of the
- * style sheet, or "#LIGHT #DARK". A title has the first lines of what the pointer tells. flags: [time, event,
- * count, ...] of events=, in an exact range.
+ * colours, over]: struct look (paint.h). A colour is a property of the style sheet, or "#LIGHT #DARK". A
+ * title has the first lines of what the pointer tells. flags: [time, event, count, ...] of events=, in an
+ * exact range.
  *
  * arrows: [begin, from, end, to, kind, ...] between threads; from -1: an interrupt or a timer; kinds are enum
  * arrow_kind. At most 2000, and one per pixel of the lane where it ends. waits: for locks and
@@ -23,31 +23,31 @@
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/paint.h>
 
-struct writer {
-    struct painter painter;
-    const struct view *view;
-    struct json *json;
-    uint64_t ticks, end; /* end of the box before in this row, in ticks and nanoseconds */
-};
-
 /* A thread's number, or -1. */
 static long thread_or_none(uint32_t number)
 {
     return number == LANES_NOBODY ? -1 : (long)number;
 }
 
-static void add_box(struct painter *self, const struct look *look, const struct lane_box *box)
+/* Adds the row that was painted last. */
+static void add_row(const struct paint *paint, struct json *json)
 {
-    struct writer *writer = (struct writer *)self;
-    uint64_t begin = box->begin == writer->ticks ? writer->end : view_ns(writer->view, box->begin);
-    uint64_t end = view_ns(writer->view, box->end);
+    uint64_t ticks = 0, before = 0; /* end of the box before, in ticks and nanoseconds */
 
-    json_number(writer->json, begin - writer->end);
-    json_number(writer->json, end - begin);
-    json_number(writer->json, map_index(look));
-    json_number(writer->json, look->space == 0 ? box->merged : htole32(box->merged));
-    writer->ticks = box->end;
-    writer->end = end;
+    json_add(json, "[");
+    BUFFER_EACH (const struct paint_command, command, &paint->commands) {
+        const struct lane_box *box = &command->box;
+        uint64_t begin = box->begin == ticks ? before : view_ns(paint->view, box->begin);
+        uint64_t end = view_ns(paint->view, box->end);
+
+        json_number(json, begin - before);
+        json_number(json, end - begin);
+        json_number(json, map_index(command->look));
+        json_number(json, command->look->space == 0 ? box->merged : htole32(box->merged));
+        ticks = box->end;
+        before = end;
+    }
+    json_add(json, "]");
 }
 
 static void open_lane(struct json *json, char letter, uint32_t number)
@@ -58,37 +58,32 @@ static void open_lane(struct json *json, char letter, uint32_t number)
     json_add(json, "{key:%s", key);
 }
 
-static void add_lane(struct writer *writer, struct paint *paint, const struct lane *lane)
+static void add_lane(struct paint *paint, const struct lane *lane, struct json *json)
 {
-    const struct lane_flag *flag = (const struct lane_flag *)lane->flags.bytes;
-    struct json *json = writer->json;
-
     open_lane(json, lane->is_cpu ? 'c' : 't', lane->number);
     json_add(json, "title:%s rows:[", paint_title(paint, lane));
     for (uint32_t row = 0; row <= lane->depth; row++) {
-        writer->ticks = writer->end = 0;
-        json_add(json, "[");
-        paint_row(paint, lane, row, &writer->painter);
-        json_add(json, "]");
+        paint_row(paint, lane, row);
+        add_row(paint, json);
     }
     json_add(json, "] flags:[");
-    for (size_t left = lane_count(&lane->flags, sizeof(*flag)); left > 0; left--, flag++)
-        json_add(json, "%lu %u %u", view_ns(writer->view, flag->at), flag->type, flag->count);
+    BUFFER_EACH (const struct lane_flag, flag, &lane->flags)
+        json_add(json, "%lu %u %u", view_ns(paint->view, flag->at), flag->type, flag->count);
     json_add(json, "]}");
 }
 
-static void add_marks(struct writer *writer, struct paint *paint)
+static void add_marks(struct paint *paint, struct json *json)
 {
     for (uint32_t type = 0; type < paint->lanes->type_count; type++) {
         if (paint->lanes->counts[type] == NULL)
             continue;
-        writer->ticks = writer->end = 0;
-        open_lane(writer->json, 'm', type);
-        json_add(writer->json, "rows:[[");
-        paint_mark(paint, type, 0, &writer->painter);
-        json_add(writer->json, "]]}");
+        open_lane(json, 'm', type);
+        json_add(json, "rows:[");
+        paint_mark(paint, type, 0);
+        add_row(paint, json);
+        json_add(json, "]}");
     }
-    json_add(writer->json, "]");
+    json_add(json, "]");
 }
 
 /* A property of the style sheet, or the two colours of a program. */
@@ -125,17 +120,14 @@ static void add_links(struct paint *paint, struct json *json)
 {
     const struct view *view = paint->view;
     const struct lanes *lanes = paint->lanes;
-    const struct lane_arrow *arrow = (const struct lane_arrow *)lanes->arrows.bytes;
-    const struct lane_wait *wait = (const struct lane_wait *)lanes->waits.bytes;
     char lock[2 + 16 + 1];
 
-    json_add(json, "arrows_dropped:%lu waits_dropped:%lu arrows:[", lanes->arrows_dropped,
-             lanes->waits_dropped);
-    for (size_t i = 0; i < lane_count(&lanes->arrows, sizeof(*arrow)); i++, arrow++)
+    json_add(json, "arrows:[");
+    BUFFER_EACH (const struct lane_arrow, arrow, &lanes->arrows)
         json_add(json, "%lu %ld %lu %u %u", view_ns(view, arrow->begin), thread_or_none(arrow->from),
                  view_ns(view, arrow->end), arrow->to, arrow->kind);
     json_add(json, "] waits:[");
-    for (size_t i = 0; i < lane_count(&lanes->waits, sizeof(*wait)); i++, wait++) {
+    BUFFER_EACH (const struct lane_wait, wait, &lanes->waits) {
         *put_hex(lock, wait->lock, hex_lower) = '\0';
         json_add(json, "{begin:%lu end:%lu thread:%u lock:%s pid:%u class:%u holder:%ld tip:%s",
                  view_ns(view, wait->begin), view_ns(view, wait->end), wait->thread, lock, wait->pid,
@@ -150,15 +142,14 @@ static void add_links(struct paint *paint, struct json *json)
 static void add_all(const struct view *view, const struct range *range, const struct lanes *lanes,
                     struct json *json)
 {
-    struct writer writer = {.painter = {.box = add_box}, .view = view, .json = json};
     struct paint paint;
 
     paint_open(&paint, view, lanes);
     json_add(json, "from:%lu to:%lu width:%u exact:%d lanes:[", range->from, range->to, lanes->width,
              lanes->is_exact);
     for (uint32_t i = 0; i < lanes->count; i++)
-        add_lane(&writer, &paint, &lanes->all[i]);
-    add_marks(&writer, &paint);
+        add_lane(&paint, &lanes->all[i], json);
+    add_marks(&paint, json);
     add_looks(&paint, json);
     add_links(&paint, json);
     paint_close(&paint);

@@ -6,11 +6,12 @@
  * that shows several threads (members) has a row above them; they are `inner`. The `limit` threads that ran
  * longest have rows (400); hidden is the number of the others. counts: of the events of each type in the
  * range. color: "#LIGHT #DARK", of the program. label, number, title: its name, what is beside it, and what
- * the pointer tells.
+ * the pointer tells. percent: of the known time a CPU was busy, or -1.
  *
  * filter=TEXT: part of a thread's name, process or ID. pins=NUMBERS in this order, chosen=NUMBER: have rows
  * anyway.
  */
+#include <math.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
@@ -19,12 +20,14 @@
 
 static void add_cpu(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
-    uint64_t spans[CPU_KINDS] = {0};
+    static const uint64_t none[CPU_KINDS];
+    const uint64_t *ticks =
+        row->number < layout->tally.cpu_count ? layout->tally.cpus[row->number].ticks : none;
+    uint64_t busy = ticks[CPU_USER] + ticks[CPU_KERNEL] + ticks[CPU_INTERRUPT],
+             known = busy + ticks[CPU_IDLE];
 
-    for (int kind = 0; kind < CPU_KINDS && row->number < layout->view->trace.stream_count; kind++)
-        spans[kind] = view_span(layout->view, layout->tally.cpus[row->number].ticks[kind]);
-    json_add(json, "kind:%s rank:%u user:%lu kernel:%lu interrupt:%lu idle:%lu}", "cpu", row->number,
-             spans[CPU_USER], spans[CPU_KERNEL], spans[CPU_INTERRUPT], spans[CPU_IDLE]);
+    json_add(json, "kind:%s rank:%u percent:%ld}", "cpu", row->number,
+             known > 0 ? lround(100.0 * (double)busy / (double)known) : -1);
 }
 
 static void add_row(const struct layout *layout, const struct layout_row *row, struct json *json)
@@ -47,9 +50,9 @@ static void add_row(const struct layout *layout, const struct layout_row *row, s
         return;
     }
     json_add(json, "members:[");
-    for (size_t i = 0; i < layout_count(layout); i++)
-        if (layout_row(layout, i)->kind == LAYOUT_OF_THREAD && layout_row(layout, i)->pid == row->pid)
-            json_number(json, layout_row(layout, i)->number);
+    BUFFER_EACH (const struct layout_row, member, &layout->rows)
+        if (member->kind == LAYOUT_OF_THREAD && member->pid == row->pid)
+            json_number(json, member->number);
     json_add(json, "]}");
 }
 
@@ -68,8 +71,8 @@ bool api_rows(struct view *view, struct request *request, struct json *json)
     bool ok = layout_open(&layout, view, &options, &request->fail);
 
     json_add(json, "from:%lu to:%lu hidden:%u rows:[", range.from, range.to, layout.hidden);
-    for (size_t i = 0; i < layout_count(&layout); i++)
-        add_row(&layout, layout_row(&layout, i), json);
+    BUFFER_EACH (const struct layout_row, row, &layout.rows)
+        add_row(&layout, row, json);
     json_add(json, "] counts:[");
     for (unsigned type = 0; type < view->trace.schema.event_count; type++)
         json_number(json, layout.tally.events[type]);

@@ -25,9 +25,9 @@ static void ask_for_lanes(struct draw *draw)
     bool *threads = alloc_zero(index_thread_count(&draw->view->index) + 1, sizeof(bool));
     bool *marked = alloc_zero(draw->view->trace.schema.event_count + 1, sizeof(bool));
 
-    for (size_t i = 0; i < layout_count(&draw->layout); i++)
-        if (layout_row(&draw->layout, i)->kind == LAYOUT_OF_THREAD)
-            threads[layout_row(&draw->layout, i)->number] = true;
+    BUFFER_EACH (const struct layout_row, row, &draw->layout.rows)
+        if (row->kind == LAYOUT_OF_THREAD)
+            threads[row->number] = true;
     for (uint32_t i = 0; i < draw->mark_count; i++)
         marked[draw->marks[i]] = true;
     lanes_ask(&draw->lanes, draw->view, NULL, threads, marked);
@@ -40,17 +40,18 @@ static void place_rows(struct draw *draw)
 {
     uint32_t y = 0, bottom = (uint32_t)fmax(0, draw->bottom - draw_above(draw));
 
-    for (size_t i = 0; i < layout_count(&draw->layout); i++) {
-        struct layout_row *row = layout_row(&draw->layout, i);
-        const struct lane *lane = lane_of_row(draw, row);
-        uint32_t height = LAYOUT_CPU, depth = lane != NULL ? lane->depth : 0;
+    BUFFER_EACH (const struct layout_row, row, &draw->layout.rows) {
+        struct lane *lane = lane_of_row(draw, row);
+        uint32_t height = LAYOUT_CPU;
 
-        if (row->kind == LAYOUT_OF_THREAD)
+        if (lane == NULL)
+            continue;
+        if (!lane->is_cpu)
             height = LAYOUT_STRIP + 2 * DRAW_PADDING +
-                     LAYOUT_CALL * (depth < DRAW_DEPTH_MAX ? depth : DRAW_DEPTH_MAX);
-        row->y = y;
-        row->height = y + height <= bottom ? height : 0;
-        y += row->height;
+                     LAYOUT_CALL * (lane->depth < DRAW_DEPTH_MAX ? lane->depth : DRAW_DEPTH_MAX);
+        lane->y = y;
+        lane->height = y + height <= bottom ? height : 0;
+        y += lane->height;
     }
 }
 

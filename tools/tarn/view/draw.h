@@ -61,7 +61,7 @@ static inline double draw_x(const struct draw *draw, uint64_t ticks)
            (double)(ticks - lanes->from) * (draw->right - draw->left) / (double)(lanes->to - lanes->from);
 }
 
-static inline const struct lane *lane_of_row(const struct draw *draw, const struct layout_row *row)
+static inline struct lane *lane_of_row(const struct draw *draw, const struct layout_row *row)
 {
     return (row->kind == LAYOUT_OF_CPU ? draw->lanes.cpus : draw->lanes.threads)[row->number];
 }

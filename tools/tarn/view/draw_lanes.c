@@ -113,12 +113,6 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
 
 /* ---- lanes --------------------------------------------------------------------------------------------- */
 
-struct executor {
-    struct painter painter;
-    struct draw *draw;
-    bool are_calls;
-};
-
 static void label_fill(const struct draw *draw, const struct look *look, double x, double width)
 {
     bool is_narrow = width <= PAINT_BRIEF && look->brief[0] != '\0';
@@ -139,16 +133,15 @@ static void label_line(const struct draw *draw, const struct look *look, double 
     draw_text(draw, x + 8, y + 3, space + 1, DRAW_TEXT - 1, STYLE_QUIET, look->label);
 }
 
-static void draw_shape(const struct executor *executor, const struct look *look, double x, double width)
+static void draw_shape(struct draw *draw, const struct look *look, double x, double width, bool is_call)
 {
-    struct draw *draw = executor->draw;
     double y = draw->top + look->y;
 
     draw->is_drawn[look->style] = true;
     if (look->shape == PAINT_STRIPES && width >= 3)
         draw_stripes(draw, x, y, width, look->height, look->style);
     else if (look->shape != PAINT_NONE)
-        draw_box(draw, x, y, executor->are_calls && width > 2 ? width - 1 : width, look->height, look->style,
+        draw_box(draw, x, y, is_call && width > 2 ? width - 1 : width, look->height, look->style,
                  look->program);
     if (look->shape == PAINT_FILL && look->label[0] != '\0')
         label_fill(draw, look, x, width);
@@ -178,32 +171,24 @@ static void draw_shares(struct draw *draw, const struct look *look, const uint8_
                  fmax(1, round(look->space * shares[3] / 100.0)), look->over);
 }
 
-static void execute_box(struct painter *self, const struct look *look, const struct lane_box *box)
+/* Executes the commands of the row that was painted last. */
+static void execute(struct draw *draw, bool are_calls)
 {
-    const struct executor *executor = (struct executor *)self;
-    double x = draw_x(executor->draw, box->begin), width = draw_x(executor->draw, box->end) - x;
+    BUFFER_EACH (const struct paint_command, command, &draw->paint.commands) {
+        const struct lane_box *box = &command->box;
+        double x = draw_x(draw, box->begin), width = draw_x(draw, box->end) - x;
 
-    draw_shape(executor, look, x, width);
-    if (look->space != 0)
-        draw_shares(executor->draw, look, box->shares, x, width);
-}
-
-static void draw_lane(struct draw *draw, const struct lane *lane)
-{
-    struct executor executor = {.painter = {.box = execute_box}, .draw = draw};
-
-    for (uint32_t row = 0; row <= lane->depth && row <= DRAW_DEPTH_MAX; row++) {
-        executor.are_calls = row > 0;
-        paint_row(&draw->paint, lane, row, &executor.painter);
+        draw_shape(draw, command->look, x, width, are_calls);
+        if (command->look->space != 0)
+            draw_shares(draw, command->look, box->shares, x, width);
     }
 }
 
 void draw_mark(struct draw *draw, uint32_t number, double y)
 {
-    struct executor executor = {.painter = {.box = execute_box}, .draw = draw};
-
     draw->top = y;
-    paint_mark(&draw->paint, draw->marks[number], number, &executor.painter);
+    paint_mark(&draw->paint, draw->marks[number], number);
+    execute(draw, false);
 }
 
 /* ---- names, all lanes ------------------------------------------------------------------------------ */
@@ -226,18 +211,19 @@ void draw_lanes(struct draw *draw)
 {
     double top = draw->top, bottom = top;
 
-    for (size_t i = 0; i < layout_count(&draw->layout); i++) {
-        const struct layout_row *row = layout_row(&draw->layout, i);
-        bool is_cpu = row->kind == LAYOUT_OF_CPU;
+    BUFFER_EACH (const struct layout_row, row, &draw->layout.rows) {
+        const struct lane *lane = lane_of_row(draw, row);
 
-        if (row->height == 0 || lane_of_row(draw, row) == NULL)
+        if (lane == NULL || lane->height == 0)
             continue;
-        draw->top = top + row->y;
-        draw->top += is_cpu ? 0 : DRAW_PADDING;
+        draw->top = top + lane->y + (lane->is_cpu ? 0 : DRAW_PADDING);
         label_lane(draw, row);
-        draw_lane(draw, lane_of_row(draw, row));
-        bottom = top + row->y + row->height;
-        if (!is_cpu)
+        for (uint32_t depth = 0; depth <= lane->depth && depth <= DRAW_DEPTH_MAX; depth++) {
+            paint_row(&draw->paint, lane, depth);
+            execute(draw, depth > 0);
+        }
+        bottom = top + lane->y + lane->height;
+        if (!lane->is_cpu)
             draw_box(draw, 0, bottom - 1, draw->right, 1, STYLE_LINE, NULL);
     }
     draw->top = bottom;
@@ -248,13 +234,10 @@ void draw_lanes(struct draw *draw)
 /* The middle of a thread's strip; -1: it is not drawn. */
 static double middle_of(const struct draw *draw, uint32_t thread)
 {
-    for (size_t i = 0; i < layout_count(&draw->layout); i++) {
-        const struct layout_row *row = layout_row(&draw->layout, i);
+    const struct lane *lane = thread < draw->lanes.thread_count ? draw->lanes.threads[thread] : NULL;
 
-        if (row->kind == LAYOUT_OF_THREAD && row->number == thread && row->height != 0)
-            return draw_above(draw) + row->y + DRAW_PADDING + LAYOUT_STRIP / 2;
-    }
-    return -1;
+    return lane != NULL && lane->height != 0 ? draw_above(draw) + lane->y + DRAW_PADDING + LAYOUT_STRIP / 2
+                                             : -1;
 }
 
 /* Draws a line, dashed if DASH is not 0. */
@@ -289,21 +272,20 @@ static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double
 /* Counts the visible arrows first, and draws them if there are not too many. */
 static void draw_arrows(struct draw *draw)
 {
-    const struct lane_arrow *arrows = (const struct lane_arrow *)draw->lanes.arrows.bytes;
     uint32_t count = 0;
 
     for (unsigned pass = 0; pass < 2 && count <= PAINT_ARROWS; pass++) {
         double alpha = count > PAINT_CALM ? 0.25 + 0.4 * PAINT_CALM / count : 0.65;
 
-        for (size_t i = 0; i < lane_count(&draw->lanes.arrows, sizeof(*arrows)); i++) {
-            double from = middle_of(draw, arrows[i].from), to = middle_of(draw, arrows[i].to);
+        BUFFER_EACH (const struct lane_arrow, arrow, &draw->lanes.arrows) {
+            double from = middle_of(draw, arrow->from), to = middle_of(draw, arrow->to);
 
-            if (from < 0 || to < 0 || arrows[i].from == arrows[i].to)
+            if (from < 0 || to < 0 || arrow->from == arrow->to)
                 continue;
             if (pass == 0)
                 count++;
             else
-                draw_arrow(draw, &arrows[i], from, to, alpha);
+                draw_arrow(draw, arrow, from, to, alpha);
         }
     }
 }
@@ -329,13 +311,8 @@ static void draw_wait(struct draw *draw, const struct lane_wait *wait, double wa
 
 void draw_links(struct draw *draw)
 {
-    const struct lane_wait *waits = (const struct lane_wait *)draw->lanes.waits.bytes;
-
-    for (size_t i = 0; i < lane_count(&draw->lanes.waits, sizeof(*waits)); i++) {
-        double waiter = middle_of(draw, waits[i].thread);
-
-        if (waiter >= 0)
-            draw_wait(draw, &waits[i], waiter, middle_of(draw, waits[i].holder));
-    }
+    BUFFER_EACH (const struct lane_wait, wait, &draw->lanes.waits)
+        if (middle_of(draw, wait->thread) >= 0)
+            draw_wait(draw, wait, middle_of(draw, wait->thread), middle_of(draw, wait->holder));
     draw_arrows(draw);
 }

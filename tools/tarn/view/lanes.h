@@ -69,6 +69,7 @@ struct lane {
     uint32_t depth;                         /* of its calls */
     struct buffer flags;                    /* struct lane_flag; if exact */
     uint64_t arrow;                         /* if exact: time of the last arrow that ends here */
+    uint32_t y, height;                     /* set by the picture; height 0: there is no space */
     uint8_t state; /* of a thread, enum node_kind, at the end of its last box; if not exact */
 };
 
@@ -99,7 +100,6 @@ struct lanes {
     struct lane **cpus, **threads; /* by rank and by number; NULL: it has no lane */
     struct buffer arrows, waits;   /* only if is_exact */
     double **counts; /* by event type: events in each pixel, of marked ones, which have flags; others: NULL */
-    uint64_t arrows_dropped, waits_dropped;
 };
 
 /* CPUs with a stream, and those without, whose ranks go on behind them. */
@@ -121,10 +121,5 @@ void lanes_walk(struct lanes *lanes, const struct view *view);
 void lanes_sum(struct lanes *lanes, const struct view *view);
 /* Counts events, evenly distributed over a time, if their type is marked. */
 void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t end, uint64_t events);
-
-static inline size_t lane_count(const struct buffer *buffer, size_t size)
-{
-    return buffer->used / size;
-}
 
 #endif

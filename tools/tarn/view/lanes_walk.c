@@ -104,10 +104,8 @@ static void add_arrow(struct walker *walker, const struct model_thread *from, co
     if (lane == NULL)
         return;
     if ((lane->arrow != 0 && end - lane->arrow < walker->pixel) ||
-        lane_count(&lanes->arrows, sizeof(arrow)) >= ARROWS_MAX) {
-        lanes->arrows_dropped++;
+        lanes->arrows.used >= ARROWS_MAX * sizeof(arrow))
         return;
-    }
     lane->arrow = end;
     buffer_add(&lanes->arrows, &arrow, sizeof(arrow));
 }
@@ -163,10 +161,8 @@ static void add_wait(struct walker *walker, const struct cursor *cursor, const s
     uint64_t from = walker->lanes->from, values[LOCK_FIELDS];
     struct lane_wait wait = {.end = cursor->ticks, .holder = LANES_NOBODY, .thread = thread->number};
 
-    if (lane_count(&walker->lanes->waits, sizeof(wait)) >= WAITS_MAX) {
-        walker->lanes->waits_dropped++;
+    if (walker->lanes->waits.used >= WAITS_MAX * sizeof(wait))
         return;
-    }
     for (unsigned i = 0; i < LOCK_FIELDS; i++)
         values[i] = walker->fields[i] != NULL ? field_integer(walker->fields[i], cursor->event.bytes) : 0;
     wait.begin = values[WAITED] < wait.end - from ? wait.end - values[WAITED] : from;
@@ -187,7 +183,7 @@ static void add_flag(const struct walker *walker, struct lane *lane, uint64_t at
     struct lane_flag *flags = (struct lane_flag *)lane->flags.bytes;
     const struct lane_flag flag = {.at = at, .type = type, .count = 1};
 
-    for (size_t i = lane_count(&lane->flags, sizeof(flag));
+    for (size_t i = lane->flags.used / sizeof(flag);
          i-- > 0 && at - flags[i].at <= FLAG_PIXELS * walker->pixel;)
         if (flags[i].type == type) {
             flags[i].count++;

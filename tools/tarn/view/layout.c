@@ -117,9 +117,9 @@ static struct layout_row *row_of(struct layout *layout, uint64_t number)
 {
     size_t count = layout_count(layout);
 
-    for (size_t i = 0; i < count; i++)
-        if (layout_row(layout, i)->number == number)
-            return layout_row(layout, i);
+    BUFFER_EACH (struct layout_row, row, &layout->rows)
+        if (row->number == number)
+            return row;
     if (number >= index_thread_count(&layout->view->index))
         return NULL;
     add_thread(layout, (uint32_t)number);
@@ -188,12 +188,10 @@ static void sum_processes(struct layout *layout)
         struct layout_row *row = layout_row(layout, i), head = {.pid = row->pid};
         bool is_first = true;
 
-        for (size_t k = 0; k < count; k++) {
-            const struct layout_row *other = layout_row(layout, k);
-
-            if (other->pid != row->pid)
+        BUFFER_EACH (const struct layout_row, other, &layout->rows) {
+            if (other->pid != row->pid || other->kind == LAYOUT_OF_PROCESS)
                 continue;
-            is_first &= k >= i;
+            is_first &= other >= row;
             head.process_ran += other->ran;
             head.is_busy |= other->ran + other->ready > 0;
             head.count++;

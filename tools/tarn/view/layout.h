@@ -44,7 +44,6 @@ struct layout_row {
     bool is_busy;              /* its process ran or was ready */
     uint64_t ran, process_ran; /* ticks */
     uint64_t ready;
-    uint32_t y, height; /* set by the picture: height 0: there is no space */
 };
 #define LAYOUT_UNPINNED UINT32_MAX
 

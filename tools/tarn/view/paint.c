@@ -2,6 +2,7 @@
 /* paint.c - the drawing commands of lanes; see paint.h. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
 
@@ -280,7 +281,7 @@ static void make_thread_shares(struct paint *paint, struct look *look, uint32_t 
 }
 
 /* Returns the look of a key. IS_NEW: it is to be made. */
-static struct look *find_look(struct paint *paint, enum look_kind kind, uint32_t a, uint32_t b, uint32_t c,
+static struct look *find_look(struct paint *paint, enum look_kind kind, uint32_t a, uint64_t b, uint32_t c,
                               bool *is_new)
 {
     struct look *look = map_add(&paint->looks, (uint64_t)kind << 32 | a, b, c, is_new);
@@ -307,27 +308,30 @@ static const struct look *unknown(struct paint *paint)
     return look;
 }
 
-static void paint_unknown(struct paint *paint, uint64_t begin, uint64_t end, struct painter *painter)
+static void add_command(struct paint *paint, const struct look *look, const struct lane_box *box)
 {
-    const struct lane_box box = {.begin = begin, .end = end, .merged = 1};
-
-    if (end > begin && end - begin >= (paint->lanes->to - paint->lanes->from) / paint->lanes->width)
-        painter->box(painter, unknown(paint), &box);
+    buffer_add(&paint->commands, &(struct paint_command){look, *box}, sizeof(struct paint_command));
 }
 
-/* Returns the number of the wait for which a thread sleeps, or LANES_NOBODY. Only wide boxes have labels. */
-static uint32_t find_wait(const struct paint *paint, const struct lane *lane, const struct lane_box *box)
+static void paint_unknown(struct paint *paint, uint64_t begin, uint64_t end)
+{
+    if (end > begin && end - begin >= (paint->lanes->to - paint->lanes->from) / paint->lanes->width)
+        add_command(paint, unknown(paint), &(struct lane_box){.begin = begin, .end = end, .merged = 1});
+}
+
+/* Returns the wait for which a thread sleeps, or NULL. Only wide boxes have labels. */
+static const struct lane_wait *find_wait(const struct paint *paint, const struct lane *lane,
+                                         const struct lane_box *box)
 {
     const struct lanes *lanes = paint->lanes;
-    const struct lane_wait *waits = (const struct lane_wait *)lanes->waits.bytes;
 
     if (box->what != MODEL_BLOCKED_FUTEX ||
         (box->end - box->begin) * 2 < (lanes->to - lanes->from) / lanes->width * PAINT_BRIEF)
-        return LANES_NOBODY;
-    for (uint32_t i = 0; i < lane_count(&lanes->waits, sizeof(*waits)); i++)
-        if (waits[i].thread == lane->number && waits[i].begin <= box->begin && waits[i].end >= box->end)
-            return i;
-    return LANES_NOBODY;
+        return NULL;
+    BUFFER_EACH (const struct lane_wait, wait, &lanes->waits)
+        if (wait->thread == lane->number && wait->begin <= box->begin && wait->end >= box->end)
+            return wait;
+    return NULL;
 }
 
 static const struct look *look_of_shares(struct paint *paint, const struct lane *lane,
@@ -351,15 +355,14 @@ static const struct look *look_of_shares(struct paint *paint, const struct lane 
 static const struct look *look_of_state(struct paint *paint, const struct lane *lane,
                                         const struct lane_box *box, uint32_t pid)
 {
-    const struct lane_wait *waits = (const struct lane_wait *)paint->lanes->waits.bytes;
-    uint32_t wait = find_wait(paint, lane, box);
-    bool is_lock = wait != LANES_NOBODY, is_new;
-    struct look *look = is_lock ? find_look(paint, LOOK_LOCK, wait, 0, 0, &is_new)
-                                : find_look(paint, LOOK_STATE, box->what, box->kind,
-                                            box->what == MODEL_RUNNING ? pid : 0, &is_new);
+    const struct lane_wait *wait = find_wait(paint, lane, box);
+    bool is_new;
+    struct look *look = wait != NULL ? find_look(paint, LOOK_LOCK, wait->thread, wait->end, 0, &is_new)
+                                     : find_look(paint, LOOK_STATE, box->what, box->kind,
+                                                 box->what == MODEL_RUNNING ? pid : 0, &is_new);
 
     if (is_new)
-        make_state(paint, look, box, pid, is_lock ? &waits[wait] : NULL);
+        make_state(paint, look, box, pid, wait);
     return look;
 }
 
@@ -382,20 +385,19 @@ static const struct look *look_of(struct paint *paint, const struct lane *lane, 
     return look;
 }
 
-void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter)
+void paint_row(struct paint *paint, const struct lane *lane, uint32_t row)
 {
-    const struct buffer *boxes = &lane->rows[row].out;
-    const struct lane_box *box = (const struct lane_box *)boxes->bytes;
     uint64_t known = paint->lanes->from;
 
-    for (size_t left = lane_count(boxes, sizeof(*box)); left > 0; left--, box++) {
+    paint->commands.used = 0;
+    BUFFER_EACH (const struct lane_box, box, &lane->rows[row].out) {
         if (lane->is_cpu)
-            paint_unknown(paint, known, box->begin, painter);
-        painter->box(painter, look_of(paint, lane, box, row > 0), box);
+            paint_unknown(paint, known, box->begin);
+        add_command(paint, look_of(paint, lane, box, row > 0), box);
         known = box->end;
     }
     if (lane->is_cpu)
-        paint_unknown(paint, known, paint->lanes->to, painter);
+        paint_unknown(paint, known, paint->lanes->to);
 }
 
 static uint32_t mark_height(double count, double most)
@@ -403,12 +405,13 @@ static uint32_t mark_height(double count, double most)
     return count > 0 ? (uint32_t)round(fmax(3, (LAYOUT_MARK - 3) * log2(1 + count) / log2(1 + most))) : 0;
 }
 
-void paint_mark(struct paint *paint, uint32_t type, unsigned colour, struct painter *painter)
+void paint_mark(struct paint *paint, uint32_t type, unsigned colour)
 {
     const struct lanes *lanes = paint->lanes;
     const double *counts = lanes->counts[type], pixel = (double)(lanes->to - lanes->from) / lanes->width;
     double most = 1;
 
+    paint->commands.used = 0;
     for (uint32_t i = 0; i < lanes->width; i++)
         most = fmax(most, counts[i]);
     for (uint32_t i = 0, end; i < lanes->width; i = end) {
@@ -427,7 +430,7 @@ void paint_mark(struct paint *paint, uint32_t type, unsigned colour, struct pain
         look->style = STYLE_MARK + colour;
         look->y = LAYOUT_MARK - 1 - height;
         look->height = height;
-        painter->box(painter, look, &box);
+        add_command(paint, look, &box);
     }
 }
 
@@ -440,4 +443,5 @@ void paint_open(struct paint *paint, const struct view *view, const struct lanes
 void paint_close(struct paint *paint)
 {
     map_close(&paint->looks);
+    free(paint->commands.bytes);
 }

@@ -3,7 +3,7 @@
  * paint.h - what lanes look like: drawing commands, which the page (page/paint.js), the PNG and the SVG
  * (draw_lanes.c) execute.
  *
- * A command is a box (from, to) with a look. Looks say everything else: shape, place in the lane, colour,
+ * A command is a box with a look. Looks say everything else: shape, place in the lane, colour,
  * label, and what the pointer tells. They are numbered in the order in which they were first needed.
  * Executors follow these rules:
  *
@@ -52,24 +52,26 @@ struct look {
 };
 #define PAINT_TIME "\x01"
 
+struct paint_command {
+    const struct look *look;
+    struct lane_box box;
+};
+
 struct paint {
     const struct view *view;
     const struct lanes *lanes;
-    struct map looks; /* struct look */
-};
-
-struct painter {
-    void (*box)(struct painter *self, const struct look *look, const struct lane_box *box);
+    struct map looks;       /* struct look */
+    struct buffer commands; /* struct paint_command, of the row painted last */
 };
 
 /* The view's lock is held as long as the paint is used. */
 void paint_open(struct paint *paint, const struct view *view, const struct lanes *lanes);
 void paint_close(struct paint *paint);
-/* Gives the painter the commands of a row: 0 has states or what a CPU does, N the calls of depth N - 1. */
-void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter);
+/* Makes the commands of a row: 0 has states or what a CPU does, N the calls of depth N - 1. */
+void paint_row(struct paint *paint, const struct lane *lane, uint32_t row);
 /* The same for a marked event type: a row whose height shows the number of events; one is already visible.
  * COLOUR: of STYLE_MARK. */
-void paint_mark(struct paint *paint, uint32_t type, unsigned colour, struct painter *painter);
+void paint_mark(struct paint *paint, uint32_t type, unsigned colour);
 
 /* The name of a process's program, or "unknown". */
 const char *paint_program(const struct view *view, uint32_t pid);

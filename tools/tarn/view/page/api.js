@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Requests to the server; tools/tarn/view/api.h and the files it names describe them.
 
-// Omits undefined parameters. Throws the server's message, or AbortError.
-export const ask = (name, parameters = {}, signal = undefined) => request("GET", name, parameters, signal);
-// The same for requests with a side effect (POST).
-export const act = (name, parameters) => request("POST", name, parameters);
-
-async function request(method, name, parameters, signal) {
+// Omits undefined parameters. Throws the server's message, or AbortError. Requests with a side effect are POST.
+export async function ask(name, parameters = {}, signal = undefined, method = "GET") {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(parameters))
     if (value !== undefined && value !== null)
       query.set(key, typeof value === "number" ? String(Math.round(value)) : value);
   const response = await fetch(`/api/${name}?${query}`, {method, signal});
-  const reply = await (response.headers.get("Content-Type") === "image/svg+xml" ? response.text() : response.json());
+  const reply = await response.json();
   if (hasFailed)
     reportFailure(null);
   if (!response.ok)

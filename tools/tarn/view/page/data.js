@@ -132,10 +132,7 @@ export class LaneData {
     const {from, to} = this.state, set = this.#sets.find((one) => one.from <= from && one.to >= to);
     if (!set)
       return null;
-    const isSeen = (boxes) => {
-      const i = firstAfter(boxes, from);
-      return i < boxes.length && boxes[i] < to;
-    };
+    const isSeen = (boxes) => boxes[firstAfter(boxes, from)] < to;
     return new Map([...set.lanes].filter(([key]) => key[0] === "t").map(([key, lane]) =>
       [Number(key.slice(1)), Math.max(0, lane.rows.findLastIndex(isSeen))]));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The menu of an event: the command that runs the guest again up to it, to copy or, if the server allows it, to run.
-import {act} from "./api.js";
+import {ask} from "./api.js";
 import {closing, element} from "./element.js";
 import {formatTime} from "./time.js";
 
@@ -43,7 +43,7 @@ export class EventMenu {
     const button = (text, done, action) => element("button", {type: "button", click: () => this.#do(done, action)}, text);
     return element("div", {},
       button("Copy", "Copied.", () => navigator.clipboard.writeText(command)),
-      this.trace.goto.opens ? button("Open gdb", "gdb opens in the terminal of tarn view.", () => act("goto", {n})) : null);
+      this.trace.goto.opens ? button("Open gdb", "gdb opens in the terminal of tarn view.", () => ask("goto", {n}, undefined, "POST")) : null);
   }
 
   async #do(done, action) {

@@ -78,8 +78,7 @@ export class Names {
   #useOf(row) {
     if (row.kind !== "cpu")
       return row.ran > 0 ? formatSpan(row.ran) : "";
-    const {user, kernel, interrupt, idle} = row, busy = user + kernel + interrupt;
-    return busy + idle > 0 ? `${Math.round(100 * busy / (busy + idle))} %` : ""; // of the known time
+    return row.percent < 0 ? "" : `${row.percent} %`; // of the known time
   }
 
   #parts(row, use) {

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tab about the trace (source, size, legend), and the help: all keys, from the table that handles them.
 import {closing, element} from "./element.js";
+import {Tab} from "./panel.js";
 import {formatSpan} from "./time.js";
 
 const legend = ({styles}) => element("div", {class: "legend-list"}, ...styles.map(({property, shape, name}) =>
   element("div", {class: "legend-line"}, element("i", {class: `legend-box ${shape} ${property}`, style: `--color: var(--${property})`}), name)));
 
-export class AboutPanel {
+export class AboutPanel extends Tab { // trace, state
   title = "Trace";
-
-  constructor(parts) {
-    Object.assign(this, parts); // trace, state
-  }
-
-  build() {}
 
   show() {
     const {trace, state} = this, count = (n) => n.toLocaleString("en");

@@ -3,6 +3,7 @@
 // is loaded; scrolling loads more.
 import {Latest, ask} from "./api.js";
 import {checkbox, element, options, swatch} from "./element.js";
+import {Tab} from "./panel.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const CHUNK = 60; // events per request in one direction
@@ -15,7 +16,7 @@ const fieldsOf = (event) => Object.entries(event.fields).filter(([name]) => !nam
 function eventRow(event, before, {trace, colors, state}) {
   const {n, t, tid, comm, name} = event, mark = state.marks.get(name), span = (kind, ...content) => element("span", {class: kind}, ...content);
   const node = element("div", {class: "event", role: "row", "data-n": n, "data-t": t},
-    span("time", formatTime(t)), span("delta", before === null ? "" : `+${formatSpan(t - before)}`), span("cpu", `cpu ${trace.cpu(event.cpu)}`),
+    span("time", formatTime(t)), span("delta quiet", before === null ? "" : `+${formatSpan(t - before)}`), span("cpu quiet", `cpu ${trace.cpu(event.cpu)}`),
     span("who", swatch(colors.of(event.color)), tid ? `${comm} (${tid})` : comm || "idle"),
     element("div", {class: "what"}, mark === undefined ? null : swatch(`var(--mark-${mark})`), element("strong", {}, name), " ",
             ...fieldsOf(event).map(([field, value]) => span("field", element("b", {}, field), " " + value))));
@@ -49,7 +50,7 @@ export function searchPlace({cursor, from}, direction) {
   return cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: cursor.n + (direction === "next")};
 }
 
-export class ListPanel {
+export class ListPanel extends Tab { // trace, state, colors, goToEvent, look, tell
   title = "Events";
   #rows = [];
   #from = 0; // event numbers searched
@@ -60,13 +61,9 @@ export class ListPanel {
   #isOwn = false; // this list moved the cursor
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
 
-  constructor(parts) {
-    Object.assign(this, parts); // trace, state, colors, goToEvent, look, tell
+  build() {
     this.state.on(["cursor", "lane", "marks"], () => this.show());
     this.state.on(["from", "to"], () => this.#follow());
-  }
-
-  build() {
     const button = (direction, sign, type) => element("button", {type, title: direction, "aria-label": direction,
       click: () => type === "submit" || this.find(direction)}, sign);
     this.text = element("input", {type: "search", placeholder: "Text: event, thread, value", "aria-label": "text"});
@@ -107,7 +104,7 @@ export class ListPanel {
   }
 
   show() {
-    if (this.node.hidden || !this.state.panel)
+    if (!this.isShown)
       return;
     const {cursor} = this.state, choice = this.#choice, key = JSON.stringify([choice, [...this.state.marks]]);
     const has = cursor && cursor.n !== null && this.#rows.some((row) => row.n === cursor.n);

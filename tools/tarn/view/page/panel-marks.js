@@ -3,6 +3,7 @@
 import {Latest, ask} from "./api.js";
 import {MARK_COLORS} from "./colors.js";
 import {checkbox, element} from "./element.js";
+import {Tab} from "./panel.js";
 import {makeTable} from "./table.js";
 
 const TABLE = {heading: "event", help: "the name of the event", columns: [
@@ -35,16 +36,12 @@ export class Counts {
   }
 }
 
-export class MarksPanel {
+export class MarksPanel extends Tab { // trace, state, counts
   title = "Marks";
   #sorting = {most: Infinity};
 
-  constructor(parts) {
-    Object.assign(this, parts); // trace, state, counts
-    this.state.on(["marks"], () => this.show());
-  }
-
   build() {
+    this.state.on(["marks"], () => this.show());
     this.text = element("input", {type: "search", placeholder: "Find events to mark", "aria-label": "find events to mark"});
     this.present = checkbox("in the view");
     this.present.title = "only events in the view";
@@ -55,7 +52,7 @@ export class MarksPanel {
   }
 
   show() {
-    if (this.node.hidden || !this.state.panel)
+    if (!this.isShown)
       return;
     this.counts.follow(true);
     this.update();

@@ -2,6 +2,7 @@
 // The tab with the analyses of `tarn NAME` for the selected range, or for the view without a selection.
 import {Latest, ask, wasAborted} from "./api.js";
 import {element, options} from "./element.js";
+import {Tab} from "./panel.js";
 import {makeTable, momentOf} from "./table.js";
 import {formatSpan, formatTime} from "./time.js";
 
@@ -22,7 +23,7 @@ function flameOf(from, to) {
   return [element("a", {href: src, target: "_blank"}, "in a window of its own"), element("iframe", {src, title: "flame graph", class: "flame"})];
 }
 
-export class RangePanel {
+export class RangePanel extends Tab { // trace, state, goTo, showLane
   title = "Range";
   #call = null; // ID of the call that is followed through all processes
   #shown = "";
@@ -30,15 +31,11 @@ export class RangePanel {
   #wish = null;
   #asking = new Latest((wish, signal) => this.#load(wish, signal), isOther);
 
-  constructor(parts) {
-    Object.assign(this, parts); // trace, state
+  build() {
     this.state.on(["selection", "from", "to", "duration"], () => {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.show(), SETTLED);
     });
-  }
-
-  build() {
     this.analyses = this.trace.analyses.flatMap((analysis) => (analysis.name === "profile" ? [analysis, FLAME] : [analysis]));
     this.choice = element("div", {class: "analyses", role: "radiogroup", "aria-label": "analysis"},
       ...this.analyses.map(({name, summary}, i) =>
@@ -49,7 +46,7 @@ export class RangePanel {
     this.by = element("select", {"aria-label": "tables", change: () => this.show()});
     this.back = element("button", {click: () => this.#follow(null)}, "← all calls");
     this.tables = element("div", {class: "tables"});
-    this.node.append(this.choice, element("div", {class: "range-tools"}, this.head, this.back, this.by), this.tables);
+    this.node.append(this.choice, element("div", {class: "tools range-tools"}, this.head, this.back, this.by), this.tables);
     this.#offer();
   }
 
@@ -79,7 +76,7 @@ export class RangePanel {
   }
 
   show() {
-    if (this.node.hidden || !this.state.panel)
+    if (!this.isShown)
       return;
     const {from, to} = this.#range, name = this.#name, by = this.#call ? "" : this.by.value;
     const question = `${name} ${by} ${this.#call}`, key = `${question} ${from} ${to} ${this.trace.version}`;

@@ -2,8 +2,20 @@
 // The panel beside or below the timeline (page.css). Only the open tab sends requests to the server.
 import {byId, element} from "./element.js";
 
+export class Tab {
+  constructor(parts) {
+    Object.assign(this, parts);
+  }
+
+  build() {}
+
+  get isShown() {
+    return !this.node.hidden && this.state.panel;
+  }
+}
+
 export class Panel {
-  constructor(state, tabs) { // tabs: {name: {title, node, build(), show()}}
+  constructor(state, tabs) { // tabs: by name, each with a title and show()
     Object.assign(this, {state, tabs});
     const strip = byId("tabs");
     for (const [name, tab] of Object.entries(tabs)) {
