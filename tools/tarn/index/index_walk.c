@@ -116,7 +116,8 @@ void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, st
 }
 
 /* Whether a part of a stride concerns one of these threads, or is not there. */
-static bool concerns(const struct index *index, size_t stride, const bool *threads, struct tally *sum)
+static bool concerns(const struct index *index, size_t stride, const uint64_t *segments, uint32_t count,
+                     struct tally *sum)
 {
     const size_t nodes = INDEX_STRIDE / INDEX_FANOUT; /* of level 1 */
 
@@ -124,15 +125,16 @@ static bool concerns(const struct index *index, size_t stride, const bool *threa
         !index_sum_nodes(index, 1, stride * nodes, nodes, sum))
         return true;
     for (uint32_t i = 0; i < sum->touched_count; i++)
-        if (threads[sum->touched[i]])
+        if (sum->touched[i] < count && segments[sum->touched[i]] != 0)
             return true;
     return false;
 }
 
-bool walk_skip(struct model *model, struct merge *merge, const bool *threads)
+bool walk_skip(struct model *model, struct merge *merge, const uint64_t *segments)
 {
     const struct index *index = index_for(model->trace, model->now, model->trace->end);
     size_t here = index != NULL ? index_find_time(index, model->now) / INDEX_STRIDE : 0, there = here;
+    uint32_t count = model->thread_count;
     struct buffer_reader rest;
     struct tally sum;
     struct walk walk;
@@ -140,7 +142,7 @@ bool walk_skip(struct model *model, struct merge *merge, const bool *threads)
     if (index == NULL)
         return false;
     tally_open(&sum, model->trace);
-    while (there < blob_array_count(&index->checkpoints) && !concerns(index, there, threads, &sum))
+    while (there < blob_array_count(&index->checkpoints) && !concerns(index, there, segments, count, &sum))
         there++;
     tally_close(&sum);
     if (there == here)
@@ -149,6 +151,9 @@ bool walk_skip(struct model *model, struct merge *merge, const bool *threads)
     open_at(&walk, model->trace, index, there, &rest);
     index_restore_pieces(index, model, here, there, false);
     model_restore(model, rest.at, rest.left);
+    for (uint32_t i = 0; i < count; i++)
+        if (segments[i] != 0)
+            model->threads[i]->segment = segments[i];
     *merge = walk.merge;
     return true;
 }

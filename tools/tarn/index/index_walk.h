@@ -41,8 +41,8 @@ void walk_open_range(struct model *model, struct merge *merge, const struct inde
 /* The same with the trace's own index, for commands. If much of a large trace lies before BEGIN, the index is
  * loaded, or made and kept; otherwise the walk begins with the trace. The trace must not grow. */
 void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, struct reporter *reporter);
-/* Moves a walk on to a checkpoint before which nothing concerns THREADS (by number) from now on: they neither
- * run nor change their states. False: there is none, or no index. */
-bool walk_skip(struct model *model, struct merge *merge, const bool *threads);
+/* Moves a walk on to the last checkpoint before some threads run or change their states. SEGMENTS has the
+ * start of the open segment of each of these, by number; 0 for others. False: there is none, or no index. */
+bool walk_skip(struct model *model, struct merge *merge, const uint64_t *segments);
 
 #endif

@@ -199,72 +199,52 @@ static bool is_within(const struct scan *scan, uint64_t begin)
     return begin >= scan->from && begin < scan->to;
 }
 
-/* The interval that the thread's open segment continues; or NULL. */
-static struct thread_state *open_interval(struct scan *scan, const struct model_thread *thread)
-{
-    struct thread_state *interval = slots_at(&scan->relations.states.slots, thread->number);
-
-    return interval->thread == thread && interval->state == thread->state && interval->to == thread->segment
-               ? interval
-               : NULL;
-}
-
 /* Whether the thread may be in what will be a row within the limits. */
 static bool is_open(struct scan *scan, const struct model_thread *thread)
 {
-    const struct thread_state *interval = open_interval(scan, thread);
-    bool is_open = false;
+    const struct thread_state *interval = slots_at(&scan->relations.states.slots, thread->number);
+    bool goes_on = interval->state == thread->state && interval->to == thread->segment, is_open = false;
 
     if (scan->relation->source != SOURCE_ACTIVITY)
         return (scan->relation->source == SOURCE_STATE || thread->state == MODEL_RUNNING) &&
-               (is_within(scan, thread->segment) || (interval != NULL && is_within(scan, interval->from)));
+               (is_within(scan, thread->segment) || (goes_on && is_within(scan, interval->from)));
     for (uint32_t i = 0; i < thread->depth && i < MODEL_DEPTH_MAX; i++)
         is_open |= is_within(scan, thread->frames[i].begin);
     return is_open;
 }
 
-/* Moves on to where one of the OPEN threads does something. They stay in their states until then. */
-static void skip(struct scan *scan, const bool *open)
+/* Moves on to where one of the threads that are in such rows does something. False: none is. */
+static bool find_ends(struct scan *scan)
 {
-    struct thread_state **intervals = alloc_zero(scan->model.thread_count, sizeof(*intervals));
-    uint32_t count = scan->model.thread_count;
+    const struct filter *filter = scan->source.filter;
+    uint64_t *segments = alloc_zero(scan->model.thread_count + 1, sizeof(*segments));
+    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        intervals[i] = open[i] ? open_interval(scan, scan->model.threads[i]) : NULL;
-    if (walk_skip(&scan->model, &scan->merge, open)) {
-        for (uint32_t i = 0; i < count; i++)
-            if (intervals[i] != NULL) {
-                intervals[i]->ticks += scan->model.threads[i]->segment - intervals[i]->to;
-                intervals[i]->to = scan->model.threads[i]->segment;
-            }
+    for (const struct model_thread *thread = scan->model.live; thread != NULL; thread = thread->next)
+        if (is_open(scan, thread)) {
+            segments[thread->number] = thread->segment;
+            count++;
+        }
+    /* a checkpoint does not have what depends on the range or the drain */
+    if (count > 0 && filter->from_ticks <= scan->source.trace->begin && !filter->without_drain &&
+        walk_skip(&scan->model, &scan->merge, segments)) {
         scan->cursor = merge_next(&scan->merge);
         walk_begin(&scan->model, &scan->merge);
     }
-    free(intervals);
+    free(segments);
+    return count > 0;
 }
 
-/* Whether no later event has a row within the limits. A checkpoint does not have what depends on the range
- * or the drain. */
+/* Whether no later event has a row within the limits. */
 static bool is_past(struct scan *scan)
 {
     enum relation_source source = scan->relation->source;
-    const struct filter *filter = scan->source.filter;
-    uint32_t count = 0;
-    bool *open;
 
     if (scan->cursor->ticks < scan->to || source == SOURCE_MADE || source == SOURCE_IPI)
         return false;
     if (source != SOURCE_STATE && source != SOURCE_RUN && source != SOURCE_ACTIVITY)
         return true;
-    if (scan->checked++ % STEPS_BEFORE_STOP != 0)
-        return false;
-    open = alloc_zero(scan->model.thread_count + 1, sizeof(*open));
-    for (const struct model_thread *thread = scan->model.live; thread != NULL; thread = thread->next)
-        count += open[thread->number] = is_open(scan, thread);
-    if (count > 0 && filter->from_ticks <= scan->source.trace->begin && !filter->without_drain)
-        skip(scan, open);
-    free(open);
-    return count == 0;
+    return scan->checked++ % STEPS_BEFORE_STOP == 0 && !find_ends(scan);
 }
 
 /* Steps until an event has rows. */
