@@ -36,13 +36,6 @@ static const void *take(struct records *records, uint64_t bytes)
     return record;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
 static bool is_word_character(char c, bool first)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -64,7 +57,7 @@ static const char *check_name(const struct trace_descriptor *descriptor, uint32_
 bool trace_name_is_reserved(const char *name)
 {
     for (unsigned i = 0; i < sizeof(reserved_words) / sizeof(*reserved_words); i++)
-        if (is_same(name, reserved_words[i]))
+        if (trace_is_same(name, reserved_words[i]))
             return true;
     return false;
 }
@@ -130,7 +123,7 @@ static bool check_field(struct records *records, struct fields *fields, bool is_
     if ((is_integer(field->kind) || field->kind == TRACE_FIELD_ARRAY) && fields->offset % field->bytes != 0)
         return false;
     for (uint32_t i = 0; i < fields->count; i++)
-        if (is_same(trace_descriptor_text(records->descriptor, fields->field[i]->name), name))
+        if (trace_is_same(trace_descriptor_text(records->descriptor, fields->field[i]->name), name))
             return false;
     fields->field[fields->count++] = field;
     fields->offset += field->bytes;

@@ -31,6 +31,15 @@ struct trace_enum_table {
     uint32_t count;
 };
 
+/* NULL: the value has no name. The table may be NULL. */
+static inline const char *trace_enum_name(const struct trace_enum_table *table, uint64_t value)
+{
+    for (uint32_t i = 0; table && i < table->count; i++)
+        if (table->values[i].value == value)
+            return table->values[i].name;
+    return 0;
+}
+
 struct trace_field_info {
     const char *name;
     const char *description;

@@ -58,14 +58,10 @@ static uint64_t load_unsigned(const char *at, unsigned bytes)
 
 static void put_integer(struct line *line, const struct trace_field_info *field, uint64_t value)
 {
-    const struct trace_enum_table *table = field->enumeration;
-    for (uint32_t i = 0; table && i < table->count; i++) {
-        if (table->values[i].value == value) {
-            put_text(line, table->values[i].name, ~0u);
-            return;
-        }
-    }
-    if (field->kind == TRACE_FIELD_SIGNED) {
+    const char *name = trace_enum_name(field->enumeration, value);
+    if (name) {
+        put_text(line, name, ~0u);
+    } else if (field->kind == TRACE_FIELD_SIGNED) {
         unsigned shift = 64 - 8 * field->bytes;
         int64_t number = (int64_t)(value << shift) >> shift;
         if (number < 0)

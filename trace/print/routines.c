@@ -43,21 +43,13 @@ static const struct trace_event_info *find_named(const char *name, trace_find_in
     return NULL;
 }
 
-static const char *find_value(const struct trace_enum_table *table, uint64_t value)
-{
-    for (uint32_t i = 0; table && i < table->count; i++)
-        if (table->values[i].value == value)
-            return table->values[i].name;
-    return NULL;
-}
-
 /* An event's field's name for a value; NULL: none. */
 static const char *find_word(const char *event_name, const char *field, uint64_t value, trace_find_info *find)
 {
     const struct trace_event_info *event = event_name ? find_named(event_name, find) : NULL;
     for (uint32_t i = 0; event && i < event->field_count; i++)
         if (trace_is_same(event->fields[i].name, field))
-            return find_value(event->fields[i].enumeration, value);
+            return trace_enum_name(event->fields[i].enumeration, value);
     return NULL;
 }
 

@@ -28,30 +28,22 @@ static const uint8_t out_shares[] = {TRACE_SHARE_AWAY,     TRACE_SHARE_READY, TR
                                      TRACE_SHARE_FUTEX,    TRACE_SHARE_SLEEP, TRACE_SHARE_FAULT,
                                      TRACE_SHARE_SUSPENDED};
 
+static const uint8_t kind_shares[TRACE_ROUTINE_KINDS] = {
+    [TRACE_ROUTINE_SYSCALL] = TRACE_SHARE_SYSCALLS, [TRACE_ROUTINE_FAULT] = TRACE_SHARE_FAULTS,
+    [TRACE_ROUTINE_EXCEPTION] = TRACE_SHARE_FAULTS, [TRACE_ROUTINE_INTERRUPT] = TRACE_SHARE_INTERRUPTS,
+    [TRACE_ROUTINE_IPI] = TRACE_SHARE_INTERRUPTS,   [TRACE_ROUTINE_TIMER] = TRACE_SHARE_INTERRUPTS,
+    [TRACE_ROUTINE_IDLE] = TRACE_SHARE_IDLE,        [TRACE_ROUTINE_CALL] = TRACE_SHARE_CALLS,
+    [TRACE_ROUTINE_SERVED] = TRACE_SHARE_OTHERS,    [TRACE_ROUTINE_OTHERS] = TRACE_SHARE_OTHERS,
+    [TRACE_ROUTINE_PROGRAM] = TRACE_SHARE_PROGRAM,
+};
+
 static enum trace_share share_of(uint64_t key)
 {
     const uint64_t argument = trace_routine_argument(key);
-    switch (trace_routine_kind(key)) {
-    case TRACE_ROUTINE_PROGRAM:
-        return TRACE_SHARE_PROGRAM;
-    case TRACE_ROUTINE_SYSCALL:
-        return TRACE_SHARE_SYSCALLS;
-    case TRACE_ROUTINE_CALL:
-        return TRACE_SHARE_CALLS;
-    case TRACE_ROUTINE_FAULT:
-    case TRACE_ROUTINE_EXCEPTION:
-        return TRACE_SHARE_FAULTS;
-    case TRACE_ROUTINE_INTERRUPT:
-    case TRACE_ROUTINE_IPI:
-    case TRACE_ROUTINE_TIMER:
-        return TRACE_SHARE_INTERRUPTS;
-    case TRACE_ROUTINE_IDLE:
-        return TRACE_SHARE_IDLE;
-    case TRACE_ROUTINE_OUT:
+    const enum trace_routine_kind kind = trace_routine_kind(key);
+    if (kind == TRACE_ROUTINE_OUT)
         return argument < sizeof out_shares ? (enum trace_share)out_shares[argument] : TRACE_SHARE_SUSPENDED;
-    default:
-        return TRACE_SHARE_OTHERS;
-    }
+    return kind < TRACE_ROUTINE_KINDS ? (enum trace_share)kind_shares[kind] : TRACE_SHARE_OTHERS;
 }
 
 bool trace_shares_add(struct trace_process_shares *process, const struct trace_routines *head,
