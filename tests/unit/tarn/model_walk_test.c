@@ -19,76 +19,69 @@ struct listener {
     uint64_t checksum;
 };
 
-static void add(struct model_observer *self, uint64_t value)
+static void add(struct model_observer *self, const uint64_t *values, size_t count)
 {
     struct listener *listener = (struct listener *)(void *)self; /* its first member */
 
-    listener->checksum = (listener->checksum ^ value) * 0x9e3779b97f4a7c15u;
-    listener->checksum ^= listener->checksum >> 29;
+    for (size_t i = 0; i < count; i++) {
+        listener->checksum = (listener->checksum ^ values[i]) * 0x9e3779b97f4a7c15u;
+        listener->checksum ^= listener->checksum >> 29;
+    }
+}
+
+#define ADD(...) \
+    add(self, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static uint64_t number_of(const struct model_thread *thread)
+{
+    return thread != NULL ? thread->number : UINT64_MAX;
 }
 
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                        uint64_t to)
 {
-    add(self, thread->number);
-    add(self, from);
-    add(self, to);
-    add(self, thread->state);
-    add(self, thread->depth);
-    add(self, thread->calling != NULL ? thread->calling->id : 0);
-    add(self, thread->serving != NULL ? thread->serving->id : 0);
+    ADD(thread->number, from, to, thread->state, thread->depth, number_of(thread->waker),
+        thread->calling != NULL ? thread->calling->id : 0, thread->serving != NULL ? thread->serving->id : 0);
     for (uint32_t i = 0; i < thread->depth && i < MODEL_DEPTH_MAX; i++)
-        add(self, thread->frames[i].detail + ((uint64_t)thread->frames[i].kind << 32));
+        ADD(thread->frames[i].detail, thread->frames[i].kind);
 }
 
 static void on_enter(struct model_observer *self, const struct model_thread *thread,
                      const struct model_frame *frame)
 {
-    add(self, frame->begin);
+    ADD(frame->begin);
 }
 
 static void on_leave(struct model_observer *self, const struct model_thread *thread,
                      const struct model_frame *frame, uint64_t end)
 {
-    add(self, frame->begin);
-    add(self, end);
-    add(self, frame->ran);
-    add(self, frame->inner);
-    add(self, frame->interrupts);
-    add(self, (uint64_t)frame->result + frame->is_cut);
+    ADD(frame->begin, end, frame->ran, frame->inner, frame->interrupts, (uint64_t)frame->result,
+        frame->is_cut);
 }
 
 static void on_wakeup(struct model_observer *self, const struct model_thread *by,
                       const struct model_thread *thread, uint64_t ticks, bool is_direct)
 {
-    add(self, by != NULL ? by->number : UINT64_MAX);
-    add(self, thread->number);
-    add(self, ticks + is_direct);
+    ADD(number_of(by), thread->number, ticks, is_direct);
 }
 
 static void on_switched(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
                         enum model_state state, const struct model_thread *next, uint64_t ticks)
 {
-    add(self, cpu);
-    add(self, prev->number);
-    add(self, state);
-    add(self, next->number);
-    add(self, ticks);
+    ADD(cpu, prev->number, state, next->number, ticks);
 }
 
 static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
                     bool has_ended)
 {
-    add(self, call->id);
-    add(self, ticks + has_ended);
-    add(self, call->server != NULL ? call->server->number : UINT64_MAX);
-    add(self, call->outer_id);
+    ADD(call->id, ticks, has_ended, number_of(call->server), call->outer_id,
+        call->outer != NULL ? call->outer->id : 0);
 }
 
 static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
                       uint64_t ticks)
 {
-    add(self, ticks + has_ended);
+    ADD(ticks, has_ended);
 }
 
 static const struct listener new_listener = {.observer = {.segment = on_segment,
