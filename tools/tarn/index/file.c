@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* file.c - an index in a file; see index.h. */
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -93,8 +92,7 @@ bool index_read(struct index *index, const struct trace *trace, const uint8_t *b
 
 /* ---- the file -------------------------------------------------------------------------------------- */
 
-/* False: there is no place for it. */
-static bool path_of(const struct trace *trace, char path[PATH_MAX])
+bool index_path(const struct trace *trace, char path[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool has_cache = cache != NULL && *cache == '/';
@@ -106,7 +104,8 @@ static bool path_of(const struct trace *trace, char path[PATH_MAX])
         return false;
     mkdir(path, 0700);
     length += snprintf(path + length, (size_t)(PATH_MAX - length), "/tarn");
-    mkdir(path, 0700);
+    if (mkdir(path, 0700) != 0 && access(path, W_OK) != 0)
+        return false;
     snprintf(path + length, (size_t)(PATH_MAX - length), "/%u.index",
              (unsigned)(hash_text(HASH_SEED, real) % SLOTS));
     return true;
@@ -118,18 +117,11 @@ bool index_load(struct index *index, const struct trace *trace)
     size_t size;
     bool ok;
 
-    if (!path_of(trace, path) || (bytes = file_read(AT_FDCWD, path, SIZE_MAX, &size)) == NULL)
+    if (!index_path(trace, path) || (bytes = file_read(AT_FDCWD, path, SIZE_MAX, &size)) == NULL)
         return false;
     ok = index_read(index, trace, (const uint8_t *)bytes, size);
     free(bytes);
     return ok;
-}
-
-bool index_can_save(const struct trace *trace)
-{
-    char path[PATH_MAX];
-
-    return path_of(trace, path);
 }
 
 void index_save(const struct index *index, const struct trace *trace)
@@ -138,7 +130,7 @@ void index_save(const struct index *index, const struct trace *trace)
     char path[PATH_MAX], other[PATH_MAX + 16];
 
     index_write(index, trace, &bytes);
-    if (path_of(trace, path)) {
+    if (index_path(trace, path)) {
         snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
         if (!output_write_file(AT_FDCWD, other, bytes.bytes, bytes.used) || rename(other, path) != 0)
             unlink(other);

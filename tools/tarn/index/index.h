@@ -19,6 +19,7 @@
 #ifndef TARN_INDEX_H
 #define TARN_INDEX_H
 
+#include <limits.h>
 #include <tools/tarn/index/node.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/order.h>
@@ -176,7 +177,7 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
 /* INDEX is empty before. False: there is none of this trace as it is. */
 bool index_load(struct index *index, const struct trace *trace);
 void index_save(const struct index *index, const struct trace *trace); /* as far as that can be done */
-bool index_can_save(const struct trace *trace);                        /* there is a place for it */
+bool index_path(const struct trace *trace, char path[PATH_MAX]);       /* false: there is no place */
 
 /* Convert to the file's bytes and back; for the functions above, and for tests. */
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out);

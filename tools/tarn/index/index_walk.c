@@ -74,10 +74,11 @@ static void free_index(struct index *index)
 static struct index *find_index(const struct trace *trace)
 {
     struct index *index = alloc_zero(1, sizeof(*index));
+    char path[PATH_MAX];
 
     if (index_load(index, trace))
         return index;
-    if (trace->ends_early || !index_can_save(trace)) {
+    if (trace->ends_early || !index_path(trace, path)) {
         free(index);
         return NULL;
     }
