@@ -26,7 +26,7 @@ struct options {
     double wait;        /* seconds to connect */
     const char *source; /* its name */
     const char *name;   /* of the table; NULL: list all */
-    const char *trace, *symbols, *tau;
+    const char *symbols, *tau;
     uint64_t pid; /* of routines; UINT64_MAX: all */
     bool by_part, previous;
 };
@@ -34,14 +34,7 @@ struct options {
 static const struct command_option known[] = {
     {FLAG("by-cpu", struct options, by_part,
           "a row for each CPU, or, of routines, for each thread, instead of sums over all of them")},
-    {TEXT("trace", "DIRECTORY", struct options, trace,
-          "take the names of lock classes, locks, processes and functions from a trace of the same boot")},
-    {TEXT("symbols", "DIR[:DIR]", struct options, symbols,
-          "search for the executables of --trace here, by build-id; see tarn-analyses(1)"),
-     .need = "trace"},
-    {FLAG("previous", struct options, previous,
-          "show the tables that the previous boot left in memory\nNames of lock classes come from --trace, "
-          "pulled with --previous, too")},
+    {FLAG("previous", struct options, previous, "show the tables that the previous boot left in memory")},
     {.name = NULL}};
 
 static const struct command_option routines_known[] = {
@@ -169,15 +162,6 @@ static void print_rows(const struct options *options, const struct shown *shown,
 
 /* ---- running --------------------------------------------------------------------------------------- */
 
-static bool open_names(struct key_names *names, const struct options *options, struct source *source,
-                       const struct moment *now, bool of_routines, struct fail *fail)
-{
-    if (!of_routines)
-        return key_names_open(names, source, options->trace, options->symbols, fail);
-    key_names_open_routines(names, &now->routines, options->symbols);
-    return true;
-}
-
 /* Prints the rows of a table at NOW, or, if there is a BEFORE, between both. */
 static bool print_table(const struct options *options, const struct trace_table_info *counters,
                         const struct moment *now, const struct moment *before, struct view *view,
@@ -216,8 +200,10 @@ static bool show_rows(const struct options *options, struct source *source,
         return fail_set(fail, options->pid == UINT64_MAX ? ROUTINES_ARE_OFF : "that process has no tables");
     if (before != NULL)
         view.ticks = ticks_between(before, now, view.clock_hz);
-    if (!open_names(&names, options, source, now, counters->is_private, fail))
-        return false;
+    if (counters->is_private)
+        key_names_open_routines(&names, &now->routines, options->symbols);
+    else
+        key_names_open(&names, source);
     const bool ok = options->tau != NULL ? write_tau(&now->routines, &names, options->tau, fail)
                                          : print_table(options, counters, now, before, &view, &names, fail);
     *status = view.is_damaged ? EXIT_DAMAGE : EXIT_OK;
@@ -318,9 +304,8 @@ static int run_tables(int argc, char **argv)
     if (status >= 0)
         return status;
     options.name = optind + 1 < argc ? argv[optind + 1] : NULL;
-    if (options.name == NULL && (options.interval != 0 || options.by_part || options.trace != NULL))
-        return complain_of_words(&tables_command,
-                                 "--interval, --by-cpu and --trace require the NAME of a table");
+    if (options.name == NULL && (options.interval != 0 || options.by_part))
+        return complain_of_words(&tables_command, "--interval and --by-cpu require the NAME of a table");
     if (options.previous && options.interval != 0)
         return complain_of_words(&tables_command,
                                  "the previous boot has ended, so nothing changes: remove --interval");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* key_names.c - names for the keys of tables of counters; see key_names.h. */
 #include "trace/events.h" /* generated */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/index/index_walk.h>
@@ -37,28 +36,7 @@ static bool ask_lock_classes(struct source *source, struct lock_classes *classes
            parse_lock_classes(classes, reply.data, reply.size, fail);
 }
 
-static bool learn_trace(struct key_names *names, const struct wire_hello *hello, const char *directory,
-                        const char *path, struct fail *fail)
-{
-    struct merge merge;
-
-    if (!trace_open(&names->trace, directory, fail))
-        return false;
-    if (memcmp(names->trace.schema.uuid, hello->uuid, sizeof(hello->uuid)) != 0) {
-        trace_close(&names->trace);
-        return fail_set(fail, "%s is the trace of another system: its UUID differs", directory);
-    }
-    model_open(&names->model, &names->trace, 0, UINT64_MAX);
-    walk_open_late(&names->model, &merge, 0, NULL);
-    model_walk_range(&names->model, &merge, NULL, NULL);
-    merge_close(&merge);
-    names->symbols = symbols_open(directory, path);
-    names->has_trace = true;
-    return true;
-}
-
-bool key_names_open(struct key_names *names, struct source *source, const char *directory, const char *path,
-                    struct fail *fail)
+void key_names_open(struct key_names *names, struct source *source)
 {
     struct fail ignored;
 
@@ -66,7 +44,6 @@ bool key_names_open(struct key_names *names, struct source *source, const char *
     if (source->class->link != NULL && !source->is_previous &&
         !ask_lock_classes(source, &names->classes, &ignored))
         names->classes.count = 0; /* their numbers have to do */
-    return directory == NULL || learn_trace(names, &source->hello, directory, path, fail);
 }
 
 void key_names_open_routines(struct key_names *names, const struct routines *routines, const char *path)
@@ -82,10 +59,6 @@ void key_names_close(struct key_names *names)
 {
     if (names->symbols != NULL)
         symbols_close(names->symbols);
-    if (names->has_trace) {
-        model_close(&names->model);
-        trace_close(&names->trace);
-    }
     *names = (struct key_names){0};
 }
 
@@ -96,43 +69,7 @@ static const char *class_name(const struct key_names *names, uint64_t number)
     for (uint32_t i = 0; i < names->classes.count; i++)
         if (names->classes.class[i].number == number)
             return names->classes.class[i].name;
-    if (names->has_trace && number < MODEL_LOCK_CLASSES && names->model.lock_classes[number].name[0] != '\0')
-        return names->model.lock_classes[number].name;
     return NULL;
-}
-
-static const char *process_name(const struct key_names *names, uint64_t pid)
-{
-    if (pid == 0)
-        return "kernel";
-    return names->has_trace && pid <= UINT32_MAX ? names_find(&names->model.names, (uint32_t)pid) : NULL;
-}
-
-/* Names the function or variable at an address, with the offset into it. AT: where to search. */
-static const char *symbol_at(struct key_names *names, uint32_t pid, uint64_t at, uint64_t address,
-                             char text[KEY_NAME_BYTES])
-{
-    const struct executable *executable =
-        names->has_trace ? executables_find(&names->model.executables, pid, at) : NULL;
-    const struct symbol *symbol =
-        executable != NULL ? symbol_outermost(symbols_find(names->symbols, executable, at)) : NULL;
-
-    if (symbol == NULL || symbol->function == NULL)
-        return NULL;
-    const uint64_t offset = symbol->offset + (address - at);
-    if (offset != 0)
-        snprintf(text, KEY_NAME_BYTES, "%.200s+0x%" PRIx64, symbol->function, offset);
-    else
-        snprintf(text, KEY_NAME_BYTES, "%.200s", symbol->function);
-    return text;
-}
-
-static const char *lock_name_of(struct key_names *names, uint64_t lock, uint32_t pid,
-                                char text[KEY_NAME_BYTES])
-{
-    const char *name = names->has_trace ? names_of(&names->model.names, pid, lock) : NULL;
-
-    return name != NULL ? name : symbol_at(names, pid, lock, lock, text);
 }
 
 static const struct trace_event_info *find_nothing(uint32_t id)
@@ -187,7 +124,7 @@ const char *context_name(const struct key_names *names, uint64_t key, char text[
     return context == 0 || is_of_program(key) ? NULL : name_context(names, context, text);
 }
 
-const char *key_name(struct key_names *names, const char *key, uint64_t value, uint32_t pid,
+const char *key_name(const struct key_names *names, const char *key, uint64_t value,
                      char text[KEY_NAME_BYTES])
 {
     if (value == TRACE_KEY_ENDED)
@@ -195,11 +132,7 @@ const char *key_name(struct key_names *names, const char *key, uint64_t value, u
     if (strcmp(key, "lock_class") == 0)
         return class_name(names, value);
     if (strcmp(key, "pid") == 0)
-        return process_name(names, value);
-    if (strcmp(key, "lock") == 0)
-        return lock_name_of(names, value, pid, text);
-    if (strcmp(key, "site") == 0) /* a return address: the call is before it */
-        return symbol_at(names, pid, value - 1, value, text);
+        return value == 0 ? "kernel" : NULL;
     if (strcmp(key, "routine") == 0)
         return routine_name(names, value, text);
     if (strcmp(key, "what") == 0)

@@ -222,14 +222,6 @@ static union table_cell derived_cell(const struct shown *shown, const struct tra
                                                    : value)};
 }
 
-static uint32_t pid_of(const struct trace_table_info *counters, const uint64_t *words)
-{
-    for (unsigned k = 0; k < counters->key_count; k++)
-        if (strcmp(counters->columns[k].name, "pid") == 0)
-            return (uint32_t)words[counters->columns[k].word];
-    return 0;
-}
-
 static const struct trace_routines *table_of(const struct key_names *names, const struct counted_row *row)
 {
     return &names->routines->copies[row->part].head;
@@ -245,7 +237,7 @@ static union table_cell cell_of(struct shown *shown, const struct shown_column *
 
     switch ((enum what)shows->what) {
     case SHOWS_NAME:
-        name = key_name(names, column->name, *words, pid_of(shown->counters, row->words), text);
+        name = key_name(names, column->name, *words, text);
         return (union table_cell){.text = name != NULL ? table_text(&shown->table, name) : NULL};
     case SHOWS_NUMBER:
         if (*words == TRACE_KEY_ENDED)
@@ -284,11 +276,10 @@ static const char *row_name(struct shown *shown, const struct counted_row *row, 
 {
     const struct trace_column_info *key = &shown->counters->columns[0];
     const uint64_t value = row->words[key->word];
-    const char *name = key_name(names, key->name, value, pid_of(shown->counters, row->words), text);
+    const char *name = key_name(names, key->name, value, text);
 
     if (value == TRACE_KEY_ENDED)
         return "(ended)";
-    shown->has_names |= name != NULL;
     if (name != NULL)
         return name;
     snprintf(text, KEY_NAME_BYTES, key->is_hex ? "0x%" PRIx64 : "%" PRIu64, value);
@@ -301,7 +292,7 @@ static bool needs_number(const struct shown *shown, unsigned place)
     const struct trace_column_info *key = &shown->counters->columns[shown->shows[place].column];
 
     if (place == 0)
-        return key->is_hex && shown->has_names && !shown->counters->is_private;
+        return false;
     if (strcmp(key->name, "pid") == 0 || shown->shows[place + 1].what != SHOWS_NAME)
         return true;
     for (size_t r = 0; r < shown->table.count; r++)

@@ -30,7 +30,6 @@ struct shown {
     struct table_column columns[TABLE_COLUMNS_MAX];
     struct shown_column shows[TABLE_COLUMNS_MAX];
     bool has_histogram;
-    bool has_names; /* some row's first key has a name */
 };
 
 /* Begins a table of the rows of COUNTERS, with its columns. ELAPSED: ticks in which they were counted; 0: not
