@@ -134,7 +134,7 @@ bool log_rows(struct trace_writer *writer, struct source *source, struct fail *f
         logging.cpu++;
     if (logging.cpu == writer->hello.cpu_count)
         return fail_set(fail, "a trace without packets has no place for rows of tables");
-    bool ok = log_tables(&logging, source, false) &&
+    bool ok = log_tables(&logging, source, false) && flush(&logging) &&
               (source->is_previous || log_tables(&logging, source, true)) && flush(&logging);
     free(logging.events.bytes);
     return ok;
