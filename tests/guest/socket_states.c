@@ -195,46 +195,6 @@ static void close_all(int fd)
 
 /* ---- operations ------------------------------------------------------------------------------------ */
 
-static int try_bind(int fd, int unused)
-{
-    return bind_to(fd, "127.0.0.1", 0);
-}
-
-static int try_listen(int fd, int unused)
-{
-    return result(listen(fd, 1));
-}
-
-static int try_accept(int fd, int unused)
-{
-    int connection = accept(fd, NULL, NULL);
-    if (connection < 0)
-        return -errno;
-    close(connection);
-    return 0;
-}
-
-static int try_connect(int fd, int unused)
-{
-    return connect_to(fd, 9);
-}
-
-static int try_send(int fd, int unused)
-{
-    return result(send(fd, "x", 1, 0));
-}
-
-static int try_receive(int fd, int unused)
-{
-    char byte;
-    return result(recv(fd, &byte, 1, 0));
-}
-
-static int try_shut(int fd, int how)
-{
-    return result(shutdown(fd, how));
-}
-
 static int level_of(int option)
 {
     return option == TCP_NODELAY ? IPPROTO_TCP : SOL_SOCKET;
@@ -245,34 +205,61 @@ static int set_option(int fd, int option, int value)
     return result(setsockopt(fd, level_of(option), option, &value, sizeof(value)));
 }
 
-static int try_set(int fd, int option)
+/* Of a descriptor that a call made. */
+static int closed(int fd)
 {
-    return set_option(fd, option, 1);
+    return fd < 0 ? -errno : close(fd);
 }
 
-static int try_get(int fd, int option)
-{
-    int value;
-    socklen_t size = sizeof(value);
-    return result(getsockopt(fd, level_of(option), option, &value, &size));
-}
+enum call {
+    BIND,
+    LISTEN,
+    ACCEPT,
+    CONNECT,
+    SEND,
+    RECEIVE,
+    SHUTDOWN,
+    SET,
+    GET,
+    OWN_NAME,
+    PEER_NAME,
+    POLL,
+    DUP
+};
 
-static int try_name(int fd, int of_peer)
+static int make_call(int fd, enum call call, int argument)
 {
     struct sockaddr_in address;
     socklen_t size = sizeof(address);
-    return result((of_peer ? getpeername : getsockname)(fd, (struct sockaddr *)&address, &size));
-}
-
-static int try_poll(int fd, int unused)
-{
-    return polled(fd, POLLIN | POLLOUT, 0);
-}
-
-static int try_dup(int fd, int unused)
-{
-    int copy = dup(fd);
-    return copy < 0 ? -errno : close(copy);
+    char bytes[sizeof(int)];
+    switch (call) {
+    case BIND:
+        return bind_to(fd, "127.0.0.1", 0);
+    case LISTEN:
+        return result(listen(fd, 1));
+    case ACCEPT:
+        return closed(accept(fd, NULL, NULL));
+    case CONNECT:
+        return connect_to(fd, 9);
+    case SEND:
+        return result(send(fd, "x", 1, 0));
+    case RECEIVE:
+        return result(recv(fd, bytes, 1, 0));
+    case SHUTDOWN:
+        return result(shutdown(fd, argument));
+    case SET:
+        return set_option(fd, argument, 1);
+    case GET:
+        return result(getsockopt(fd, level_of(argument), argument, bytes, &(socklen_t){sizeof(bytes)}));
+    case OWN_NAME:
+        return result(getsockname(fd, (struct sockaddr *)&address, &size));
+    case PEER_NAME:
+        return result(getpeername(fd, (struct sockaddr *)&address, &size));
+    case POLL:
+        return polled(fd, POLLIN | POLLOUT, 0);
+    default:
+        return closed(dup(fd));
+    }
 }
 
 #define I   POLLIN
@@ -295,36 +282,36 @@ static int try_dup(int fd, int unused)
 /* clang-format off */
 static const struct {
     const char *name;
-    int (*run)(int fd, int argument);
+    enum call call;
     int argument;
     int wanted[STATES];
 } operations[] = {
     /*                                      NEW  BND  LIS  CING CTED PEER SHUT FIRST LAST RST REF | NEW BND  CTED */
-    {"bind", try_bind, 0,                  {0,   INV, INV, INV, INV, INV, INV, INV, INV, INV, INV,   0,   INV, INV}},
-    {"listen", try_listen, 0,              {0,   0,   0,   INV, INV, INV, INV, INV, INV, INV, INV,   NO,  NO,  NO}},
-    {"accept", try_accept, 0,              {INV, INV, AG,  INV, INV, INV, INV, INV, INV, INV, INV,   NO,  NO,  NO}},
-    {"connect", try_connect, 0,            {IN,  IN,  NO,  AL,  IS,  IS,  IS,  IS,  IS,  RST, REF,   0,   0,   0}},
-    {"send", try_send, 0,                  {NC,  NC,  NC,  AG,  1,   1,   PI,  PI,  PI,  RST, REF,   DA,  DA,  1}},
-    {"receive", try_receive, 0,            {NC,  NC,  NC,  AG,  AG,  0,   AG,  0,   0,   RST, REF,   AG,  AG,  AG}},
-    {"shut read", try_shut, SHUT_RD,       {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
-    {"shut write", try_shut, SHUT_WR,      {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
-    {"wrong shut", try_shut, 7,            {INV, INV, INV, INV, INV, INV, INV, INV, INV, INV, INV,   INV, INV, INV}},
-    {"set reuse", try_set, SO_REUSEADDR,   {0,   0,   0,   0,   0,   0,   0,   INV, INV, INV, INV,   0,   0,   0}},
-    {"set nodelay", try_set, TCP_NODELAY,  {0,   0,   OPT, 0,   0,   0,   0,   INV, INV, INV, INV,   OPT, OPT, OPT}},
-    {"get nodelay", try_get, TCP_NODELAY,  {0,   0,   OPT, 0,   0,   0,   0,   INV, INV, INV, INV,   OPT, OPT, OPT}},
-    {"set error", try_set, SO_ERROR,       {OPT, OPT, OPT, OPT, OPT, OPT, OPT, INV, INV, INV, INV,   OPT, OPT, OPT}},
-    {"get error", try_get, SO_ERROR,       {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
-    {"own name", try_name, false,          {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
-    {"peer name", try_name, true,          {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
-    {"poll", try_poll, 0,                  {0,   0,   0,   0,   O,   I|O, O,   H,   H,   E,   E,     O,   O,   O}},
-    {"dup", try_dup, 0,                    {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
+    {"bind", BIND, 0,                      {0,   INV, INV, INV, INV, INV, INV, INV, INV, INV, INV,   0,   INV, INV}},
+    {"listen", LISTEN, 0,                  {0,   0,   0,   INV, INV, INV, INV, INV, INV, INV, INV,   NO,  NO,  NO}},
+    {"accept", ACCEPT, 0,                  {INV, INV, AG,  INV, INV, INV, INV, INV, INV, INV, INV,   NO,  NO,  NO}},
+    {"connect", CONNECT, 0,                {IN,  IN,  NO,  AL,  IS,  IS,  IS,  IS,  IS,  RST, REF,   0,   0,   0}},
+    {"send", SEND, 0,                      {NC,  NC,  NC,  AG,  1,   1,   PI,  PI,  PI,  RST, REF,   DA,  DA,  1}},
+    {"receive", RECEIVE, 0,                {NC,  NC,  NC,  AG,  AG,  0,   AG,  0,   0,   RST, REF,   AG,  AG,  AG}},
+    {"shut read", SHUTDOWN, SHUT_RD,       {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
+    {"shut write", SHUTDOWN, SHUT_WR,      {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
+    {"wrong shut", SHUTDOWN, 7,            {INV, INV, INV, INV, INV, INV, INV, INV, INV, INV, INV,   INV, INV, INV}},
+    {"set reuse", SET, SO_REUSEADDR,       {0,   0,   0,   0,   0,   0,   0,   INV, INV, INV, INV,   0,   0,   0}},
+    {"set nodelay", SET, TCP_NODELAY,      {0,   0,   OPT, 0,   0,   0,   0,   INV, INV, INV, INV,   OPT, OPT, OPT}},
+    {"get nodelay", GET, TCP_NODELAY,      {0,   0,   OPT, 0,   0,   0,   0,   INV, INV, INV, INV,   OPT, OPT, OPT}},
+    {"set error", SET, SO_ERROR,           {OPT, OPT, OPT, OPT, OPT, OPT, OPT, INV, INV, INV, INV,   OPT, OPT, OPT}},
+    {"get error", GET, SO_ERROR,           {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
+    {"own name", OWN_NAME, 0,              {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
+    {"peer name", PEER_NAME, 0,            {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
+    {"poll", POLL, 0,                      {0,   0,   0,   0,   O,   I|O, O,   H,   H,   E,   E,     O,   O,   O}},
+    {"dup", DUP, 0,                        {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
 };
 /* clang-format on */
 #define OPERATIONS (int)(sizeof(operations) / sizeof(operations[0]))
 
 static int run(int fd, int i)
 {
-    return operations[i].run(fd, operations[i].argument);
+    return make_call(fd, operations[i].call, operations[i].argument);
 }
 
 static uint64_t ask_for_sockets(void)
