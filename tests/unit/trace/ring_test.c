@@ -247,11 +247,6 @@ static void be_a_lap_late(enum trace_test_point point, unsigned shift)
     log_to_packet(3);
     if (shift)
         trace_ring_heartbeat();
-    if (point == TRACE_AFTER_RESERVE) {
-        set_hook(point, 1, let_lap_pass);
-        trace_user_stopwatch_start(77);
-        return;
-    }
     set_hook(point, 1, let_lap_pass);
     while (!lap.was_read)
         trace_user_stopwatch_start(77);
