@@ -12,7 +12,6 @@ from view_driver import (OUT, TRACE, boxes_of, change, listed, longest_wait, ope
 from view_server import View
 
 EXACT = 400000  # events in a range that is shown event by event
-NOT_KNOWN = "4294967295"
 SHARED_SET = "tarnView.data.exact(tarnView.state.from, tarnView.state.to)"
 
 

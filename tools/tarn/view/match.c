@@ -101,8 +101,6 @@ void match_open(struct match *match, const struct view *view, const struct reque
         match->number = match->has_number ? match->number : 0;
         learn_types(match, schema);
     }
-    match->all = request_text(request, "events") == NULL && request_text(request, "cpus") == NULL &&
-                 match->tids == NULL && match->text == NULL;
 }
 
 void match_close(struct match *match)
@@ -171,8 +169,6 @@ bool match_event(struct match *match, const struct cursor *cursor)
 {
     const struct event *event = &cursor->event;
 
-    if (match->all)
-        return true;
     if (!match->types[event->type->index] || !match->cpus[cursor->rank])
         return false;
     if (match->tids != NULL && !find_runner(match, cursor)->is_wanted)

@@ -19,7 +19,6 @@ struct match_runner {
 
 struct match {
     bool *types, *cpus;
-    bool all; /* no restrictions */
     const char *tids, *text;
     bool *named;    /* by type: its name contains the text */
     bool *by_index; /* by type: its name or a label contains the text, or only decoding can tell */

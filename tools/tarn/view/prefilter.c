@@ -125,7 +125,7 @@ bool prefilter_may_hold(struct prefilter *prefilter, size_t stride)
     const struct match *match = prefilter->match;
     bool has_type = false, is_found = match->text == NULL; /* is_found: without a search in the bytes */
 
-    if (match->all || !sum_stride(prefilter, stride))
+    if (!sum_stride(prefilter, stride))
         return true;
     for (unsigned type = 0; type < prefilter->sum.event_count; type++)
         if (prefilter->sum.events[type] != 0 && match->types[type]) {

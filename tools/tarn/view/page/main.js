@@ -22,7 +22,22 @@ import {Timeline} from "./timeline.js";
 import {Tooltip} from "./tooltip.js";
 import {Trace} from "./trace.js";
 
+function tell(text) {
+  byId("message").textContent = text;
+  byId("message").hidden = text === "";
+}
+
+// Shows an error; null clears it.
+function fail(error) {
+  if (error)
+    console.warn(error); // the page shows it, too
+  tell(error === null ? "" : error instanceof TypeError
+    ? "The connection to tarn view is lost. Loaded data stays; the page continues when the server is back." : error.message);
+  document.body.classList.toggle("failed", error !== null);
+}
+
 class Page {
+  tell = tell;
   #looking = new Latest((wish, signal) => this.#look(wish, signal), (current, {direction, choice}) =>
     JSON.stringify([direction, choice]) !== JSON.stringify([current.direction, current.choice]));
   #progress = ""; // of a search for the next event
@@ -288,34 +303,17 @@ class Page {
     this.timeline.redraw();
     this.listPanel.show();
   }
-
-  tell(text) {
-    byId("message").textContent = text;
-    byId("message").hidden = text === "";
-  }
-
-  // Shows an error; null clears it.
-  fail(error) {
-    if (error)
-      console.warn(error); // the page shows it, too
-    this.tell(error === null ? "" : error instanceof TypeError
-      ? "The connection to tarn view is lost. Loaded data stays; the page continues when the server is back." : error.message);
-    document.body.classList.toggle("failed", error !== null);
-  }
 }
 
 async function begin() {
   try {
     const page = new Page(await Trace.load());
-    onFailure((error) => page.fail(error));
+    onFailure(fail);
     page.start();
     window.tarnView = page; // for tests and debugging
   } catch (error) {
-    console.warn(error);
     byId("busy").textContent = "";
-    byId("message").textContent = `Cannot show the trace: ${error.message}`;
-    byId("message").hidden = false;
-    document.body.classList.add("failed");
+    fail(new Error(`Cannot show the trace: ${error.message}`));
   }
 }
 
