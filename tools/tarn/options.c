@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - parses the command line of a subcommand; see options.h. */
+#include <ctype.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 #include <tools/tarn/options.h>
 
 #define FIRST_OPTION 256 /* what getopt_long returns for the first one */
+#define SECONDS_MAX  1e9
+#define BYTES_MAX    0x1p60
 
 /* All options of a command, in the order of its groups. */
 struct parser {
@@ -103,6 +106,40 @@ static bool set_word(const struct command_option *option, unsigned *number, cons
         used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", between, option->words[i]);
     }
     return fail_set(fail, "expected %s", list);
+}
+
+static const struct {
+    const char *name;
+    double factor;
+    bool is_size;
+} units[] = {{"ns", 1e-9, false}, {"us", 1e-6, false}, {"ms", 1e-3, false}, {"s", 1, false},
+             {"m", 60, false},    {"h", 3600, false},  {"K", 0x1p10, true}, {"M", 0x1p20, true},
+             {"G", 0x1p30, true}, {"T", 0x1p40, true}};
+
+bool parse_amount(const char *text, bool is_size, double *amount)
+{
+    char *end;
+    double number = strtod(text, &end);
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && isdigit((unsigned char)text[0]); i++)
+        if (units[i].is_size == is_size && strcmp(end, units[i].name) == 0) {
+            *amount = number * units[i].factor;
+            return *amount > 0 && *amount <= (is_size ? BYTES_MAX : SECONDS_MAX);
+        }
+    return false;
+}
+
+bool parse_duration(const char *text, double *seconds, struct fail *fail)
+{
+    return parse_amount(text, false, seconds) ||
+           fail_set(fail, "'%.60s' is not a duration; use a number with ns, us, ms, s, m or h: 250ms", text);
+}
+
+bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail)
+{
+    void *seconds = (char *)context + option->place;
+
+    return parse_duration(value, seconds, fail);
 }
 
 bool option_set(const struct command_option *option, void *context, const char *value, struct fail *fail)

@@ -99,6 +99,12 @@ const struct command_option *option_find(const struct command_option *options, c
 /* Sets the option of CONTEXT to VALUE. */
 bool option_set(const struct command_option *option, void *context, const char *value, struct fail *fail);
 bool option_count(const char *value, uint64_t *number, struct fail *fail);
+/* TEXT: a positive number with its unit, of a duration (ns, us, ms, s, m, h) or a size (K, M, G, T). Letters
+ * decide: m is minutes, M is 2^20 bytes. */
+bool parse_amount(const char *text, bool is_size, double *amount);
+bool parse_duration(const char *text, double *seconds, struct fail *fail);
+/* The same for an option, whose place has a double. */
+bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail);
 /* Returns whether NAME is in LIST, whose names are separated by commas, with or without spaces. */
 bool list_names(const char *list, const char *name);
 

@@ -14,7 +14,6 @@
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/write_tau.h>
-#include <tools/tarn/keep/amount.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/tables/show.h>
 

@@ -12,8 +12,13 @@
 #ifndef TARN_KEEP_H
 #define TARN_KEEP_H
 
-#include <tools/tarn/keep/amount.h>
 #include <tools/tarn/source/head_cut.h>
+
+/* How much of a trace is kept; 0: no bound. At least one is given. */
+struct keep_amount {
+    double seconds; /* at least this */
+    uint64_t bytes; /* at most this; stronger */
+};
 
 #define KEEP_PACE      8u /* bytes copied for each byte that arrives */
 #define KEEP_TIMES     2u

@@ -20,10 +20,26 @@
 
 /* ---- options ---- */
 
+/* A duration, a size, or both, separated by a comma. */
 static bool choose_keep(void *context, const struct command_option *option, const char *value,
                         struct fail *fail)
 {
-    return parse_keep(value, &((struct recorder *)context)->amount, fail);
+    struct keep_amount *amount = &((struct recorder *)context)->amount;
+    char copy[64], *rest = copy, *part;
+    bool ok = strlen(value) < sizeof(copy);
+    double bytes = 0;
+
+    *amount = (struct keep_amount){0, 0};
+    snprintf(copy, sizeof(copy), "%s", value);
+    while (ok && (part = strsep(&rest, ",")) != NULL)
+        ok = (amount->seconds == 0 && parse_amount(part, false, &amount->seconds)) ||
+             (bytes == 0 && parse_amount(part, true, &bytes));
+    amount->bytes = (uint64_t)bytes;
+    return ok ||
+           fail_set(fail,
+                    "'%.60s' is not an amount to keep; use a time (90s, 10m, 2h), a size (500M, 2G), or "
+                    "both: 10m,2G",
+                    value);
 }
 
 static bool add_trigger(void *context, const struct command_option *option, const char *value,

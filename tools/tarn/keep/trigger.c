@@ -2,7 +2,6 @@
 /* trigger.c - decides when a pull saves a part of the trace; see trigger.h. */
 #include <stdio.h>
 #include <string.h>
-#include <tools/tarn/keep/amount.h>
 #include <tools/tarn/keep/trigger.h>
 
 #define INTERVALS_MAX 65536u /* in progress, of one trigger; further ones are not measured */

@@ -7,6 +7,7 @@
  * copy count as lost, and none of their bytes are used (guest_ring.c). The previous boot's trace in a
  * running guest does not change until the guest drops it.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <tools/tarn/read/read.h>
@@ -19,6 +20,96 @@
 static struct guest_source *guest_of(struct source *source)
 {
     return (struct guest_source *)source;
+}
+
+/* ---- the trace in guest memory -------------------------------------------------------------------- */
+
+static void fill_hello(struct guest_source *guest)
+{
+    struct wire_hello *hello = &guest->source.hello;
+
+    wire_hello_of_store(hello, &guest->guest.store,
+                        (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != guest->guest.swap);
+    hello->mask = guest_info64(&guest->guest, offsetof(struct trace_info, mask));
+}
+
+static bool read_metadata(struct guest_source *guest, struct fail *fail)
+{
+    guest->metadata_sent = false;
+    free(guest->metadata);
+    guest->metadata = guest_metadata(&guest->guest, &guest->metadata_size);
+    return guest->metadata != NULL
+               ? check_metadata(&guest->source.hello, guest->metadata, guest->metadata_size, fail)
+               : fail_set(fail, "the guest's memory has no metadata");
+}
+
+bool guest_open_rings(struct guest_source *guest, struct fail *fail)
+{
+    for (uint32_t cpu = 0; cpu < guest->source.hello.cpu_count; cpu++) {
+        struct guest_ring *ring = &guest->drain[cpu].ring;
+        uint64_t index = ring->index;
+        if (!guest_ring_open(ring, &guest->guest, cpu, fail))
+            return false;
+        if (!ring->index_is_good && (index & ~TRACE_INDEX_CLOSED) > ring->index)
+            ring->index = index;
+    }
+    return !guest->guest.broken || fail_set(fail, "%s", guest->guest.fail.text);
+}
+
+static void guest_source_close(struct source *source)
+{
+    struct guest_source *guest = (struct guest_source *)source;
+
+    guest_close(&guest->guest);
+    if (guest->memory)
+        memory_close(guest->memory);
+    free(guest->metadata);
+    free(guest->copy);
+    free(guest->tables);
+    free(guest);
+}
+
+static bool prepare(struct guest_source *guest, struct fail *fail)
+{
+    fill_hello(guest);
+    if (!check_hello(&guest->source.hello, fail))
+        return false;
+    free(guest->copy);
+    guest->copy = alloc_zero(1, TRACE_BUFFER_BYTES_MAX);
+    return guest_open_rings(guest, fail) && read_metadata(guest, fail);
+}
+
+static struct source *try_open(const struct source_class *class, const char *address, struct fail *fail)
+{
+    struct guest_source *guest = alloc_zero(1, sizeof(*guest));
+
+    guest->source.class = class;
+    guest->memory = memory_open(class->memory, address, fail);
+    if (guest->memory && guest_open(&guest->guest, guest->memory, 0, fail) && prepare(guest, fail))
+        return &guest->source;
+    guest_source_close(&guest->source);
+    return NULL;
+}
+
+/* Opens the trace of the running system, or the last one if none runs. Retries for WAIT_SECONDS. */
+static struct source *open_guest(const struct source_class *class, const char *address, double wait_seconds,
+                                 struct fail *fail)
+{
+    double until = now_seconds() + wait_seconds;
+
+    for (;;) {
+        struct source *source = try_open(class, address, fail);
+        if (source || now_seconds() >= until)
+            return source;
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+}
+
+bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail)
+{
+    guest_close(&guest->guest);
+    memset(guest->drain, 0, sizeof(guest->drain));
+    return guest_open(&guest->guest, guest->memory, 1, fail) && prepare(guest, fail);
 }
 
 /* ---- a pull ---------------------------------------------------------------------------------------- */
@@ -246,7 +337,7 @@ static void look_around(struct guest_source *guest)
         guest->dangling = !guest_open_rings(guest, &ignored);
         break;
     case GUEST_GROWN:
-        guest->dangling = !guest_open_rings(guest, &ignored) || !guest_read_metadata(guest, &ignored);
+        guest->dangling = !guest_open_rings(guest, &ignored) || !read_metadata(guest, &ignored);
         break;
     case GUEST_ENDED:
         guest->dangling = !guest_open_rings(guest, &ignored);

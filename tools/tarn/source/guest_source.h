@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * guest_source.h - shared by the sources that read guest memory: guest_open.c opens them, guest_source.c
- * pulls from them, guest_control.c replies to requests.
+ * guest_source.h - shared by the sources that read guest memory: guest_source.c opens them and pulls from
+ * them, guest_control.c replies to requests.
  */
 #ifndef TARN_GUEST_SOURCE_H
 #define TARN_GUEST_SOURCE_H
@@ -44,11 +44,6 @@ struct guest_source {
     struct drain drain[WIRE_CPUS_MAX];
 };
 
-/* Opens the trace of the running system, or the last one
- * if none runs. Retries for WAIT_SECONDS. NULL: FAIL. */
-struct source *open_guest(const struct source_class *class, const char *address, double wait_seconds,
-                          struct fail *fail);
-void guest_source_close(struct source *source);
 /* The `control` of source_class. */
 enum source_got guest_control(struct source *source, const struct wire_request *request, int32_t *status,
                               const uint8_t **data, size_t *size, struct fail *fail);
@@ -56,9 +51,8 @@ enum source_got guest_control(struct source *source, const struct wire_request *
 void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu);
 /* Switches to the trace of the previous boot. False: FAIL, and only closing is possible. */
 bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail);
-/* Read the rings or the metadata again after they have grown. False: FAIL. */
+/* Reads the rings again after they have grown. False: FAIL. */
 bool guest_open_rings(struct guest_source *guest, struct fail *fail);
-bool guest_read_metadata(struct guest_source *guest, struct fail *fail);
 /* Checks that the rings still belong to the system that was opened. False: FAIL. */
 bool guest_is_same_system(struct guest_source *guest, struct fail *fail);
 

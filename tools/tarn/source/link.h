@@ -3,7 +3,7 @@
  * link.h - frames over a file descriptor (trace/format/WIRE.md), and the source built on them.
  *
  * A malicious peer can make these functions fail, but not wait forever, read out of bounds or use more
- * memory than one frame. link_source.c turns a link into a `struct source`; link_connect.c connects it.
+ * memory than one frame. link_source.c turns a link into a `struct source`.
  */
 #ifndef TARN_LINK_H
 #define TARN_LINK_H
