@@ -18,7 +18,7 @@ enum action {
     NMI_LONG,
     INTERRUPT, /* in a thread's block; logs an event */
     BEAT,      /* an interrupt that logs a heartbeat */
-    CLEARING,  /* another CPU clears the ring, once */
+    CHANGES,   /* another CPU clears the ring, or halves it, once */
     JUMP,      /* the clock goes on by less than 2^32 ticks */
     FAR_JUMP,  /* by more */
     READER,    /* another CPU reads, once, or goes on; in mode stream it consumes a packet */
@@ -27,7 +27,7 @@ enum action {
 };
 #define BIT(action)  (1u << (action))
 #define NMIS         (BIT(NMI_SHORT) | BIT(NMI_LONG))
-#define THREADS_ONLY (BIT(INTERRUPT) | BIT(BEAT) | BIT(CLEARING))
+#define THREADS_ONLY (BIT(INTERRUPT) | BIT(BEAT) | BIT(CHANGES))
 #define POINTS_MAX   4000
 
 static struct {
@@ -70,7 +70,7 @@ static void commit(uint32_t half)
 static void trace_on_every_cpu(void (*function)(void *))
 {
     in_kernel = false;
-    for (unsigned thread = 2; thread < 5 && function == open_own; thread++)
+    for (unsigned thread = 2; thread < 5 && function != trace_stop_own_ring; thread++)
         meanwhile += follow("lLlLlLl", thread);
     ORDER(function != open_own || trace_index_words(trace_control_of(RING)->index) <= fresh_start[0]);
     in_kernel = true;
@@ -111,17 +111,32 @@ static void pause_reader(void)
     reader_state = READS;
 }
 
+static void change_ring(void)
+{
+#ifdef RESIZE
+    uint64_t most = ~0ull;
+    change.buffer_bytes = WORDS * 8;
+    change.buffer_count = BUFFERS / 2;
+    if (!begin())
+        return;
+    trace_resize_move(change.ring, RING + TRACE_BUFFERS_OFFSET, &most);
+    finish();
+#else
+    start_over();
+    first_packet = fresh_start[0] / WORDS;
+#endif
+}
+
 static void interrupt(enum action action)
 {
-    in_kernel = action == BEAT || action == CLEARING;
+    in_kernel = action == BEAT || action == CHANGES;
     if (action == BEAT) {
         trace_ring_heartbeat();
     } else if (!in_kernel) {
         entered++;
         log_event(NAME(action == INTERRUPT ? 6 : 7, 2 * entered - (action == NMI_SHORT)));
     } else if (!meanwhile) {
-        start_over();
-        first_packet = fresh_start[0] / WORDS;
+        change_ring();
     }
 }
 
@@ -153,7 +168,7 @@ UNMARKED static bool is_interrupted(void)
 {
     const unsigned point = points++;
     CHECK("BOUNDED", point < POINTS_MAX);
-    const unsigned excluded = BIT(PAUSE) | (in_nmi ? NMIS : 0) | (meanwhile ? BIT(CLEARING) : 0) |
+    const unsigned excluded = BIT(PAUSE) | (in_nmi ? NMIS : 0) | (meanwhile ? BIT(CHANGES) : 0) |
                               (reader_state == HAS_READ ? BIT(READER) : 0) |
                               (in_nmi || in_interrupt || in_kernel ? THREADS_ONLY : 0);
     allowed[point] = (ACTIONS) & (reader_state == READS ? BIT(PAUSE) : ~excluded);

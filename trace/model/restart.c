@@ -4,8 +4,8 @@
  * reader: for GenMC, and with EVERY for every.h.
  *
  * `prove` translates the port's block instruction by instruction into C, with a window before each; in a
- * window an interrupt logs, and the block begins again. The functions of a clear come from
- * kernel/trace/rings.c. Under GenMC, CPU 0, the reader and the initiator of a clear are threads, and one
+ * window an interrupt logs, and the block begins again. The functions of a clear and a resize come from
+ * kernel/trace. Under GenMC, CPU 0, the reader and the initiator of a clear are threads, and one
  * interrupt comes in one window.
  */
 #include <arch/trace.h>
@@ -99,6 +99,18 @@ static void open_own(void *unused);
 #undef TRACE_CPUS_MAX
 #define TRACE_CPUS_MAX 1u
 #include "clear.h"
+#ifdef RESIZE
+#include <trace/ring/resize.c>
+#define change ring_change /* restart.c has a function of that name */
+static struct {
+    bool is_on;
+    uint64_t buffer_bytes, buffer_count;
+    uint32_t cpu;
+    struct trace_resize ring[1];
+} change;
+#define is_online(cpu) true
+#include "resize.h"
+#endif
 #else
 static uint64_t fresh_start[1];
 static void start_over(void)
