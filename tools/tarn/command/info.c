@@ -108,47 +108,40 @@ static void print_clock(const struct trace *trace)
     printf("%s\n", trace_shares_clock(trace) ? "; counts the instructions of all CPUs together" : "");
 }
 
-/* Calls SHOW for each trigger for which this part of a trace was saved. TIME and TRIGGER are empty in a line
- * that only counts further ones. */
-static void read_saved(const struct trace *trace, void (*show)(unsigned number, const char *time,
-                                                               const char *trigger, const char *event))
+/* Prints the triggers for which this part of a trace was saved. Time and trigger are empty in a line that
+ * only counts further ones. */
+static void print_saved(const struct trace *trace, bool is_json)
 {
-    char path[4096], *text, *rest, *line;
+    static const char *const keys[] = {"{\"at\":", ",\"trigger\":", ",\"event\":"};
+    char path[4096], trigger[200], event[200], *text, *rest, *line;
     unsigned number = 0;
     size_t size;
 
     snprintf(path, sizeof(path), "%s/" TRACE_SAVED_NAME, trace->directory);
     rest = text = file_read(AT_FDCWD, path, SAVED_BYTES, &size); /* NULL: nothing to show */
     while ((line = strsep(&rest, "\n")) != NULL) {
-        const char *time = strsep(&line, "\t"), *trigger = strsep(&line, "\t"), *event = strsep(&line, "\t");
+        const char *parts[3];
 
-        if (event != NULL)
-            show(number++, time, trigger, event);
+        for (unsigned i = 0; i < 3; i++)
+            parts[i] = strsep(&line, "\t");
+        if (parts[2] == NULL)
+            continue;
+        plain_text(parts[1], trigger, sizeof(trigger));
+        plain_text(parts[2], event, sizeof(event));
+        fputs(is_json && number > 0 ? "," : "", stdout);
+        for (unsigned i = 0; is_json && i < 3; i++) {
+            fputs(keys[i], stdout);
+            print_json_string(stdout, parts[i]);
+        }
+        if (is_json)
+            fputs("}", stdout);
+        else if (*parts[0] == '\0')
+            printf("%-12s%s\n", "", event);
+        else
+            printf("%-12sfor %s at @%s: %s\n", number == 0 ? "saved" : "", trigger, parts[0], event);
+        number++;
     }
     free(text);
-}
-
-static void print_saved(unsigned number, const char *time, const char *trigger, const char *event)
-{
-    char shown[2][200];
-
-    plain_text(event, shown[1], sizeof(shown[1]));
-    if (*time == '\0')
-        printf("%-12s%s\n", "", shown[1]);
-    else
-        printf("%-12sfor %s at @%s: %s\n", number == 0 ? "saved" : "",
-               plain_text(trigger, shown[0], sizeof(shown[0])), time, shown[1]);
-}
-
-static void print_saved_json(unsigned number, const char *time, const char *trigger, const char *event)
-{
-    printf(number == 0 ? "{\"at\":" : ",{\"at\":");
-    print_json_string(stdout, time);
-    printf(",\"trigger\":");
-    print_json_string(stdout, trigger);
-    printf(",\"event\":");
-    print_json_string(stdout, event);
-    printf("}");
 }
 
 /* The metadata's environment contains a summary of the recipe, too. */
@@ -210,7 +203,7 @@ static void print_text(const struct info *info)
     else
         printf("checked     headers of packets only; tarn check verifies the events\n");
     print_recipe(trace);
-    read_saved(trace, print_saved);
+    print_saved(trace, false);
     for (const struct env_entry *env = schema->env; env != NULL; env = env->next)
         printf("env         %s = %s\n", env->name, env->text);
     printf("\n%-10s %4s %10s %14s %12s %12s %14s %14s\n", "file", "cpu", "packets", "bytes", "~events",
@@ -270,7 +263,7 @@ static void print_json(const struct info *info)
     }
     print_boot_json(trace);
     printf(",\"saved\":[");
-    read_saved(trace, print_saved_json);
+    print_saved(trace, true);
     printf("]");
     printf(",");
     losses_print_json(stdout, &info->losses);
