@@ -11,12 +11,11 @@
 #define PAGE_BYTES 4096u /* on all architectures */
 
 enum { DUCKDB_BIGINT = 5, DUCKDB_UBIGINT = 9, DUCKDB_VARCHAR = 17 };
-const struct relation_type relation_units[RELATION_UNITS] = {
-    [UNIT_NUMBER] = {"INTEGER", DUCKDB_BIGINT},
-    [UNIT_TEXT] = {"TEXT", DUCKDB_VARCHAR},
-    [UNIT_WHEN] = {"INTEGER", DUCKDB_BIGINT},
-    [UNIT_SPAN] = {"INTEGER", DUCKDB_BIGINT},
-    [UNIT_ADDRESS] = {"HEX INTEGER", DUCKDB_UBIGINT}};
+const struct relation_type relation_units[RELATION_UNITS] = {[UNIT_NUMBER] = {"INTEGER", DUCKDB_BIGINT},
+                                                             [UNIT_TEXT] = {"TEXT", DUCKDB_VARCHAR},
+                                                             [UNIT_WHEN] = {"INTEGER", DUCKDB_BIGINT},
+                                                             [UNIT_SPAN] = {"INTEGER", DUCKDB_BIGINT},
+                                                             [UNIT_ADDRESS] = {"HEXINT", DUCKDB_UBIGINT}};
 
 /* ---- values ---- */
 

@@ -15,7 +15,7 @@ struct relation_table {
 static const char *type_of(const struct relation_column *column)
 {
     return column->unit == UNIT_NUMBER && column->field != NULL && !column->field->is_signed
-               ? "UNSIGNED INTEGER"
+               ? "UINT"
                : relation_units[column->unit].sqlite_type;
 }
 
