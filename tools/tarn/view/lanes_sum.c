@@ -9,7 +9,7 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
 
-#define WALK_BUDGET 200000u /* events, where the index is too coarse */
+#define WALK_BUDGET 150000u /* events, where the index is too coarse */
 
 struct accumulator {
     struct cover cover;

@@ -52,7 +52,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
                        uint64_t to)
 {
     const struct walker *walker = (struct walker *)self;
-    struct lane *lane = lane_of(walker, thread), *cpu = walker->lanes->cpus[thread->cpu];
+    struct lane *lane = lane_of(walker, thread);
     struct lane_box box = {.begin = from, .end = to};
 
     if (lane != NULL) {
@@ -60,14 +60,14 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
         box.kind = other_end(thread);
         boxes_add(&lane->rows[0], &box, walker->pixel);
     }
-    if (thread->state == MODEL_RUNNING && cpu != NULL) {
+    if (thread->state == MODEL_RUNNING && walker->lanes->cpus[thread->cpu] != NULL) {
         bool sleeps = model_is_asleep(thread);
         bool has_frame = thread->depth != 0 && thread->depth <= MODEL_DEPTH_MAX;
 
         box.what = thread->number;
         box.kind = has_frame ? thread->frames[thread->depth - 1].kind : ACTIVITIES;
         box.detail = has_frame ? thread->frames[thread->depth - 1].detail : sleeps;
-        boxes_add(&cpu->rows[0], &box, walker->pixel);
+        boxes_add(&walker->lanes->cpus[thread->cpu]->rows[0], &box, walker->pixel);
     }
 }
 
@@ -197,15 +197,19 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 {
     struct walker *walker = (struct walker *)self;
     const struct event_type *type = cursor->event.type;
-    struct lane *lanes[] = {walker->lanes->cpus[cursor->stream->rank], lane_of(walker, thread)};
+    bool is_marked = walker->lanes->counts[type->index] != NULL;
+    struct lane *lane, *cpu;
 
-    if (walker->lanes->counts[type->index] != NULL) {
-        lanes_count(walker->lanes, type->index, cursor->ticks, cursor->ticks, 1);
-        for (unsigned i = 0; i < 2; i++)
-            if (lanes[i] != NULL)
-                add_flag(walker, lanes[i], cursor->ticks, type->index);
-    }
-    if (type == walker->contended && lanes[1] != NULL)
+    if (!is_marked && type != walker->contended)
+        return;
+    lane = lane_of(walker, thread);
+    cpu = walker->lanes->cpus[cursor->stream->rank];
+    lanes_count(walker->lanes, type->index, cursor->ticks, cursor->ticks, 1);
+    if (is_marked && cpu != NULL)
+        add_flag(walker, cpu, cursor->ticks, type->index);
+    if (is_marked && lane != NULL)
+        add_flag(walker, lane, cursor->ticks, type->index);
+    if (type == walker->contended && lane != NULL)
         add_wait(walker, cursor, thread);
 }
 
