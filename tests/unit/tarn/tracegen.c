@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tests/unit/tarn/synthetic.h>
-#include <tools/tarn/read/tsdl.h>
+#include <tools/tarn/read/schema.h>
 #include <trace/format/metadata.h>
 
 struct options options = {.metadata = "build/gen/trace/metadata.tsdl",

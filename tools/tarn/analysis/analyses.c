@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* analyses.c - the list of analyses, and one walk for several; see analysis.h. */
+#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -11,10 +12,12 @@
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/out.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/sql/view.h>
 #include <tools/tarn/view/page.h>
 
-#define ANALYSES_MAX 64u
+#define ANALYSES_MAX  64u
+#define OWN_BYTES_MAX (1u << 20)
 
 /* The most used ones first, for the help and the view. Then come a user's own. */
 static const char *const in_order[] = {"stats",     "breakdown", "locks",     "profile", "sched",
@@ -54,17 +57,12 @@ static void add(const char *path, const void *text, size_t length)
 
 static void add_own(const char *path)
 {
-    FILE *file = fopen(path, "r");
-    struct buffer text = {0};
-    char part[4096];
+    size_t length = 0;
+    char *text = file_read(AT_FDCWD, path, OWN_BYTES_MAX, &length);
 
-    for (size_t got; file != NULL && (got = fread(part, 1, sizeof(part), file)) > 0;)
-        buffer_add(&text, part, got);
-    if (text.used > 0 && kind_count < ANALYSES_MAX)
-        add(path, text.bytes, text.used);
-    free(text.bytes);
-    if (file != NULL)
-        fclose(file);
+    if (text != NULL && length > 0 && kind_count < ANALYSES_MAX)
+        add(path, text, length);
+    free(text);
 }
 
 static void list_kinds(void)

@@ -22,18 +22,25 @@
 #include <tools/tarn/table.h>
 
 struct analysis;
-struct column_text;
 struct database;
 struct merge;
+struct page;
 struct statement;
 struct symbols;
+
+/* What a column means. shared.sql and each analysis declare it (relation/README.md): the last one that fits
+ * counts. */
+struct column_text {
+    const char *key, *tables; /* tables: NULL: all */
+    const char *text;         /* one sentence, without capital and full stop */
+};
 
 struct analysis_kind {
     const char *name, *summary;           /* of the subcommand */
     const struct command_option *options; /* of its own; NULL: none */
     const struct table *tables;           /* empty templates; copied */
     unsigned table_count;
-    const struct column_text *texts; /* of columns (columns.h) */
+    const struct column_text *texts; /* of columns */
     unsigned text_count;
     const struct table *totals;         /* a table of one row, members of the JSON object; NULL: none */
     bool chooses_events;                /* it observes each event, so --class and --event apply */
@@ -120,6 +127,13 @@ void analysis_describe_left_out(const struct analysis *analysis, char *text, siz
 /* Prints the wanted tables. */
 void analysis_print(FILE *to, const struct analysis *analysis, const struct table_options *output,
                     const struct losses *losses);
+
+/* Returns the description of column KEY in TABLE of KIND; NULL: none. */
+const struct column_text *column_text_of(const struct analysis_kind *kind, const struct table *table,
+                                         const char *key);
+/* Describes KIND's columns, for --help and the manual, naming the tables where descriptions differ. */
+void columns_describe(struct page *page, const struct analysis_kind *kind);
+void columns_print_all(FILE *to);
 
 /* The subcommand; NULL: the options that all share, for the manual. */
 struct command analysis_command(const struct analysis_kind *kind);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check.c - `tarn check`: verifies every packet and event (read/check.h), and prints the findings. */
+/* check.c - `tarn check`: verifies every packet and event (read/judge.h), and prints the findings. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/read/check.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
 
 #define REPORTS_SHOWN 1000u /* of damage, and of losses */

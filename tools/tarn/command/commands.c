@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* commands.c - finds subcommands and their help; see commands.h. */
 #include <string.h>
-#include <tools/tarn/analysis/columns.h>
+#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/help.h>
 

@@ -55,7 +55,7 @@ static void put_text(struct out *out, char before, const char *text, size_t leng
 
     if (before != '\0')
         *at++ = before;
-    out_commit(out, put_csv_text(at, text, length));
+    out_commit(out, put_csv_text(at, text != NULL ? text : "", length));
 }
 
 /* TYPE: its first letter. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check.c - verifies a trace; see check.h.
+ * check.c - verifies a trace; see judge.h.
  *
  * Streams are independent. Each worker takes the next stream from an atomic counter and stores its findings
  * in that stream's result; they are joined in stream order at the end. A stream has one worker, so no lock is
@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <tools/tarn/read/check.h>
 #include <tools/tarn/read/judge.h>
 #include <unistd.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/output.h>
-#include <tools/tarn/read/tsdl.h>
+#include <tools/tarn/read/schema.h>
 #include <trace/format/metadata.h>
 #include <unistd.h>
 

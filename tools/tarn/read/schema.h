@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * schema.h - the events of a trace, as its metadata defines them (tsdl.h).
+ * schema.h - the events of a trace, as its metadata defines them.
  *
  * Packets have Tarn's layout (trace/format/format.h). An event consists of fields with fixed byte offsets;
  * only the last one may vary in size (a string, or a sequence whose count is an earlier field).
@@ -104,6 +104,17 @@ struct schema {
     uint64_t text_hash;                          /* of the file */
     unsigned cost_count;                         /* event types whose cost was measured */
 };
+
+/*
+ * tsdl.c: metadata are TSDL (CTF 1.8) as trace/gen writes them: a frame that is the same in every trace, but
+ * for the values of strings and placeholders, with the environment in it; then events. This program's own
+ * template of metadata is the frame, so that a trace with another layout of packets is refused.
+ *
+ * Fills in the byte order, the UUID, the clock, the environment and the events. The arena has the texts, also
+ * after failure.
+ */
+#define TSDL_BYTES_MAX (16u << 20)
+bool tsdl_parse(struct schema *schema, const char *text, size_t length, struct fail *fail);
 
 /* Reads DIR/metadata. */
 bool schema_load(struct schema *schema, const char *directory, struct fail *fail);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tsdl.c - reads metadata token by token; see tsdl.h.
+ * tsdl.c - reads metadata token by token; see schema.h.
  *
  * The first error is sticky: after it parse_next only returns the end, so every loop ends and callers need no
  * checks.
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/read/tsdl.h>
+#include <tools/tarn/read/schema.h>
 #include <trace/events.h>
 
 #define NAME_BYTES_MAX   255u /* bounds every printed line */

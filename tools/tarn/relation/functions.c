@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* functions.c - names of the functions that servers offer; see functions.h. */
+/* functions.c - names of the functions that servers offer; see relation.h. */
 #include <stdio.h>
 #include <string.h>
-#include <tools/tarn/relation/functions.h>
+#include <tools/tarn/relation/relation.h>
 
 void functions_open(struct functions *functions, struct analysis *analysis)
 {

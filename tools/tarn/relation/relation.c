@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include <tools/tarn/print/print_value.h>
-#include <tools/tarn/read/check.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/relation/maker.h>
 #include <tools/tarn/symbols/symbols.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* relations.c - the rows of relations during a walk; see relation.h. */
 #include <stdlib.h>
-#include <tools/tarn/read/check.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/relation/maker.h>
 
 #define OF(self) OUTER(self, struct relations, observer)

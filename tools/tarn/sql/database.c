@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* database.c - relations as tables of SQLite; see database.h. */
 #include <stdio.h>
-#include <tools/tarn/sql/rows.h>
+#include <tools/tarn/sql/database.h>
 
 /* ---- the tables ---- */
 

@@ -12,7 +12,6 @@
 #ifndef TARN_DUCK_H
 #define TARN_DUCK_H
 
-#include <tools/tarn/sql/answer.h>
 #include <tools/tarn/sql/database.h>
 
 struct duck; /* a database of DuckDB, and a connection to it */

@@ -26,7 +26,7 @@
  * is limited (map.h): the rest is one group whose `by` columns are NULL.
  */
 #include <stdio.h>
-#include <tools/tarn/sql/rows.h>
+#include <tools/tarn/sql/database.h>
 
 #define TOP_MAX    100000u
 #define TEXT_BYTES 256u /* of a kept text: struct relations */

@@ -20,10 +20,11 @@
  * QUERY): the times that two lists of intervals have in common. Each query returns ts, dur, and optionally a
  * key; intervals with different keys do not meet, and those of one list and key must not overlap.
  */
+#include <math.h>
 #include <stdio.h>
 #include <tarn/error.h>
 #include <tools/tarn/print/print_value.h>
-#include <tools/tarn/sql/rows.h>
+#include <tools/tarn/sql/database.h>
 #include <tools/tarn/symbols/symbols.h>
 
 /* ---- distributions ---- */
@@ -34,22 +35,16 @@ struct holder_blob {
     uint32_t number;
 };
 
-static void put_holder(struct database *database, struct holder *holder)
-{
-    if (holder->number != 0)
-        return;
-    if (database->holder_count == database->holder_size)
-        database->holders = array_grow(database->holders, database->holder_count, &database->holder_size,
-                                       sizeof(database->holders[0]));
-    database->holders[database->holder_count++] = holder;
-    holder->number = (uint32_t)database->holder_count;
-}
-
 void result_holder(struct database *database, sqlite3_context *context, struct holder *holder)
 {
     struct holder_blob blob = {.magic = HOLDER_MAGIC};
 
-    put_holder(database, holder);
+    if (holder->number == 0) {
+        database->holders = array_grow(database->holders, database->holder_count, &database->holder_size,
+                                       sizeof(database->holders[0]));
+        database->holders[database->holder_count++] = holder;
+        holder->number = (uint32_t)database->holder_count;
+    }
     blob.number = holder->number;
     sqlite3_result_blob(context, &blob, sizeof(blob), SQLITE_TRANSIENT);
 }
@@ -71,7 +66,7 @@ struct gathered {
     const struct holder *one;
     struct holder holder;
     struct arena arena;
-    double part;
+    double part; /* below 0: of mean() */
 };
 
 static void merge(struct gathered *gathered, const struct holder *holder)
@@ -88,7 +83,7 @@ static void gather(sqlite3_context *context, int argc, sqlite3_value **argv)
 
     if (gathered == NULL)
         return;
-    gathered->part = argc > 1 ? sqlite3_value_double(argv[1]) / 100 : 0;
+    gathered->part = argc > 1 ? fmax(0, sqlite3_value_double(argv[1]) / 100) : -1;
     if (holder != NULL && gathered->one == NULL && gathered->holder.distribution.count == 0) {
         gathered->one = holder;
         return;
@@ -106,16 +101,6 @@ static void gather(sqlite3_context *context, int argc, sqlite3_value **argv)
     }
 }
 
-static void result_amount(sqlite3_context *context, const struct holder *holder, uint64_t amount)
-{
-    const struct database *database = sqlite3_user_data(context);
-
-    if (holder->distribution.count != 0)
-        sqlite3_result_int64(
-            context, (sqlite3_int64)(holder->is_ticks ? ticks_to_ns(&database->source.trace->schema, amount)
-                                                      : amount));
-}
-
 /* Returns the values; the caller frees the arena of *GATHERED. */
 static const struct holder *all_gathered(sqlite3_context *context, struct gathered **gathered)
 {
@@ -127,26 +112,24 @@ static const struct holder *all_gathered(sqlite3_context *context, struct gather
     return (*gathered)->one != NULL ? (*gathered)->one : &(*gathered)->holder;
 }
 
+/* Of mean(), too. */
 static void end_percentile(sqlite3_context *context)
 {
+    const struct database *database = sqlite3_user_data(context);
     struct gathered *gathered;
     const struct holder *holder = all_gathered(context, &gathered);
     const struct distribution *distribution = &holder->distribution;
+    double part = gathered->part;
 
-    result_amount(context, holder,
-                  gathered->part <= 0   ? distribution->min
-                  : gathered->part >= 1 ? distribution->max
-                                        : distribution_percentile(distribution, gathered->part));
-    arena_free(&gathered->arena);
-}
+    uint64_t amount = distribution->count == 0 ? 0
+                      : part < 0               ? distribution->total / distribution->count
+                      : part == 0              ? distribution->min
+                      : part >= 1              ? distribution->max
+                                               : distribution_percentile(distribution, part);
 
-static void end_mean(sqlite3_context *context)
-{
-    struct gathered *gathered;
-    const struct holder *holder = all_gathered(context, &gathered);
-    const struct distribution *distribution = &holder->distribution;
-
-    result_amount(context, holder, distribution->count != 0 ? distribution->total / distribution->count : 0);
+    amount = holder->is_ticks ? ticks_to_ns(&database->source.trace->schema, amount) : amount;
+    if (distribution->count != 0)
+        sqlite3_result_int64(context, (sqlite3_int64)amount);
     arena_free(&gathered->arena);
 }
 
@@ -407,88 +390,82 @@ static int fill_histogram(struct database *database, struct tvf_rows *into, sqli
     return SQLITE_OK;
 }
 
-struct interval {
+/* A list of intervals, by key and begin; the current one. */
+struct intervals {
+    sqlite3_stmt *query;
+    bool has_key, is_one; /* is_one: there is a current one */
     sqlite3_int64 begin, end, key;
 };
 
-static int compare_intervals(const void *left, const void *right)
+/* False: *ERROR. */
+static bool next_interval(struct database *database, struct intervals *list, char **error)
 {
-    const struct interval *a = left, *b = right;
+    const struct intervals last = *list;
+    int status = sqlite3_step(list->query);
 
-    return a->key != b->key ? (a->key > b->key) - (a->key < b->key)
-                            : (a->begin > b->begin) - (a->begin < b->begin);
+    list->is_one = status == SQLITE_ROW;
+    list->begin = sqlite3_column_int64(list->query, 0);
+    list->end = list->begin + sqlite3_column_int64(list->query, 1);
+    list->key = list->has_key ? sqlite3_column_int64(list->query, 2) : 0;
+    if (status != SQLITE_ROW && status != SQLITE_DONE)
+        *error = sqlite3_mprintf("%s", sqlite3_errmsg(database->sqlite));
+    else if (list->is_one && last.is_one && last.key == list->key && last.end > list->begin)
+        *error = sqlite3_mprintf("interval_intersect(): two intervals of one query and key overlap at %lld",
+                                 (long long)list->begin);
+    return *error == NULL;
 }
 
-/* Returns the number of intervals in *LIST, which the caller frees; -1: *ERROR. */
-static ssize_t read_intervals(struct database *database, sqlite3_value *query, struct interval **list,
-                              char **error)
+static bool open_intervals(struct database *database, sqlite3_value *query, struct intervals *list,
+                           char **error)
 {
-    sqlite3_stmt *statement = NULL;
-    const char *sql = (const char *)sqlite3_value_text(query);
-    size_t count = 0, size = 0;
-    int status = sql != NULL ? sqlite3_prepare_v2(database->sqlite, sql, -1, &statement, NULL) : SQLITE_ERROR;
+    const char *sql = (const char *)sqlite3_value_text(query), *end = sql;
+    char *sorted;
+    int columns = 0;
 
-    *list = NULL;
-    if (status != SQLITE_OK || sqlite3_column_count(statement) < 2) {
+    *list = (struct intervals){.query = NULL};
+    if (sql != NULL && sqlite3_prepare_v2(database->sqlite, sql, -1, &list->query, &end) == SQLITE_OK)
+        columns = sqlite3_column_count(list->query);
+    while (end > sql && strchr("; \n", end[-1]) != NULL)
+        end--;
+    list->has_key = columns > 2;
+    sorted = sqlite3_mprintf("SELECT * FROM (%.*s) ORDER BY %s1", (int)(end - sql), sql,
+                             list->has_key ? "3, " : "");
+    sqlite3_finalize(list->query);
+    list->query = NULL;
+    if (columns < 2 || sqlite3_prepare_v2(database->sqlite, sorted, -1, &list->query, NULL) != SQLITE_OK)
         *error = sqlite3_mprintf(
             "interval_intersect() needs two queries that return ts, dur and perhaps a key: %s",
             sqlite3_errmsg(database->sqlite));
-        sqlite3_finalize(statement);
-        return -1;
-    }
-    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
-        sqlite3_int64 begin = sqlite3_column_int64(statement, 0);
-
-        if (count == size)
-            *list = array_grow(*list, count, &size, sizeof(**list));
-        (*list)[count++] =
-            (struct interval){begin, begin + sqlite3_column_int64(statement, 1),
-                              sqlite3_column_count(statement) > 2 ? sqlite3_column_int64(statement, 2) : 0};
-    }
-    sqlite3_finalize(statement);
-    if (count > 0)
-        qsort(*list, count, sizeof(**list), compare_intervals);
-    for (size_t i = 1; i < count && status == SQLITE_DONE; i++)
-        if ((*list)[i - 1].key == (*list)[i].key && (*list)[i - 1].end > (*list)[i].begin) {
-            *error =
-                sqlite3_mprintf("interval_intersect(): two intervals of one query and key overlap at %lld",
-                                (long long)(*list)[i].begin);
-            status = SQLITE_ERROR;
-        }
-    if (status != SQLITE_DONE && *error == NULL)
-        *error = sqlite3_mprintf("%s", sqlite3_errmsg(database->sqlite));
-    return status == SQLITE_DONE ? (ssize_t)count : -1;
+    sqlite3_free(sorted);
+    return *error == NULL && next_interval(database, list, error);
 }
 
 static int fill_intersections(struct database *database, struct tvf_rows *into, sqlite3_value **argv,
                               char **error)
 {
-    struct interval *left, *right = NULL;
-    ssize_t left_count = read_intervals(database, argv[0], &left, error);
-    ssize_t right_count = left_count >= 0 ? read_intervals(database, argv[1], &right, error) : -1;
+    struct intervals left, right = {.query = NULL};
+    bool ok =
+        open_intervals(database, argv[0], &left, error) && open_intervals(database, argv[1], &right, error);
 
-    for (ssize_t a = 0, b = 0; right_count >= 0 && a < left_count && b < right_count;) {
-        sqlite3_int64 begin = left[a].begin > right[b].begin ? left[a].begin : right[b].begin;
-        sqlite3_int64 end = left[a].end < right[b].end ? left[a].end : right[b].end;
+    while (ok && left.is_one && right.is_one) {
+        sqlite3_int64 begin = left.begin > right.begin ? left.begin : right.begin;
+        sqlite3_int64 end = left.end < right.end ? left.end : right.end;
+        bool is_left = left.key != right.key ? left.key < right.key : left.end < right.end;
 
-        if (left[a].key != right[b].key) {
-            *(left[a].key < right[b].key ? &a : &b) += 1;
-            continue;
-        }
-        if (begin < end) {
+        if (left.key == right.key && begin < end) {
             struct tvf_row *row = add_row(into);
 
             row->numbers[0] = begin;
             row->numbers[1] = end - begin;
-            row->numbers[2] = left[a].key;
-            row->numbers[3] = left[a].begin;
-            row->numbers[4] = right[b].begin;
+            row->numbers[2] = left.key;
+            row->numbers[3] = left.begin;
+            row->numbers[4] = right.begin;
         }
-        *(left[a].end < right[b].end ? &a : &b) += 1;
+        ok = next_interval(database, is_left ? &left : &right, error);
     }
-    free(left);
-    free(right);
-    return right_count >= 0 ? SQLITE_OK : SQLITE_ERROR;
+    sqlite3_finalize(left.query);
+    sqlite3_finalize(right.query);
+    return ok ? SQLITE_OK : SQLITE_ERROR;
 }
 
 static void *connect_tvf(struct database *database, void *data, int argc, const char *const *argv,
@@ -580,7 +557,7 @@ int functions_register(struct database *database)
         char what; /* of to_name */
     } functions[] = {
         {"percentile", 2, gather, end_percentile, 0},
-        {"mean", 1, gather, end_mean, 0},
+        {"mean", 1, gather, end_percentile, 0},
         {"together", 1, gather, end_together, 0},
         {"ns", 1, to_ns, NULL, 0},
         {"amount", 1, to_amount, NULL, 0},

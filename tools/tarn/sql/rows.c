@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rows.c - virtual tables of SQLite; see rows.h. */
-#include <tools/tarn/sql/rows.h>
+/* rows.c - virtual tables of SQLite; see database.h. */
+#include <tools/tarn/sql/database.h>
 
 struct rows_module {
     struct database *database;

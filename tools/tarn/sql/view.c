@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <tools/tarn/analysis/columns.h>
+#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/sql/database.h>

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/analysis/analysis.h>
-#include <tools/tarn/analysis/columns.h>
 #include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/sql/view.h>
@@ -191,7 +190,7 @@ static void add_columns(const struct analysis_kind *kind, const struct table *ta
 
     for (unsigned i = 0; i < table->column_count; i++) {
         struct table_column column = table->columns[i];
-        const struct column_text *text = column_text(kind, table, column.key);
+        const struct column_text *text = column_text_of(kind, table, column.key);
         char heading[HEADING_BYTES];
 
         if (column.kind == COLUMN_BAR)
