@@ -99,7 +99,6 @@ int rows_register(struct database *database, const char *name, const struct rows
 int functions_register(struct database *database);
 int folds_register(struct database *database);
 /* lock_functions.c */
-void sql_lock_class_name(sqlite3_context *context, int argc, sqlite3_value **argv);
 void sql_lock_name(sqlite3_context *context, int argc, sqlite3_value **argv);
 void sql_call_chain(sqlite3_context *context, int argc, sqlite3_value **argv);
 /* Adds the sinks of all folds that are not filled yet. */

@@ -5,25 +5,9 @@
  *   CREATE VIRTUAL TABLE use USING fold(activity, where kind = syscall, by detail, by utid, keep name, count,
  *       sum self_dur, sum is_error as errors, spread dur as whole unless is_cut)
  *
- * SQLite would sort all rows to group them, and read the trace once for each table. Folds use a hash table,
- * and one walk fills all of them. The terms:
- *
- *   - `where COLUMN = WORD`, `> WORD`, `glob WORD`, `word WORD` (a pattern for all of it or its last word),
- *     `in WORD...`: only rows with this value; all such terms must hold. WORD is :OPTION for the value of an
- *     option; if that is not given, the term holds.
- *   - `times COLUMN`: each row counts as so many.
- *   - `by COLUMN`: one group for each value; any number of them.
- *   - `keep COLUMN`: its value in the first row of the group.
- *   - `count`: the number of rows.
- *   - `sum COLUMN`: durations add up in the clock's ticks, which ns() converts.
- *   - `max COLUMN`: the largest value, of a duration in ticks, too.
- *   - `at COLUMN`: its value in the row with the largest value of the `max` before.
- *   - `spread COLUMN`: the distribution of a duration, for percentile(), mean(), together().
- *   - `top N COLUMN`: no groups, but the N rows with the largest values, largest first, with the columns that
- *     `keep` and `sum` (in ticks) name.
- *
- * `as NAME` names a column; sum, max, spread and top may end in `unless COLUMN`: rows where that is 0. Memory
- * is limited (map.h): the rest is one group whose `by` columns are NULL.
+ * docs/man/sql.md has the terms. Analyses have two more: in `where`, WORD is :OPTION for the value of an
+ * option, and the term holds if that is not given; `where COLUMN word WORD` is a pattern for all of the value
+ * or its last word. Memory is limited (map.h): the rest is one group whose `by` columns are NULL.
  */
 #include <stdio.h>
 #include <tools/tarn/sql/database.h>

@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * functions.c - functions of SQL that relations need (database.h).
+ * functions.c - functions of SQL that relations need (database.h); docs/man/sql.md lists them.
  *
- *   percentile(X, P)    the value that P percent of X do not exceed; 0 and 100: the smallest and largest
- *   mean(X), together(X)   the mean; the whole distribution, for histogram()
- *   ns(X)               ticks as nanoseconds
- *   amount(NS), digits(X)   for people: 1.23 ms; three significant digits
- *   seconds()           the length of the range
- *   since_start(TS)     a time as nanoseconds since the start of the trace
- *   time_of(TEXT)       a time as --from takes it
- *   xml(TEXT)           for a text or attribute in XML
- *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'program' | 'base'])
- *   error_text(RESULT), irq_name(NUMBER), process_name(PID), thread_name(UTID), thread_tid(UTID),
- * thread_pid(UTID)
- *   ipc_server(WHOM), ipc_pid(WHOM), ipc_function(WHOM, LABEL)
- *
- * X is a number, or the distribution that a fold counted (fold.c): a blob that names a holder. A number's
- * distribution is exact to 1/64. Table-valued functions are histogram(X) and interval_intersect(QUERY,
- * QUERY): the times that two lists of intervals have in common. Each query returns ts, dur, and optionally a
- * key; intervals with different keys do not meet, and those of one list and key must not overlap.
+ * A distribution is a number, or the one that a fold counted (fold.c): a blob that names a holder. That of
+ * numbers is exact to 1/64. Table-valued functions fill all rows when they are called.
  */
 #include <math.h>
 #include <stdio.h>
@@ -283,7 +268,7 @@ static void to_error(sqlite3_context *context, int argc, sqlite3_value **argv)
         result_text(context, tarn_error_text(sqlite3_value_int64(argv[0])));
 }
 
-/* One of several functions of a thread, process, interrupt or server. */
+/* One of several functions of a thread, process, interrupt, server or lock class. */
 struct to_name {
     struct database *database;
     char what;
@@ -296,6 +281,7 @@ static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     sqlite3_int64 number = sqlite3_value_int64(argv[0]);
     char text[FUNCTION_NAME_BYTES];
     const struct model *model;
+    bool is_kept;
     uint32_t pid;
 
     if (relations == NULL || sqlite3_value_type(argv[0]) != SQLITE_INTEGER)
@@ -304,6 +290,13 @@ static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     switch (self->what) {
     case 'p':
         result_text(context, analysis_process_name(relations->analysis, (uint32_t)number));
+        return;
+    case 'l':
+        is_kept = number >= 0 && number < MODEL_LOCK_CLASSES;
+        snprintf(text, sizeof(text), is_kept ? "class %lld" : "(others)", (long long)number);
+        result_text(context, is_kept && model->lock_classes[number].name[0] != '\0'
+                                 ? model->lock_classes[number].name
+                                 : text);
         return;
     case 'i':
         result_text(context, names_of(&model->names, NAMES_OF_IRQS, (uint64_t)number));
@@ -330,7 +323,7 @@ static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv)
                              self->what == 'T' ? model->threads[number]->tid : model->threads[number]->pid);
 }
 
-/* ---- table-valued functions: they fill all rows when they are called ---- */
+/* ---- table-valued functions ---- */
 
 #define TVF_COLUMNS 8u
 
@@ -577,7 +570,7 @@ int functions_register(struct database *database)
         {"ipc_server", 1, to_name, NULL, 's'},
         {"ipc_function", 2, to_name, NULL, 'f'},
         {"ipc_pid", 1, to_name, NULL, 'S'},
-        {"lock_class_name", 1, sql_lock_class_name, NULL, 0},
+        {"lock_class_name", 1, to_name, NULL, 'l'},
         {"lock_name", 2, sql_lock_name, NULL, 0},
         {"call_chain", 3, sql_call_chain, NULL, 0},
     };

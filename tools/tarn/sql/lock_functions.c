@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * lock_functions.c - SQL functions: names of locks, classes and call chains (database.h).
- *
- *   lock_class_name(NUMBER)
- *   lock_name(PID, ADDRESS)            the name that the program gave the lock, or that of the variable, or
- * its address call_chain(PID, ADDRESSES, DEPTH)  functions of a chain, innermost first, without those that
- * implement locks: at most DEPTH. ADDRESSES are return addresses
- */
+/* lock_functions.c - SQL functions: names of locks and call chains (database.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tools/tarn/sql/database.h>
@@ -19,21 +12,6 @@ static const struct analysis *analysis_of(sqlite3_context *context)
     struct relations *relations = database_final(sqlite3_user_data(context));
 
     return relations != NULL ? relations->analysis : NULL;
-}
-
-void sql_lock_class_name(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-    const struct analysis *analysis = analysis_of(context);
-    sqlite3_int64 number = sqlite3_value_int64(argv[0]);
-    const struct model_lock_class *classes = analysis != NULL ? analysis->model->lock_classes : NULL;
-    bool is_kept = number >= 0 && number < MODEL_LOCK_CLASSES;
-    char text[ANALYSIS_NAME_BYTES];
-
-    if (classes == NULL || sqlite3_value_type(argv[0]) != SQLITE_INTEGER)
-        return;
-    snprintf(text, sizeof(text), is_kept ? "class %lld" : "(others)", (long long)number);
-    sqlite3_result_text(context, is_kept && classes[number].name[0] != '\0' ? classes[number].name : text, -1,
-                        SQLITE_TRANSIENT);
 }
 
 /* Returns the symbol at an address of a process, or of the kernel; NULL: unknown. */
