@@ -35,7 +35,7 @@ struct space *debug_next_space(struct space *previous, uint32_t *count)
 {
     if (!previous)
         *count = 0;
-    return ++*count > SPACES_MAX ? NULL : previous ? previous->next : space_first_unlocked();
+    return ++*count > SPACES_MAX ? NULL : space_next_unlocked(previous);
 }
 
 struct thread *debug_find_thread(uint64_t tid)

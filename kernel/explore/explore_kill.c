@@ -58,15 +58,12 @@ static struct space *choose_space(uint64_t random, bool server)
 {
     struct space *chosen = NULL;
     uint64_t count = 0;
-    for (struct space *space = space_next(NULL), *next; space; space = next) {
-        next = space_next(space);
-        struct space *rejected = space;
-        if (space->system == server && !explore_is_spared(space) && falls_on(&random, ++count)) {
-            rejected = chosen;
-            chosen = space;
-        }
-        if (rejected)
-            space_put(rejected);
+    for (struct space *space = space_next(NULL); space; space = space_next(space)) {
+        if (space->system != server || explore_is_spared(space) || !falls_on(&random, ++count))
+            continue;
+        if (chosen)
+            space_put(chosen);
+        space_get(chosen = space);
     }
     return chosen;
 }
@@ -76,9 +73,9 @@ static struct thread *choose_thread(struct space *space, uint64_t random)
     struct thread *chosen = NULL;
     uint64_t count = 0;
     spin_lock(&space->lock);
-    for (struct thread *thread = space->threads; thread; thread = thread->space_next)
+    for (struct list *link = space->threads.next; link != &space->threads; link = link->next)
         if (falls_on(&random, ++count))
-            chosen = thread;
+            chosen = list_object(link, struct thread, in_space);
     if (chosen)
         thread_get(chosen);
     spin_unlock(&space->lock);
@@ -123,14 +120,11 @@ uint64_t explore_follow_deadline(uint64_t deadline)
 static int64_t kill_programs(uint32_t pid)
 {
     int64_t count = 0;
-    for (struct space *space = space_next(NULL), *next; space; space = next) {
-        next = space_next(space);
+    for (struct space *space = space_next(NULL); space; space = space_next(space))
         if (!space->system && !explore_is_spared(space) && (!pid || space->pid == pid)) {
             space_kill(space, STATUS);
             count++;
         }
-        space_put(space);
-    }
     return count;
 }
 
@@ -147,11 +141,8 @@ void explore_follow(uint64_t now)
 static int64_t count_dying_servers(void)
 {
     int64_t count = 0;
-    for (struct space *space = space_next(NULL), *next; space; space = next) {
-        next = space_next(space);
+    for (struct space *space = space_next(NULL); space; space = space_next(space))
         count += space->system && space->dying && !space->returned;
-        space_put(space);
-    }
     return count;
 }
 

@@ -91,13 +91,11 @@ void explore_space_ends(struct space *space)
 
 void explore_cover_all(void)
 {
-    for (struct space *space = space_next(NULL), *next; space; space = next) {
-        next = space_next(space);
+    for (struct space *space = space_next(NULL); space; space = space_next(space)) {
         spin_lock(&space->lock);
         if (!space->released)
             explore_space_ends(space);
         spin_unlock(&space->lock);
-        space_put(space);
     }
 }
 

@@ -239,6 +239,15 @@ static int take_chosen(struct cap_table *table, cap_t number)
     return 0;
 }
 
+/* Takes this slot, or any free one if it is 0. Returns it, or an error. */
+static inline __attribute__((always_inline)) int64_t take_slot(struct cap_table *table, cap_t number)
+{
+    int error = table->closed ? -E_DEAD : number ? take_chosen(table, number) : reserve_slots(table, 1);
+    if (error)
+        return error;
+    return (int64_t)(number ? number : take_free(table));
+}
+
 /* Hold no lock. */
 static void drop(struct cap_table *table, struct cap old)
 {
@@ -357,15 +366,11 @@ int64_t cap_insert_at(struct space *space, cap_t number, enum cap_type type, voi
 {
     struct cap_table *table = &space->caps;
     spin_lock(&table->lock);
-    int64_t result = table->closed ? -E_DEAD : number ? take_chosen(table, number) : reserve_slots(table, 1);
-    if (result == 0) {
-        if (number == 0)
-            number = take_free(table);
-        fill(table, number, type, rights, object, badge);
-        result = number;
-    }
+    int64_t slot = take_slot(table, number);
+    if (slot > 0)
+        fill(table, (cap_t)slot, type, rights, object, badge);
     spin_unlock(&table->lock);
-    return result;
+    return slot;
 }
 
 int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32_t rights, uint64_t badge)
@@ -383,30 +388,19 @@ int64_t cap_give(enum cap_type type, void *object, uint32_t rights)
     return slot;
 }
 
-int cap_close(struct space *space, cap_t number)
+int cap_close(struct space *space, cap_t number, const void *object)
 {
     struct cap found;
     spin_lock(&space->caps.lock);
     int error = cap_lookup(space, number, CAP_NONE, 0, &found);
+    if (!error && object && found.object != object)
+        error = -E_BAD_CAP;
     if (!error)
         found = empty(&space->caps, number);
     spin_unlock(&space->caps.lock);
     if (!error)
         drop(&space->caps, found);
     return error;
-}
-
-bool cap_close_if(struct space *space, cap_t number, const void *object)
-{
-    struct cap found;
-    spin_lock(&space->caps.lock);
-    bool same = cap_lookup(space, number, CAP_NONE, 0, &found) == 0 && found.object == object;
-    if (same)
-        found = empty(&space->caps, number);
-    spin_unlock(&space->caps.lock);
-    if (same)
-        drop(&space->caps, found);
-    return same;
 }
 
 int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t target, uint32_t rights,
@@ -418,16 +412,11 @@ int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t targe
     if (result == 0 && badge != 0 && (cap_meta_type(found.meta) != CAP_ENDPOINT || found.badge != 0))
         result = -E_BAD_ARGUMENT;
     if (result == 0)
-        result = to->caps.closed ? -E_DEAD
-                 : target        ? take_chosen(&to->caps, target)
-                                 : reserve_slots(&to->caps, 1);
-    if (result == 0) {
-        if (target == 0)
-            target = take_free(&to->caps);
+        result = take_slot(&to->caps, target);
+    if (result > 0) {
         object_get(cap_meta_type(found.meta), found.object);
-        fill(&to->caps, target, cap_meta_type(found.meta), cap_meta_rights(found.meta) & rights, found.object,
-             badge ? badge : found.badge);
-        result = target;
+        fill(&to->caps, (cap_t)result, cap_meta_type(found.meta), cap_meta_rights(found.meta) & rights,
+             found.object, badge ? badge : found.badge);
     }
     unlock_two(&from->caps, &to->caps);
     return result;

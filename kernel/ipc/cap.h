@@ -128,9 +128,8 @@ int64_t cap_give(enum cap_type type, void *object, uint32_t rights);
  * `target` 0: any slot. */
 int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t target, uint32_t rights,
                  uint64_t badge);
-int cap_close(struct space *space, cap_t slot);
-/* Closes the slot if it still holds `object`; false if not. */
-bool cap_close_if(struct space *space, cap_t slot, const void *object);
+/* Closes the slot, if it still holds `object` (NULL: whatever it holds). */
+int cap_close(struct space *space, cap_t slot, const void *object);
 
 /* The rights of all capabilities to the trace, the machine (type) or devices together, without RIGHT_GRANT.
  * May be called at any time. */

@@ -50,33 +50,13 @@ struct endpoint *endpoint_new(void)
     return endpoint;
 }
 
-/* A faulting thread retries, and then learns that the endpoint is dead. */
-static void wake_all(struct endpoint *endpoint, struct list *queue, int64_t error)
-{
-    for (;;) {
-        spin_lock(&endpoint->lock);
-        if (list_empty(queue)) {
-            spin_unlock(&endpoint->lock);
-            return;
-        }
-        struct thread *thread = list_object(queue->next, struct thread, link);
-        bool faulted = atomic_load(&thread->state) == THREAD_BLOCKED_FAULT;
-        list_remove(&thread->link);
-        thread_end_wait(thread);
-        spin_unlock(&endpoint->lock);
-        if (!faulted)
-            frame_set_result(&thread->frame, error);
-        sched_wake(thread);
-    }
-}
-
 static void make_dead(struct endpoint *endpoint)
 {
     spin_lock(&endpoint->lock);
     endpoint->dead = true;
     spin_unlock(&endpoint->lock);
-    wake_all(endpoint, &endpoint->senders, -E_DEAD);
-    wake_all(endpoint, &endpoint->receivers, -E_DEAD);
+    thread_end_waits(&endpoint->lock, &endpoint->senders);
+    thread_end_waits(&endpoint->lock, &endpoint->receivers);
 }
 
 void endpoint_put(struct endpoint *endpoint)
@@ -358,7 +338,7 @@ static void close_sent(struct thread *self)
     uint64_t caps = frame_caps(&self->frame);
     for (; caps; caps >>= 16) {
         if ((uint16_t)caps)
-            cap_close(self->space, (uint16_t)caps);
+            cap_close(self->space, (uint16_t)caps, NULL);
     }
 }
 

@@ -184,7 +184,7 @@ int64_t sys_irq_create_message(uint32_t device, struct irq_message *user_message
         return slot;
     error = user_write(user_message, &message, sizeof message);
     if (error)
-        cap_close(current_thread()->space, (cap_t)slot);
+        cap_close(current_thread()->space, (cap_t)slot, NULL);
     return error ? error : slot;
 }
 

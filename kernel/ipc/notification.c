@@ -47,18 +47,7 @@ void notification_put(struct notification *notification)
     /* Release and acquire: as in memory_put. */
     if (atomic_fetch_sub_explicit(&notification->references, 1, memory_order_acq_rel) != 1)
         return;
-    for (;;) {
-        spin_lock(&notification->lock);
-        if (list_empty(&notification->waiters))
-            break;
-        struct thread *thread = list_object(notification->waiters.next, struct thread, link);
-        list_remove(&thread->link);
-        thread_end_wait(thread);
-        spin_unlock(&notification->lock);
-        frame_set_result(&thread->frame, -E_DEAD);
-        sched_wake(thread);
-    }
-    spin_unlock(&notification->lock);
+    thread_end_waits(&notification->lock, &notification->waiters);
     slab_free(&notification_slab, notification);
 }
 

@@ -160,7 +160,7 @@ int64_t sys_ipc_reply_to(uint64_t slot)
     if (!error)
         __atomic_store_n(&reply->target.caller, NULL, __ATOMIC_RELAXED); /* reply_put orders it */
     if (!error || error == -E_DEAD)
-        cap_close_if(self->space, slot, reply);
+        cap_close(self->space, slot, reply);
     reply_put(reply);
     if (woken)
         sched_wake(woken);

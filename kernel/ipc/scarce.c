@@ -104,20 +104,15 @@ static bool is_going(struct space *space)
 static struct choice choose(void)
 {
     struct choice choice = {0};
-    struct space *space = space_next(NULL);
-    while (space) {
+    for (struct space *space = space_next(NULL); space; space = space_next(space)) {
         choice.under_way |= is_going(space);
         uint64_t frames = space->system ? 0 : count_frames(space);
-        struct space *next = space_next(space);
-        if (goes_before(space, frames, &choice)) {
-            if (choice.space)
-                space_put(choice.space);
-            choice.space = space;
-            choice.frames = frames;
-        } else {
-            space_put(space);
-        }
-        space = next;
+        if (!goes_before(space, frames, &choice))
+            continue;
+        if (choice.space)
+            space_put(choice.space);
+        space_get(choice.space = space);
+        choice.frames = frames;
     }
     return choice;
 }

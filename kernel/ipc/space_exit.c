@@ -22,13 +22,15 @@
 static struct thread *next_victim(struct space *space)
 {
     spin_lock(&space->lock);
-    struct thread *thread = space->threads;
-    while (thread && atomic_load(&thread->pending) & PENDING_KILL)
-        thread = thread->space_next;
-    if (thread)
-        thread_get(thread);
+    struct thread *victim = NULL;
+    for (struct list *link = space->threads.next; link != &space->threads && !victim; link = link->next) {
+        struct thread *thread = list_object(link, struct thread, in_space);
+        victim = atomic_load(&thread->pending) & PENDING_KILL ? NULL : thread;
+    }
+    if (victim)
+        thread_get(victim);
     spin_unlock(&space->lock);
-    return thread;
+    return victim;
 }
 
 bool space_kill(struct space *space, int32_t status)
@@ -37,7 +39,7 @@ bool space_kill(struct space *space, int32_t status)
     bool first = !space->dying;
     bool deserted = space->thread_count == 0;
     if (first) {
-        __atomic_store_n(&space->dying, true, __ATOMIC_RELAXED); /* space_next_child reads it */
+        __atomic_store_n(&space->dying, true, __ATOMIC_RELAXED); /* others read it without the lock */
         space->status = status;
     }
     spin_unlock(&space->lock);
@@ -65,13 +67,9 @@ void space_abandon(struct space *space)
  * it. */
 static void kill_children(const struct space *parent)
 {
-    struct space *child = parent->is_parent ? space_next_child(parent->pid, NULL) : NULL;
-    while (child) {
-        space_kill(child, STATUS_ABANDONED);
-        struct space *next = space_next_child(parent->pid, child);
-        space_put(child);
-        child = next;
-    }
+    for (struct space *child = parent->is_parent ? space_next(NULL) : NULL; child; child = space_next(child))
+        if (child->creator_pid == parent->pid)
+            space_kill(child, STATUS_ABANDONED);
 }
 
 static void finish(struct space *space)

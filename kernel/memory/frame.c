@@ -14,6 +14,7 @@
 #include <kernel/cpu/lock.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
+#include <kernel/lib/list.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/thread.h>
@@ -30,10 +31,6 @@
 #define UNMANAGED 0x42 /* not RAM */
 #define FREE_HEAD 0x80 /* first frame of a free block; the low bits are the block's order */
 
-struct free_block {
-    struct free_block *next, *previous;
-};
-
 static LOCK_CLASS(buddy_class, "buddy");
 
 static struct {
@@ -44,7 +41,7 @@ static struct {
     uint64_t total;
     uint64_t reserve; /* frames reserved for the system (scarce.h) */
     /* under lock: */
-    struct free_block free[FRAME_ORDER_MAX + 1]; /* list heads */
+    struct list free[FRAME_ORDER_MAX + 1]; /* blocks by order */
     uint64_t free_count;
     /* Only the reserve is free. Also read without the lock, as a hint. */
     bool low;
@@ -59,20 +56,6 @@ static uint64_t number_of(paddr_t frame)
 static uint8_t state_of(uint64_t number)
 {
     return __atomic_load_n(&buddy.state[number], __ATOMIC_RELAXED);
-}
-
-static void link_block(struct free_block *head, struct free_block *block)
-{
-    block->next = head->next;
-    block->previous = head;
-    head->next->previous = block;
-    head->next = block;
-}
-
-static void unlink_block(struct free_block *block)
-{
-    block->next->previous = block->previous;
-    block->previous->next = block->next;
 }
 
 bool frame_is_ram(paddr_t address)
@@ -91,7 +74,7 @@ static void count_free(int64_t frames)
 static void insert_block(uint64_t number, unsigned order)
 {
     buddy.state[number] = FREE_HEAD | order;
-    link_block(&buddy.free[order], phys_to_virt(number * FRAME_SIZE));
+    list_add_head(&buddy.free[order], phys_to_virt(number * FRAME_SIZE));
 }
 
 static void free_block(uint64_t number, unsigned order)
@@ -102,7 +85,7 @@ static void free_block(uint64_t number, unsigned order)
         uint64_t neighbour = number ^ (1ull << order);
         if (neighbour >= buddy.frame_limit || state_of(neighbour) != (FREE_HEAD | order))
             break;
-        unlink_block(phys_to_virt(neighbour * FRAME_SIZE));
+        list_remove(phys_to_virt(neighbour * FRAME_SIZE));
         buddy.state[neighbour] = INSIDE;
         number &= ~(1ull << order);
         order++;
@@ -113,12 +96,12 @@ static void free_block(uint64_t number, unsigned order)
 static uint64_t allocate_block(unsigned order)
 {
     unsigned found = order;
-    while (found <= FRAME_ORDER_MAX && buddy.free[found].next == &buddy.free[found])
+    while (found <= FRAME_ORDER_MAX && list_empty(&buddy.free[found]))
         found++;
     if (found > FRAME_ORDER_MAX)
         return FRAME_NONE;
-    struct free_block *block = buddy.free[found].next;
-    unlink_block(block);
+    struct list *block = buddy.free[found].next;
+    list_remove(block);
     uint64_t number = number_of(virt_to_phys(block));
     while (found > order) {
         found--;
@@ -215,7 +198,7 @@ static void take_range(uint64_t number, uint64_t end)
             head = number & ~((2ull << order) - 1);
         unsigned order = buddy.state[head] & ~FREE_HEAD;
         uint64_t block_end = head + (1ull << order), taken_end = end < block_end ? end : block_end;
-        unlink_block(phys_to_virt(head * FRAME_SIZE));
+        list_remove(phys_to_virt(head * FRAME_SIZE));
         buddy.state[head] = INSIDE;
         count_free(-(1ll << order));
         for (uint64_t i = number; i < taken_end; i++)
@@ -467,7 +450,7 @@ static void free_ram(const struct boot_range *range, paddr_t state, uint64_t sta
 void frame_allocator_init(frame_kept_range *kept)
 {
     for (unsigned order = 0; order <= FRAME_ORDER_MAX; order++)
-        buddy.free[order].next = buddy.free[order].previous = &buddy.free[order];
+        list_init(&buddy.free[order]);
     for (uint32_t i = 0; i < boot_info.ram_count; i++) {
         uint64_t limit = (boot_info.ram[i].base + boot_info.ram[i].size) / FRAME_SIZE;
         if (limit > buddy.frame_limit)

@@ -95,11 +95,7 @@ static int join_space(struct thread *thread, struct space *space, const char *na
     if (!error) {
         name_block(thread, name);
         space_get(space);
-        thread->space_previous = NULL;
-        thread->space_next = space->threads;
-        if (space->threads)
-            space->threads->space_previous = thread;
-        space->threads = thread;
+        list_add_head(&space->threads, &thread->in_space);
         space->thread_count++;
         link_thread(thread);
         trace_birth(thread);
@@ -220,15 +216,10 @@ void thread_kill(struct thread *thread)
 static bool leave_space(struct thread *thread, struct space *space)
 {
     spin_lock(&space->lock);
-    if (thread->space_previous)
-        thread->space_previous->space_next = thread->space_next;
-    else
-        space->threads = thread->space_next;
-    if (thread->space_next)
-        thread->space_next->space_previous = thread->space_previous;
+    list_remove(&thread->in_space);
     bool last = --space->thread_count == 0;
     if (last)
-        __atomic_store_n(&space->dying, true, __ATOMIC_RELAXED); /* space_next_child reads it */
+        __atomic_store_n(&space->dying, true, __ATOMIC_RELAXED); /* others read it without the lock */
     spin_unlock(&space->lock);
     return last;
 }

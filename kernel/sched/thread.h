@@ -136,7 +136,7 @@ struct thread {
     struct spinlock lock, reply_lock; /* for the waits above; survive free and reuse */
     _Atomic uint32_t references;
     /* under space->lock: */
-    struct thread *space_next, *space_previous;
+    struct list in_space;
     /* under thread_list_lock (thread.c): */
     struct list all;
 };
@@ -187,6 +187,8 @@ struct spinlock *thread_lock_wait(struct thread *thread);
 void thread_end_wait(struct thread *thread);
 /* Ends the thread's wait with an error. False: it did not wait, or is suspended. */
 bool thread_abort_wait(struct thread *thread, int64_t error);
+/* Ends with E_DEAD the waits of the threads in a queue, under its lock. A faulting thread retries. */
+void thread_end_waits(struct spinlock *lock, struct list *queue);
 void thread_expire(struct thread *thread, uint64_t now); /* its timer has expired */
 
 #include <kernel/cpu/cpu.h>

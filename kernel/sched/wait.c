@@ -49,26 +49,37 @@ void thread_end_wait(struct thread *thread)
     atomic_store(&thread->wait_lock, NULL);
 }
 
+/* A faulting thread has nowhere to return an error; it would only fault again. */
+static bool can_tell_error(struct thread *thread)
+{
+    uint32_t state = atomic_load_explicit(&thread->state, memory_order_relaxed);
+    return state != THREAD_SUSPENDED && state != THREAD_BLOCKED_FAULT;
+}
+
 /* The wait's lock is held; releases it. */
 static void finish_wait(struct thread *thread, struct spinlock *lock, int64_t error)
 {
-    enum thread_state state = atomic_load_explicit(&thread->state, memory_order_relaxed);
+    const bool tells_error = can_tell_error(thread);
     if (!thread_owns_lock(thread, lock))
         list_remove(&thread->link);
     if (lock == &thread->reply_lock) /* a reply_target still points to it */
         thread_get(thread);
     thread_end_wait(thread);
     spin_unlock(lock);
-    if (state != THREAD_SUSPENDED && state != THREAD_BLOCKED_FAULT)
+    if (tells_error)
         frame_set_result(&thread->frame, error);
     sched_wake(thread);
 }
 
-/* A faulting thread has nowhere to return an error; it would only fault again. */
-static bool can_tell_error(struct thread *thread)
+void thread_end_waits(struct spinlock *lock, struct list *queue)
 {
-    uint32_t state = atomic_load_explicit(&thread->state, memory_order_relaxed);
-    return state != THREAD_SUSPENDED && state != THREAD_BLOCKED_FAULT;
+    for (;;) {
+        spin_lock(lock);
+        if (list_empty(queue))
+            break;
+        finish_wait(list_object(queue->next, struct thread, link), lock, -E_DEAD);
+    }
+    spin_unlock(lock);
 }
 
 bool thread_abort_wait(struct thread *thread, int64_t error)

@@ -40,8 +40,8 @@ static struct slab space_slab = SLAB("space", struct space, construct_space, &sp
 static struct slab mapping_slab = SLAB("mapping", struct mapping, NULL, &mapping_slab_class);
 
 static struct spinlock space_list_lock = SPINLOCK(&space_list_class);
-static struct space *space_list;  /* under space_list_lock */
-static _Atomic uint32_t last_pid; /* changes under it */
+static struct list space_list = {&space_list, &space_list}; /* under space_list_lock */
+static _Atomic uint32_t last_pid;                           /* changes under it */
 
 /* ---- Creation ---- */
 
@@ -52,23 +52,7 @@ static void link_space(struct space *space)
     space->pid = space_newest_pid() + 1;
     atomic_store_explicit(&last_pid, space->pid, memory_order_relaxed);
     trace_process_create(space->pid, space->parent_pid);
-    space->previous = NULL;
-    space->next = space_list;
-    if (space_list)
-        space_list->previous = space;
-    space_list = space;
-    spin_unlock(&space_list_lock);
-}
-
-static void unlink_space(struct space *space)
-{
-    spin_lock(&space_list_lock);
-    if (space->previous)
-        space->previous->next = space->next;
-    else
-        space_list = space->next;
-    if (space->next)
-        space->next->previous = space->previous;
+    list_add_head(&space_list, &space->all);
     spin_unlock(&space_list_lock);
 }
 
@@ -82,7 +66,7 @@ static void reset_space(struct space *space)
     space->counting_frames = space->named_routines = 0;
     space->named_epoch = 0;
     memset(space->block_used, 0, sizeof space->block_used);
-    space->threads = NULL;
+    list_init(&space->threads);
     space->thread_count = 0;
     space->dying = space->released = space->is_parent = space->returned = false;
     space->status = 0;
@@ -199,7 +183,9 @@ static void destroy_space(struct space *space)
     cap_table_destroy(&space->caps);
     if (!space->released)
         space_release_memory(space);
-    unlink_space(space);
+    spin_lock(&space_list_lock);
+    list_remove(&space->all);
+    spin_unlock(&space_list_lock);
     spin_lock(&space->lock); /* a lookup that raced with the last close releases the lock first */
     assert(!space->fault_handler && !space->watcher); /* space_finish() has dropped them */
     spin_unlock(&space->lock);
@@ -570,8 +556,8 @@ uint32_t space_newest_pid(void)
 void space_for_each(void (*visit)(struct space *space, void *context), void *context)
 {
     spin_lock(&space_list_lock);
-    for (struct space *space = space_list; space; space = space->next)
-        visit(space, context);
+    for (struct list *link = space_list.next; link != &space_list; link = link->next)
+        visit(list_object(link, struct space, all), context);
     spin_unlock(&space_list_lock);
 }
 
@@ -585,28 +571,20 @@ static bool try_get(struct space *space)
     return count > 0;
 }
 
-struct space *space_next_child(uint32_t pid, const struct space *previous)
+struct space *space_next_unlocked(const struct space *previous)
 {
-    spin_lock(&space_list_lock);
-    struct space *space = previous ? previous->next : space_list;
-    while (space &&
-           (space->creator_pid != pid || __atomic_load_n(&space->dying, __ATOMIC_RELAXED) || !try_get(space)))
-        space = space->next;
-    spin_unlock(&space_list_lock);
-    return space;
+    struct list *link = previous ? previous->all.next : space_list.next;
+    return link == &space_list ? NULL : list_object(link, struct space, all);
 }
 
-struct space *space_next(const struct space *previous)
+struct space *space_next(struct space *previous)
 {
     spin_lock(&space_list_lock);
-    struct space *space = previous ? previous->next : space_list;
+    struct space *space = space_next_unlocked(previous);
     while (space && !try_get(space))
-        space = space->next;
+        space = space_next_unlocked(space);
     spin_unlock(&space_list_lock);
+    if (previous)
+        space_put(previous);
     return space;
-}
-
-struct space *space_first_unlocked(void)
-{
-    return space_list;
 }

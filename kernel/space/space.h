@@ -9,6 +9,7 @@
 #include <kernel/cpu/lock.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/futex.h>
+#include <kernel/lib/list.h>
 #include <kernel/space/memory.h>
 #include <tarn/abi.h>
 
@@ -54,7 +55,7 @@ struct space {
     uint32_t counting_frames;
     uint32_t named_routines; /* in this epoch of routines (routine_names.c, under its lock) */
     uint64_t named_epoch;
-    struct thread *threads; /* see thread.h (the list's lock is the space's) */
+    struct list threads; /* see thread.h (the list's lock is the space's) */
     uint32_t thread_count;
     uint16_t trace_classes; /* application classes that it registered, a bit each */
     bool dying;             /* accepts no more mappings, threads or capabilities */
@@ -71,7 +72,7 @@ struct space {
     uint64_t watcher_bits;
     char executable_path[128]; /* from trace_image, for statedumps */
     uint64_t executable_base, executable_size, build_id[2];
-    struct space *next, *previous;     /* in the list of all spaces: under space_list_lock */
+    struct list all;                   /* in the list of all spaces: under space_list_lock */
     void (*work)(struct space *space); /* space_defer; belongs to the CPU that does the work */
     struct space *work_next;
 };
@@ -86,10 +87,9 @@ void space_put(struct space *space);
 /* Calls work(space) now or, inside such work, right after it. Hold no locks. Destroying a space may drop the
  * last capability to another one, and so on: a chain too long for recursion. */
 void space_defer(struct space *space, void (*work)(struct space *space));
-/* Walks the spaces that `pid` created and that are not dying: the one after `previous` (NULL: the first),
- * or NULL. Drop its reference after the next step. */
-struct space *space_next_child(uint32_t pid, const struct space *previous);
-struct space *space_next(const struct space *previous); /* walks all spaces, dying ones included */
+/* The space after `previous` (NULL: the newest) among all, dying ones included, with a reference; NULL: no
+ * more. Drops the reference to `previous`. */
+struct space *space_next(struct space *previous);
 /* Frees all memory and page tables. Once, by the last step of space_kill (space_exit.c): no threads,
  * capabilities closed. */
 void space_release_memory(struct space *space);
@@ -171,7 +171,7 @@ void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);
 /* The newest space's: it is in the list, as are all older ones that exist. */
 uint32_t space_newest_pid(void);
-/* The newest space; `next` leads on. For the debugger, without the lock, while all CPUs are stopped. */
-struct space *space_first_unlocked(void);
+/* The next one; NULL: no more. For the debugger, without the lock, while all CPUs are stopped. */
+struct space *space_next_unlocked(const struct space *previous);
 
 #endif

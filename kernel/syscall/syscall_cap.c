@@ -15,7 +15,7 @@ int64_t sys_cap_copy(struct space *target, cap_t source, cap_t slot, uint32_t ri
 
 int64_t sys_cap_close(cap_t slot)
 {
-    return cap_close(current_thread()->space, slot);
+    return cap_close(current_thread()->space, slot, NULL);
 }
 
 int64_t sys_cap_info(cap_t slot)

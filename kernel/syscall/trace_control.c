@@ -492,11 +492,8 @@ void trace_statedump(void)
     __atomic_store_n(&trace_info_page.statedumps, (uint32_t)number, __ATOMIC_RELAXED);
     trace_state_begin(number);
     dump_kernel();
-    for (struct space *space = space_next(NULL), *next; space; space = next) {
+    for (struct space *space = space_next(NULL); space; space = space_next(space))
         dump_space(space);
-        next = space_next(space);
-        space_put(space);
-    }
     thread_for_each(dump_thread, NULL);
     for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
         log_lock_class(class);
