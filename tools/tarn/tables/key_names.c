@@ -3,47 +3,31 @@
 #include "trace/events.h" /* generated */
 #include <stdio.h>
 #include <string.h>
-#include <tools/tarn/index/index_walk.h>
 #include <tools/tarn/tables/key_names.h>
 
 /* ---- where names come from ------------------------------------------------------------------------- */
 
-static bool parse_lock_classes(struct lock_classes *classes, const uint8_t *data, size_t size,
-                               struct fail *fail)
-{
-    classes->count = size >= 8 ? wire_get32(data) : UINT32_MAX;
-    if (classes->count > WIRE_LOCK_CLASSES_MAX || size < 8 + classes->count * WIRE_LOCK_CLASS_BYTES)
-        return fail_set(fail, "the guest's list of lock classes is invalid");
-    data += 8;
-    for (uint32_t i = 0; i < classes->count; i++, data += WIRE_LOCK_CLASS_BYTES) {
-        struct wire_lock_class *class = &classes->class[i];
-
-        *class = (struct wire_lock_class){wire_get32(data), wire_get32(data + 4), wire_get64(data + 8), ""};
-        memcpy(class->name, data + 16, WIRE_LOCK_NAME_BYTES - 1);
-        for (char *at = class->name; *at != '\0'; at++)
-            if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\')
-                *at = '?';
-    }
-    return true;
-}
-
-static bool ask_lock_classes(struct source *source, struct lock_classes *classes, struct fail *fail)
+void key_names_open(struct key_names *names, struct source *source)
 {
     const struct wire_request request = {.operation = WIRE_OP_LOCK_CLASSES};
     struct source_reply reply;
-
-    return source_control(source, &request, "", &reply, fail) &&
-           parse_lock_classes(classes, reply.data, reply.size, fail);
-}
-
-void key_names_open(struct key_names *names, struct source *source)
-{
-    struct fail ignored;
+    struct fail ignored; /* their numbers have to do */
 
     *names = (struct key_names){0};
-    if (source->class->link != NULL && !source->is_previous &&
-        !ask_lock_classes(source, &names->classes, &ignored))
-        names->classes.count = 0; /* their numbers have to do */
+    if (source->class->link == NULL || source->is_previous ||
+        !source_control(source, &request, "", &reply, &ignored))
+        return;
+    for (size_t at = 8;
+         at + WIRE_LOCK_CLASS_BYTES <= reply.size && names->class_count < WIRE_LOCK_CLASSES_MAX;
+         at += WIRE_LOCK_CLASS_BYTES) {
+        struct lock_class_name *class = &names->classes[names->class_count++];
+
+        class->number = wire_get32(reply.data + at);
+        memcpy(class->name, reply.data + at + 16, WIRE_LOCK_NAME_BYTES - 1);
+        for (char *c = class->name; *c != '\0'; c++)
+            if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\')
+                *c = '?';
+    }
 }
 
 void key_names_open_routines(struct key_names *names, const struct routines *routines, const char *path)
@@ -66,9 +50,9 @@ void key_names_close(struct key_names *names)
 
 static const char *class_name(const struct key_names *names, uint64_t number)
 {
-    for (uint32_t i = 0; i < names->classes.count; i++)
-        if (names->classes.class[i].number == number)
-            return names->classes.class[i].name;
+    for (uint32_t i = 0; i < names->class_count; i++)
+        if (names->classes[i].number == number)
+            return names->classes[i].name;
     return NULL;
 }
 

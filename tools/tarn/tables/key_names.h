@@ -11,14 +11,12 @@
 #include <tools/tarn/symbols/symbols.h>
 #include <tools/tarn/tables/routines.h>
 
-/* A running guest's, asked for over a link. */
-struct lock_classes {
-    uint32_t count;
-    struct wire_lock_class class[WIRE_LOCK_CLASSES_MAX]; /* names are printable */
-};
-
 struct key_names {
-    struct lock_classes classes; /* the guest's; none: not asked */
+    struct lock_class_name {
+        uint32_t number;
+        char name[WIRE_LOCK_NAME_BYTES]; /* printable */
+    } classes[WIRE_LOCK_CLASSES_MAX];    /* a running guest's, over a link */
+    uint32_t class_count;
     struct symbols *symbols;
     const struct routines *routines; /* NULL: not of routines */
     bool knows_arguments;            /* of routines, because the guest has the schema of this program */
