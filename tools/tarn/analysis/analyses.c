@@ -419,28 +419,32 @@ const char *analysis_has_nothing(const struct analysis *analysis)
     return NULL;
 }
 
+bool analyses_walk(struct analysis **analyses, unsigned count, struct model *model, struct merge *merge,
+                   const struct filter *filter, struct symbols *symbols, bool (*goes_on)(void *owner),
+                   void *owner, struct fail *fail)
+{
+    bool ok =
+        analyses_open(analyses, count, model, filter, symbols, fail) &&
+        (model_walk_range(model, merge, goes_on, owner) || fail_set(fail, "the analysis was cancelled"));
+
+    if (ok)
+        analyses_finish(analyses, count);
+    merge_close(merge);
+    model_close(model);
+    return ok;
+}
+
+/* No checkpoint has what logging cost before. */
 bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace *trace,
                   const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
                   struct fail *fail)
 {
-    struct analysis_walker *walker = analyses[0]->walker;
     struct model model;
     struct merge merge;
-    bool ok;
 
     model_open(&model, trace, filter->from_ticks, filter->to_ticks);
-    if (walker != NULL)
-        walker->open(walker, &model, &merge, reporter);
-    else /* no checkpoint has what logging cost before */
-        walk_open_late(&model, &merge, filter->subtract_cost ? 0 : model.from, reporter);
-    ok = analyses_open(analyses, count, &model, filter, symbols, fail) &&
-         (model_walk_range(&model, &merge, walker != NULL ? walker->go_on : NULL, walker) ||
-          fail_set(fail, "the analysis was cancelled"));
-    if (ok)
-        analyses_finish(analyses, count);
-    merge_close(&merge);
-    model_close(&model);
-    return ok;
+    walk_open_late(&model, &merge, filter->subtract_cost ? 0 : model.from, reporter);
+    return analyses_walk(analyses, count, &model, &merge, filter, symbols, NULL, NULL, fail);
 }
 
 /* In a valid trace, a known pid does not change, and a damaged one does not matter; names do change. */

@@ -51,22 +51,13 @@ struct analysis_kind {
 
 #define ANALYSIS_OPTIONS 8u
 
-/* For walks that do not begin with the trace, or may be cancelled. */
-struct analysis_walker {
-    /* Gives MODEL, just opened, what is known before its range, and opens MERGE where it goes on. */
-    void (*open)(struct analysis_walker *self, struct model *model, struct merge *merge,
-                 struct reporter *reporter);
-    bool (*go_on)(void *self); /* called now and then; false: stop */
-};
-
 struct analysis {
     const struct analysis_kind *kind;
     const struct trace *trace;
     struct model *model; /* valid from open to finish, else NULL */
     const struct filter *filter;
-    struct symbols *symbols;        /* or NULL */
-    struct analysis_walker *walker; /* NULL: walk_open_late */
-    struct table *tables;           /* kind->table_count */
+    struct symbols *symbols; /* or NULL */
+    struct table *tables;    /* kind->table_count */
     struct table totals;
     struct table_row *total;            /* its row; NULL without totals */
     uint64_t from, to;                  /* ticks: the range analysed, within the trace */
@@ -104,10 +95,14 @@ bool analysis_choose_tables(struct analysis *analysis, const char *list, struct 
 bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, struct fail *fail);
 
 /* Runs several analyses in one walk over TRACE. FILTER is resolved; its `from` and `to` limit what counts,
- * not what the model learns from. SYMBOLS may be NULL. The first one's walker serves all. */
+ * not what the model learns from. SYMBOLS may be NULL. */
 bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace *trace,
                   const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
                   struct fail *fail);
+/* The same with a walk that is open, which it closes; GOES_ON as in model_walk_range. */
+bool analyses_walk(struct analysis **analyses, unsigned count, struct model *model, struct merge *merge,
+                   const struct filter *filter, struct symbols *symbols, bool (*goes_on)(void *owner),
+                   void *owner, struct fail *fail);
 /* Returns the reason why the trace, the range or the chosen threads cannot give results, or NULL. */
 const char *analysis_has_nothing(const struct analysis *analysis);
 /* For callers that walk themselves: call these before the first event and after model_finish. */

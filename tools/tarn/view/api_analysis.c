@@ -22,7 +22,6 @@
 #define ROWS_DEFAULT 100u
 
 struct asker {
-    struct analysis_walker walker;
     struct view *view;
     struct request *request;
     struct trace trace; /* opened again, because the view's grows */
@@ -61,19 +60,9 @@ static bool set_options(struct asker *asker, struct fail *fail)
 
 /* ---- the walk -------------------------------------------------------------------------------------- */
 
-/* Releases the lock. */
-static void open_walk(struct analysis_walker *walker, struct model *model, struct merge *merge,
-                      struct reporter *reporter)
+static bool go_on(void *self)
 {
-    struct view *view = ((struct asker *)walker)->view;
-
-    walk_open_range(model, merge, &view->index, model->from, WALK_KNOWS_ALL, reporter);
-    view_unlock(view);
-}
-
-static bool go_on(void *walker)
-{
-    const struct asker *asker = walker;
+    const struct asker *asker = self;
 
     return !asker->view->is_stopping && asker->request->is_waiting(asker->request);
 }
@@ -103,8 +92,22 @@ static bool open_range(struct asker *asker, struct fail *fail)
     asker->filter.to_ticks = range.to_ticks;
     if (asker->analysis->kind->uses_symbols)
         asker->symbols = symbols_open(asker->trace.directory, view->options.symbols);
-    asker->analysis->walker = &asker->walker;
     return true;
+}
+
+/* Releases the lock when the walk is open. */
+static bool walk(struct asker *asker, struct fail *fail)
+{
+    const struct filter *filter = &asker->filter;
+    struct model model;
+    struct merge merge;
+    bool ok;
+
+    model_open(&model, &asker->trace, filter->from_ticks, filter->to_ticks);
+    walk_open_range(&model, &merge, &asker->view->index, model.from, WALK_KNOWS_ALL, &asker->losses.reporter);
+    view_unlock(asker->view);
+    ok = analyses_walk(&asker->analysis, 1, &model, &merge, filter, asker->symbols, go_on, asker, fail);
+    return ok && (go_on(asker) || fail_set(fail, "the analysis was cancelled"));
 }
 
 /* Prints the result: as JSON, or as a picture, which replaces the open object. */
@@ -141,8 +144,7 @@ static bool print(const struct asker *asker, uint64_t top, struct json *json, st
 /* Runs ANALYSIS on the request's range and options; takes the lock briefly. */
 static bool run(struct view *view, struct request *request, struct analysis *analysis, struct json *json)
 {
-    struct asker asker = {
-        .walker = {open_walk, go_on}, .view = view, .request = request, .analysis = analysis};
+    struct asker asker = {.view = view, .request = request, .analysis = analysis};
     uint64_t top = request_number(request, "top", ROWS_DEFAULT, UINT32_MAX);
     struct fail *fail = &request->fail;
     bool ok;
@@ -153,11 +155,7 @@ static bool run(struct view *view, struct request *request, struct analysis *ana
     ok = open_range(&asker, fail);
     if (!ok)
         view_unlock(view);
-    ok = ok &&
-         analyses_ask(&analysis, 1, &asker.trace, &asker.filter, asker.symbols, &asker.losses.reporter,
-                      fail) &&
-         (go_on(&asker) || fail_set(fail, "the analysis was cancelled")) &&
-         print(&asker, top != 0 ? top : UINT64_MAX, json, fail);
+    ok = ok && walk(&asker, fail) && print(&asker, top != 0 ? top : UINT64_MAX, json, fail);
     filter_free(&asker.filter);
     symbols_close(asker.symbols);
     trace_close(&asker.trace);
