@@ -291,8 +291,6 @@ static bool needs_number(const struct shown *shown, unsigned place)
 {
     const struct trace_column_info *key = &shown->counters->columns[shown->shows[place].column];
 
-    if (place == 0)
-        return false;
     if (strcmp(key->name, "pid") == 0 || shown->shows[place + 1].what != SHOWS_NAME)
         return true;
     for (size_t r = 0; r < shown->table.count; r++)
@@ -314,7 +312,7 @@ void shown_fill(struct shown *shown, const struct counted *counted, struct key_n
             row->cells[i] = cell_of(shown, &shown->shows[i], from, names);
         is_under_way |= from->under_way != 0;
     }
-    for (unsigned i = 0; i + 1 < shown->count; i++)
+    for (unsigned i = 1; i + 1 < shown->count; i++)
         if (shown->shows[i].what == SHOWS_NUMBER && !needs_number(shown, i))
             shown->columns[i].heading = "";
     if (is_under_way)
