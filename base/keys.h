@@ -2,8 +2,7 @@
 /*
  * keys.h - decodes keys of a VT100-like terminal, for line editors in the kernel debugger and in programs.
  */
-#ifndef BASE_KEYS_H
-#define BASE_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -116,5 +115,3 @@ static inline int key_decode(struct key_decoder *decoder, int byte)
         return KEY_PENDING;
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* line_edit.h - a line of UTF-8 text with a cursor, and what the editing keys do to it. */
-#ifndef BASE_LINE_EDIT_H
-#define BASE_LINE_EDIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ void line_insert(struct line_edit *line, const char *text, size_t size);
 void line_set(struct line_edit *line, const char *text);
 /* Applies a key of keys.h that moves the cursor or deletes. Returns false if the key does neither. */
 bool line_key(struct line_edit *line, int key);
-
-#endif

@@ -5,8 +5,7 @@
  * Most tables of a process have one to ten entries of 512. Eight zeros are skipped at once, so that an empty
  * table costs a few hundred instructions instead of thousands. The caller holds the table's lock.
  */
-#ifndef BASE_SPARSE_H
-#define BASE_SPARSE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ static inline uint64_t sparse_next(const uint64_t *table, uint64_t at, uint64_t 
         at++;
     return at;
 }
-
-#endif

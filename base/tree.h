@@ -18,8 +18,7 @@
  *
  * A look-up needs no path: it follows left and right. The caller locks.
  */
-#ifndef BASE_TREE_H
-#define BASE_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ void tree_changed(struct tree_path *path, tree_summarize *summarize);
 /* Removes and returns some node; NULL: the tree is empty. Destroys the order: use it only to remove all
  * nodes. Removing all takes linear time. */
 struct tree_node *tree_take_any(struct tree_node **root);
-
-#endif

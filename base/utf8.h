@@ -6,8 +6,7 @@
  * A character is a code point with the combining marks that follow it. An invalid byte is a character of
  * one column, so that damaged text can be edited.
  */
-#ifndef BASE_UTF8_H
-#define BASE_UTF8_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -103,5 +102,3 @@ static inline size_t utf8_previous(const char *text, size_t at)
         begin = next;
     return begin;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel.h - log lines, panic, asserts, and the entry points that the port calls. */
-#ifndef KERNEL_KERNEL_H
-#define KERNEL_KERNEL_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -70,5 +69,3 @@ void nmi_boot_options(void);
 void measure_trace_points(void);
 void loader_start_init(void);
 void kernel_exit(void); /* reschedules if asked to and sleeps while idle; then cpu->current may run */
-
-#endif

@@ -5,8 +5,7 @@
  *
  *     int main(void) { check(1 + 1 == 2, "sums of %s", "numbers"); return finish_tests(); }
  */
-#ifndef TESTS_TAP_H
-#define TESTS_TAP_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ static inline int finish_tests(void)
     fflush(stdout);
     return tests_failed != 0;
 }
-
-#endif

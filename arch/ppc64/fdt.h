@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/fdt.h - the format of a flattened device tree: fdt.c reads it, prom.c writes it. */
-#ifndef FDT_H
-#define FDT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ struct fdt_header { /* big-endian, like the port */
     uint32_t magic, size, structure, strings, reserve_map, version, last_compatible, boot_cpu;
     uint32_t strings_size, structure_size;
 };
-
-#endif

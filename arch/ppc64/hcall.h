@@ -2,8 +2,7 @@
 /*
  * arch/ppc64/hcall.h - calls to the hypervisor (LoPAPR 14.5): `sc 1`, number and results from r3 on.
  */
-#ifndef HCALL_H
-#define HCALL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline int64_t hcall(enum hcall function, uint64_t a, uint64_t b, uint64_
     }
     return (int64_t)r3;
 }
-
-#endif

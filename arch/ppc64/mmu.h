@@ -2,8 +2,7 @@
 /*
  * arch/ppc64/mmu.h - the kernel's own tables, shared by mmu.c and boot_mmu.c.
  */
-#ifndef MMU_H
-#define MMU_H
+#pragma once
 
 #include <arch/page_table.h>
 
@@ -17,5 +16,3 @@ static inline uint64_t process_of_root(paddr_t root)
 {
     return 2ull << 61 | 5ull << 5 | root | ROOT_BITS;
 }
-
-#endif

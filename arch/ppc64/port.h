@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/port.h - declarations shared by the port's files, hidden from generic code. */
-#ifndef PORT_H
-#define PORT_H
+#pragma once
 
 #include <arch/boot.h>
 #include <arch/machine.h>
@@ -112,5 +111,3 @@ void trap_from_kernel(struct kernel_regs *regs);
 void trap_program_lost(void); /* the program's address was lost */
 /* system reset, machine check: entered in real mode, with their own stack */
 void trap_special(struct kernel_regs *regs);
-
-#endif

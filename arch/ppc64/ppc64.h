@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/ppc64.h - registers and instructions that C cannot express (Power ISA 3.0B). Private to the
  * port; also included by assembly. */
-#ifndef PPC64_H
-#define PPC64_H
+#pragma once
 
 /* Special-purpose registers, by number. */
 #define SPR_DSISR 18
@@ -106,6 +105,4 @@ static inline uint64_t read_msr(void)
     __asm__ volatile("mfmsr %0" : "=r"(value));
     return value;
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/port.h - declarations shared by the port's files, hidden from generic code. */
-#ifndef PORT_H
-#define PORT_H
+#pragma once
 
 #include <arch/boot.h>
 #include <arch/mmu.h>
@@ -81,5 +80,3 @@ struct kernel_regs {
 void trap_from_user(uint64_t vector, uint64_t error); /* from entry.S */
 void trap_from_kernel(struct kernel_regs *regs);
 void trap_special(struct kernel_regs *regs); /* NMI, double fault, machine check: on stacks of their own */
-
-#endif

@@ -6,8 +6,7 @@
  * Included by port/trace.h, which defines PORT_TRACE_TEST: a test of bit mask %0 in the byte at offset %c1 of
  * the info page.
  */
-#ifndef ARCH_X86_64_TRACE_MACHINE_H
-#define ARCH_X86_64_TRACE_MACHINE_H
+#pragma once
 
 static inline __attribute__((always_inline)) bool arch_trace_enabled(unsigned class_number)
 {
@@ -60,5 +59,3 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t
 {
     return time << 32 | id_length;
 }
-
-#endif

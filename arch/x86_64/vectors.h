@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/vectors.h - interrupt vectors. */
-#ifndef VECTORS_H
-#define VECTORS_H
+#pragma once
 
 #define VECTOR_NMI           2
 #define VECTOR_BREAKPOINT    3
@@ -13,5 +12,3 @@
 #define VECTOR_IPI_FIRST 224 /* + enum ipi_kind */
 #define VECTOR_TIMER     240 /* local timer; highest, so arch_window_open can let it alone pass */
 #define VECTOR_SPURIOUS  255
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/x86.h - instructions and registers that C cannot express. Private to the port. */
-#ifndef X86_H
-#define X86_H
+#pragma once
 
 /* Selectors. SYSRET requires user data right before user code. */
 #define SELECTOR_KERNEL_CODE 0x08
@@ -96,6 +95,4 @@ static inline struct cpuid read_cpuid(uint32_t leaf)
     __asm__ volatile("cpuid" : "=a"(r.a), "=b"(r.b), "=c"(r.c), "=d"(r.d) : "a"(leaf), "c"(0));
     return r;
 }
-#endif
-
 #endif

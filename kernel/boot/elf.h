@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* elf.h - the ELF64 file header, for loading programs and looking up their symbols. */
-#ifndef KERNEL_ELF_H
-#define KERNEL_ELF_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ struct elf_header {
     uint32_t flags;
     uint16_t header_size, segment_size, segment_count, section_size, section_count, names;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cpu.h - per-CPU data. */
-#ifndef KERNEL_CPU_H
-#define KERNEL_CPU_H
+#pragma once
 
 #include <arch/cpu.h>
 #include <kernel/diagnosis/counters.h>
@@ -102,5 +101,3 @@ static inline bool cpu_read_stack(void *cpu, uint64_t address, uint64_t *word)
     *word = *(const uint64_t *)address;
     return true;
 }
-
-#endif

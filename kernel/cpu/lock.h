@@ -15,8 +15,7 @@
  * The trace's, outside of these: trace -> trace sites -> memory object.
  * Of two locks of one class, the lower address comes first. No object is destroyed while a lock is held.
  */
-#ifndef KERNEL_LOCK_H
-#define KERNEL_LOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -65,4 +64,3 @@ static inline bool spin_held(const struct spinlock *lock); /* by this CPU; for a
 struct cpu *spin_holder(const struct spinlock *lock);      /* for the debugger; NULL: free, or no lock */
 
 #include <kernel/cpu/lock_inline.h>
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* lock_inline.h - the uncontended path of kernel/cpu/lock.h; the contended one is in lock.c. */
-#ifndef KERNEL_LOCK_INLINE_H
-#define KERNEL_LOCK_INLINE_H
+#pragma once
 
 #include <arch/cpu.h>
 #include <kernel/cpu/lock_watch.h>
@@ -91,5 +90,3 @@ static inline bool spin_held(const struct spinlock *lock)
 {
     return atomic_load_explicit(&lock->held, memory_order_relaxed) == spin_owner();
 }
-
-#endif

@@ -24,8 +24,7 @@
  *
  * Only its CPU uses a struct lock_watch, with interrupts off; restart_lock_watch() is run there.
  */
-#ifndef KERNEL_LOCK_WATCH_H
-#define KERNEL_LOCK_WATCH_H
+#pragma once
 
 #include <arch/cpu.h>
 #include <stdbool.h>
@@ -96,5 +95,3 @@ void forget_lock_places(struct lock_watch *watch);
 
 /* Begins a new period. */
 void restart_lock_watch(struct lock_watch *watch, uint32_t period);
-
-#endif

@@ -8,8 +8,7 @@
  * CPUs have been seen like that, memory that was unreachable before may be reused for anything. This is
  * epoch-based reclamation (Fraser, 2004).
  */
-#ifndef KERNEL_QUIET_H
-#define KERNEL_QUIET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@
 uint64_t quiescent_stamp(void);
 bool quiescent_since(uint64_t stamp); /* whether every CPU has been outside the kernel since then */
 void quiescent_report(void); /* this CPU is outside the kernel; from its heartbeat, several times a second */
-
-#endif

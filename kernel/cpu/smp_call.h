@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* smp_call.h - smp calls: runs a function on other CPUs. */
-#ifndef KERNEL_CALL_H
-#define KERNEL_CALL_H
+#pragma once
 
 #include <arch/cpu.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void smp_answer(void);
 /* For the debugger: the CPUs for whose answer `cpu` waits, and those that wait for its answer. */
 uint64_t smp_unanswered(const struct cpu *cpu);
 uint64_t smp_pending(const struct cpu *cpu);
-
-#endif

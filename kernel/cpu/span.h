@@ -8,8 +8,7 @@
  * `log` is evaluated, which logs the event, and the routine is counted at the event's time. A system call's
  * site is in the port's entry.S, which then calls syscall_call_traced (arch/cpu.h).
  */
-#ifndef KERNEL_SPAN_H
-#define KERNEL_SPAN_H
+#pragma once
 
 #include <trace/counter.h>
 #include <trace/format/routine.h>
@@ -68,5 +67,3 @@ uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct t
 void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
 /* The thread runs again: ends the span in which it blocked (thread->traced). */
 void thread_trace_resumed(struct thread *thread);
-
-#endif

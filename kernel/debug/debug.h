@@ -5,8 +5,7 @@
  * A command may end in any debug_print or fault (debug_end_command does not return), so it holds nothing
  * that must be released.
  */
-#ifndef KERNEL_DEBUG_DEBUG_H
-#define KERNEL_DEBUG_DEBUG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ debug_run debug_trace;                                                          
 debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */
 debug_run debug_locks, debug_waits;                                               /* chains.c */
 debug_run debug_memory, debug_symbols;                                            /* memory.c */
-
-#endif

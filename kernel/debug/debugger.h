@@ -5,8 +5,7 @@
  * A session stops all CPUs, talks on the raw console, and lets them continue exactly where they were. It
  * takes no lock, allocates nothing, and changes only what a command asks for.
  */
-#ifndef KERNEL_DEBUG_DEBUGGER_H
-#define KERNEL_DEBUG_DEBUGGER_H
+#pragma once
 
 #include <arch/debug.h>
 #include <stdbool.h>
@@ -99,5 +98,3 @@ void debugger_fault(uint64_t ip, uint64_t address);
 /* The kernel is about to panic: the same, if a session caused it. */
 void debugger_fail(const char *reason);
 void debugger_poll(void); /* an IPI arrived, perhaps to stop this CPU */
-
-#endif

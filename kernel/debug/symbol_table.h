@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* symbol_table.h - the table of the kernel's own symbols, in order of address. gen/symbolgen makes it. */
-#ifndef KERNEL_DEBUG_SYMBOL_TABLE_H
-#define KERNEL_DEBUG_SYMBOL_TABLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ struct debug_symbol_entry {
 extern const uint32_t debug_symbol_count;
 extern const struct debug_symbol_entry debug_symbol_entries[];
 extern const char debug_symbol_names[];
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Locking: none. Each CPU uses only its own copy of the bindings.
  */
-#ifndef KERNEL_COUNTERS_H
-#define KERNEL_COUNTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ uint32_t counters_own(uint64_t sums[COUNTER_SLOTS]);
 /* system_read */
 uint64_t counters_list(uint64_t index, struct system_counter *to, uint64_t capacity);
 const char *counters_missing(void); /* why there are none; NULL: there are */
-
-#endif

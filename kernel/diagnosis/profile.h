@@ -13,8 +13,7 @@
  * comes again when interrupts are enabled outside the window. Code outside windows (entry and exit, the
  * scheduler, interrupt handlers) is sampled late, at its end; the sample says how late.
  */
-#ifndef KERNEL_PROFILE_H
-#define KERNEL_PROFILE_H
+#pragma once
 
 #include <arch/cpu.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ void profile_wake(void);
 /* Only while profile_period is not 0. Windows do not nest. Closing without a window is allowed. */
 void profile_open_window(void);
 void profile_close_window(void);
-
-#endif

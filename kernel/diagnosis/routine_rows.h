@@ -10,8 +10,7 @@
  * frame of each table, a space may have ROUTINES_MORE_FRAMES_MAX, so that a program with many threads and
  * routines does not use up memory. Beyond that, and without memory, no row is added (TRACE_ROUTINE_OTHERS).
  */
-#ifndef KERNEL_ROUTINE_ROWS_H
-#define KERNEL_ROUTINE_ROWS_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/routines.h>
@@ -127,5 +126,3 @@ uint64_t routines_refused(const struct routine_table *table);
 /* Adds the open routines and the rows of the program to a table whose thread ends. The program's get at most
  * the time that the thread spent outside the kernel. */
 void routines_end_open(struct routine_table *table, struct open_routines *open, uint64_t now);
-
-#endif

@@ -24,8 +24,7 @@
  * Off, the sites are off (trace/sites.c): ROUTINES_ON() is one instruction. Places that others observe, too,
  * are spans (span.h).
  */
-#ifndef KERNEL_ROUTINES_H
-#define KERNEL_ROUTINES_H
+#pragma once
 
 #include <arch/clock.h>
 #include <arch/cpu.h>
@@ -180,5 +179,3 @@ void routines_resume_fault(struct thread *thread, bool counted, uint64_t now);
 /* routines_end.c */
 void routines_end_thread(struct thread *thread); /* it will not run again */
 void routines_end_space(struct space *space);    /* it has no threads */
-
-#endif

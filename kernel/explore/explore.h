@@ -20,8 +20,7 @@
  * atomically), lock orders that occur both ways round, CPUs that sleep although a thread is ready for them or
  * that may still execute changed code, and runs that are not over in time.
  */
-#ifndef KERNEL_EXPLORE_H
-#define KERNEL_EXPLORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ EXPLORE_HOOK(explore_space_ends, struct space *space); /* its tables are still t
 /* A program calls system_read; true: for exploration, and *result is set (tarn/explore.h). */
 EXPLORE_QUESTION(explore_program, bool, false, uint32_t kind, uint64_t operation, void *buffer, uint64_t size,
                  int64_t *result);
-
-#endif

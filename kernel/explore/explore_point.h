@@ -2,8 +2,7 @@
 /*
  * kernel/explore/explore_point.h - between explore_runtime.c, which the compiler calls, and explore.c.
  */
-#ifndef KERNEL_EXPLORE_POINT_H
-#define KERNEL_EXPLORE_POINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ void explore_note_newest(uint32_t cpu, uint64_t address); /* it has read the new
 uint64_t explore_older(uint32_t cpu, uint64_t address, uint64_t now);
 
 void explore_idles_wrongly(uint32_t cpu); /* explore_idle.c: an older value may be why */
-
-#endif

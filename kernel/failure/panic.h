@@ -15,8 +15,7 @@
  * report (default; each CPU prints where it is, and all continue), debugger, panic. During a panic's report
  * it ends the current step. On ppc64 a program that just enters the kernel is lost (ppc64/trap.c).
  */
-#ifndef KERNEL_PANIC_H
-#define KERNEL_PANIC_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ void panic_interrupt(void); /* an NMI arrived during a panic */
 
 /* For tests: every step of the next panic begins with a fault. */
 void panic_test_faults(void);
-
-#endif

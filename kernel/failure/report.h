@@ -5,8 +5,7 @@
  *
  * No locks, no allocation; one report at a time.
  */
-#ifndef KERNEL_REPORT_H
-#define KERNEL_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ void report_print(enum report_part part);
 
 /* A second CPU panicked during a panic; printed with REPORT_OTHERS. Copies `text`. */
 void report_join(uint32_t cpu, const char *text);
-
-#endif

@@ -18,8 +18,7 @@
  *
  * `watchdog.run=` limits the whole run: a test that hangs while all CPUs take interrupts panics.
  */
-#ifndef KERNEL_WATCHDOG_H
-#define KERNEL_WATCHDOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void watchdog_beat(uint64_t now);
  * this CPU, at once. MACHINE_HANG_NOTICED: until the watchdog has handled all of them, or a debugger
  * session ends. */
 void watchdog_hang(uint64_t cpus, uint64_t milliseconds);
-
-#endif

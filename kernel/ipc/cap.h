@@ -18,8 +18,7 @@
  * cap_table.lock is innermost except for page frames. No object is destroyed while it is held. Of two
  * tables, the lower address is locked first.
  */
-#ifndef KERNEL_CAP_H
-#define KERNEL_CAP_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <stdbool.h>
@@ -142,5 +141,3 @@ int cap_transfer(struct thread *from, struct thread *to);
 /* References of objects of any type. */
 void object_get(enum cap_type type, void *object);
 void object_put(enum cap_type type, void *object); /* may destroy the object: hold no locks */
-
-#endif

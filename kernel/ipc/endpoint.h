@@ -16,8 +16,7 @@
  * endpoint.c: the general path. ipc_fast.c: the two most important cases. reply.c: replies and saved
  * replies.
  */
-#ifndef KERNEL_ENDPOINT_H
-#define KERNEL_ENDPOINT_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <kernel/lib/list.h>
@@ -74,5 +73,3 @@ void ipc_fail_caller(struct reply_target target, int64_t error);
  * then send. -E_DEAD: there will be no reply. */
 void ipc_prepare_fault(struct thread *self, uint64_t label, const uint64_t words[IPC_WORDS]);
 int ipc_send_fault(struct endpoint *endpoint);
-
-#endif

@@ -5,8 +5,7 @@
  * Each space has its own buckets: programs never share one, and a bucket has no more waiters than the space
  * has threads, whatever addresses it uses.
  */
-#ifndef KERNEL_FUTEX_H
-#define KERNEL_FUTEX_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <kernel/lib/list.h>
@@ -22,5 +21,3 @@ struct futex_table {
 };
 
 void futex_construct(struct futex_table *table); /* once per memory */
-
-#endif

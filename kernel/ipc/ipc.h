@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ipc.h - shared by endpoint.c, reply.c, notification.c, ipc_fast.c, fault.c and user_copy.c. */
-#ifndef KERNEL_IPC_H
-#define KERNEL_IPC_H
+#pragma once
 
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/endpoint.h>
@@ -49,5 +48,3 @@ void ipc_put_notification(struct thread *to, uint64_t bits);
 /* Delivers a notification's bits to its bound thread, if there are any and the thread waits to receive. The
  * caller holds a reference. */
 void notification_deliver_bound(struct notification *notification, struct thread *thread);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ipc_fast.h - steps that fast messages (ipc_fast.c) and fast faults (fault_fast.c) share. */
-#ifndef KERNEL_IPC_FAST_H
-#define KERNEL_IPC_FAST_H
+#pragma once
 
 #include <kernel/cpu/cpu.h>
 #include <kernel/sched/sched.h>
@@ -78,5 +77,3 @@ static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *
     if (unlikely(next->traced))
         thread_trace_resumed(next);
 }
-
-#endif

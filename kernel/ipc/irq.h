@@ -5,8 +5,7 @@
  * An interrupt is masked when it is taken and unmasked by irq_acknowledge. There is one object per number.
  * The interrupt handler only reads what the object's lock protects.
  */
-#ifndef KERNEL_IRQ_H
-#define KERNEL_IRQ_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <stdatomic.h>
@@ -30,5 +29,3 @@ bool irq_deliver(uint32_t number); /* it occurred and is masked: signals its obj
 void irq_put(struct irq *irq);
 /* Visits each interrupt with its name, for the statedump. */
 void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context);
-
-#endif

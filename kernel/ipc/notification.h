@@ -7,8 +7,7 @@
  * and then looks for the waiter. Both orders are sequentially consistent, so one sees the other; the
  * exchange of the bits with 0 decides which delivers them.
  */
-#ifndef KERNEL_NOTIFICATION_H
-#define KERNEL_NOTIFICATION_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <kernel/lib/list.h>
@@ -39,5 +38,3 @@ void notification_put(struct notification *notification);
 void notification_signal(struct notification *notification, uint64_t bits);
 /* Unbinds the thread's notification (thread_finish). */
 void notification_unbind(struct thread *thread);
-
-#endif

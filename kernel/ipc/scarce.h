@@ -13,8 +13,7 @@
  *     it first touches a page.
  *   - Only without an ordinary program does the thread's own space end (fault.c).
  */
-#ifndef KERNEL_SCARCE_H
-#define KERNEL_SCARCE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ struct space;
 /* The current thread's fault or user copy found no frame; no locks held. True: a program is ending; the
  * thread waits for a moment and retries (or belongs to it). False: there is no program to end. */
 bool scarce_wait(struct thread *self);
-
-#endif

@@ -6,8 +6,7 @@
  * next passes the scheduler (thread.h). The last one calls space_finish, which closes capabilities,
  * releases memory, kills the spaces that this one created, and signals the watcher.
  */
-#ifndef KERNEL_PROCESS_H
-#define KERNEL_PROCESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ void space_abandon(struct space *space);
 /* From anywhere, any number of times, no locks held. True the first time: this call's status counts. */
 bool space_kill(struct space *space, int32_t status);
 void space_finish(struct space *space); /* after the last thread has ended; once */
-
-#endif

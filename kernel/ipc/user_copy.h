@@ -6,8 +6,7 @@
  * waits for a page that only a pager has, or for memory, and will repeat the system call. Return any result
  * but 0 at once, before anything has changed.
  */
-#ifndef KERNEL_USER_COPY_H
-#define KERNEL_USER_COPY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ int64_t user_read_word(uint32_t *value, const uint32_t *user_from);
 /* Truncates to fit, and fills the rest with zeros. */
 int64_t user_read_string(char *text, const char *user_from, size_t size);
 int64_t user_read_name(char name[16], const char *user_from);
-
-#endif

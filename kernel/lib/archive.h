@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* archive.h - files of the boot archive. */
-#ifndef KERNEL_ARCHIVE_H
-#define KERNEL_ARCHIVE_H
+#pragma once
 
 #include <stdint.h>
 
 /* Returns a file and its size, or NULL; `path` has no leading slash. Takes no lock. */
 const char *archive_file(const char *path, uint64_t *file_size);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A link that is in no list points to itself or is zero. The caller does the locking.
  */
-#ifndef KERNEL_LIST_H
-#define KERNEL_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ static inline void list_remove(struct list *link)
     link->previous->next = link->next;
     link->next->previous = link->previous;
 }
-
-#endif

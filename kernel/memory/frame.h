@@ -8,8 +8,7 @@
  * system (scarce.h). Frames are not zeroed unless asked. Contiguous blocks are powers of two, naturally
  * aligned.
  */
-#ifndef KERNEL_FRAME_H
-#define KERNEL_FRAME_H
+#pragma once
 
 #include <arch/mmu.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ bool frame_is_low(void);            /* ordinary programs get no frames now; also
 bool frame_is_ram(paddr_t address); /* in use or free */
 uint64_t frame_count_total(void);
 uint64_t frame_count_free(void); /* cached ones included; exact only when nothing else runs */
-
-#endif

@@ -10,8 +10,7 @@
  * The lock in an object is initialized once, by `construct`, when the slab gets the frame. It survives free
  * and reuse.
  */
-#ifndef KERNEL_SLAB_H
-#define KERNEL_SLAB_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <kernel/lib/list.h>
@@ -52,5 +51,3 @@ uint64_t slab_count_empty(void); /* page frames that will be given back at some 
 void *slab_next_frame_unlocked(const struct slab *slab, void *previous);
 uint32_t slab_objects_in_frame(const struct slab *slab);
 void *slab_object(const struct slab *slab, void *frame, uint32_t index);
-
-#endif

@@ -3,8 +3,7 @@
  * run_queue.h - shared by sched.c, which fills run queues, and schedule.c, which empties them. The rest of
  * the kernel uses sched.h.
  */
-#ifndef KERNEL_RUN_QUEUE_H
-#define KERNEL_RUN_QUEUE_H
+#pragma once
 
 #include <kernel/cpu/cpu.h>
 #include <kernel/sched/sched.h>
@@ -29,5 +28,3 @@ void sched_move(struct thread *thread, struct cpu *cpu);
 /* Puts a thread that the caller owns into the queue of `cpu`, and interrupts that CPU if the thread
  * preempts its current one. */
 void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head);
-
-#endif

@@ -10,8 +10,7 @@
  * The scheduler holds one queue's lock at a time and calls nothing else meanwhile, so this lock is
  * innermost but for the timers'. It also runs on the host: tests/unit/kernel/sched_test.c.
  */
-#ifndef KERNEL_SCHED_H
-#define KERNEL_SCHED_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <kernel/lib/list.h>
@@ -58,5 +57,3 @@ extern uint64_t sched_slice; /* ticks; constant once a CPU is set up */
 void sched_slice_end(void);
 /* For the switch: `thread` belongs to this CPU from now on. */
 void sched_move_here(struct thread *thread);
-
-#endif

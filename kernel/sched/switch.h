@@ -5,8 +5,7 @@
  * Inline, because IPC does it twice per call. The caller owns `next` (thread.h), and has settled the
  * running thread.
  */
-#ifndef KERNEL_SWITCH_H
-#define KERNEL_SWITCH_H
+#pragma once
 
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
@@ -68,5 +67,3 @@ static inline void wait_until_free(struct cpu *cpu, struct thread *next)
         arch_relax();
     }
 }
-
-#endif

@@ -58,8 +58,7 @@
  *
  * Read next: sched.h (READY, RUNNING), endpoint.h (messages), space_exit.h (death).
  */
-#ifndef KERNEL_THREAD_H
-#define KERNEL_THREAD_H
+#pragma once
 
 #include <arch/frame.h>
 #include <arch/thread.h>
@@ -197,5 +196,3 @@ static inline struct thread *current_thread(void)
 {
     return this_cpu()->current;
 }
-
-#endif

@@ -10,8 +10,7 @@
  * A timer only says which thread to check. thread_expire() decides under the lock of the wait whether that
  * deadline still counts, so removing a timer late is harmless.
  */
-#ifndef KERNEL_TIMER_H
-#define KERNEL_TIMER_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ void timer_set_sample(uint64_t deadline);
 void timer_set_heartbeat(uint64_t deadline);
 /* Removes and returns this CPU's earliest timer that is due at `now`; NULL: none. */
 struct timer *timer_take_due(uint64_t now);
-
-#endif

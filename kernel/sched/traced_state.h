@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* traced_state.h - a thread's state in the trace. */
-#ifndef KERNEL_TRACED_STATE_H
-#define KERNEL_TRACED_STATE_H
+#pragma once
 
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
@@ -27,5 +26,3 @@ static inline uint16_t traced_state(enum thread_state state)
     };
     return states[state];
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A pure data structure without locks and references. The space's lock protects it (space.c).
  */
-#ifndef KERNEL_MAPPING_H
-#define KERNEL_MAPPING_H
+#pragma once
 
 #include <base/tree.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ struct mapping *mapping_take_any(struct tree_node **root);
 /* The lowest address >= `from` with `size` free bytes below `limit`; 0: none. Leaves a free page at each
  * end, so that overruns fault. Takes a few descents of the tree, however many gaps are too small. */
 uint64_t mapping_find_gap(struct tree_node *root, uint64_t from, uint64_t limit, uint64_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * An object owns its frames until its last reference (capability or mapping) is dropped. Kinds: demand
  * zero, paged by a server, device memory, contiguous.
  */
-#ifndef KERNEL_MEMORY_H
-#define KERNEL_MEMORY_H
+#pragma once
 
 #include <kernel/cpu/lock.h>
 #include <kernel/memory/frame.h>
@@ -70,5 +69,3 @@ int memory_resize(struct memory *memory, uint64_t size);
  * -E_*. */
 int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);
 int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size);
-
-#endif

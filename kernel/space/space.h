@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* space.h - address spaces: mappings, page tables, thread blocks, capability table. */
-#ifndef KERNEL_SPACE_H
-#define KERNEL_SPACE_H
+#pragma once
 
 #include <arch/mmu.h>
 #include <base/tree.h>
@@ -173,5 +172,3 @@ void space_for_each(void (*visit)(struct space *space, void *context), void *con
 uint32_t space_newest_pid(void);
 /* The next one; NULL: no more. For the debugger, without the lock, while all CPUs are stopped. */
 struct space *space_next_unlocked(const struct space *previous);
-
-#endif

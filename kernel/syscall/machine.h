@@ -3,8 +3,7 @@
  * machine.h - the machine object: authority over the raw console, devices and power. There is one. Its
  * holder can make capabilities for single devices.
  */
-#ifndef KERNEL_MACHINE_H
-#define KERNEL_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void console_init(void); /* from now on input is read */
 /* Does the same as the interrupt, unless a CPU is doing it. So input is read even if the CPU that gets the
  * interrupt hangs. */
 void console_poll(void);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * device = bus << 8 | slot << 3 | function, as in <arch/machine.h>.
  */
-#ifndef KERNEL_PCI_H
-#define KERNEL_PCI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ int32_t pci_find(uint32_t id);
 /* The registers behind a memory BAR (0 to 5), as they were at boot, whatever the driver has written since.
  * False: none. */
 bool pci_bar(uint32_t device, uint32_t bar, uint64_t *physical, uint64_t *size);
-
-#endif

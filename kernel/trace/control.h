@@ -18,8 +18,7 @@
  * lock held, may allocate frames and log events, and takes no other lock but that of sites.c. Logging itself
  * takes no lock. The statedump runs without it, under the locks of the lists that it walks.
  */
-#ifndef TRACE_CONTROL_H
-#define TRACE_CONTROL_H
+#pragma once
 
 #include <arch/mmu.h>
 #include <kernel/cpu/lock.h>
@@ -201,5 +200,3 @@ uint64_t trace_newest_count(struct trace_newest *newest, uint64_t cpus, uint64_t
  * may have grown. */
 void trace_newest_print(struct trace_newest *newest, uint64_t first, uint64_t end, trace_event_filter *filter,
                         trace_print_line *print);
-
-#endif

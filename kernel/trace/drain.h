@@ -3,8 +3,7 @@
  * kernel/trace/drain.h - the drain of the trace: the program that takes packets out of the rings, and the
  * low-water mark at which it is woken (drain.c).
  */
-#ifndef KERNEL_TRACE_DRAIN_H
-#define KERNEL_TRACE_DRAIN_H
+#pragma once
 
 #include <stdint.h>
 #include <tarn/abi.h>
@@ -24,5 +23,3 @@ void trace_check_mark(void);
 void trace_wake_drain(void);
 /* From a heartbeat: releases the notification of a drain that has ended. */
 void trace_forget_drain(void);
-
-#endif

@@ -5,8 +5,7 @@
  * A port calls trace_restart() at each entry of the kernel from a place that may be in a block, before
  * anything is logged, and trace_asked() for the trap by which a block asks for space.
  */
-#ifndef KERNEL_TRACE_RESTART_H
-#define KERNEL_TRACE_RESTART_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ uint64_t trace_restart(uint64_t ip);
 /* The block at `ip` asks for space. Returns where it continues: at its start, or at its end without its
  * event. */
 uint64_t trace_asked(uint64_t ip);
-
-#endif

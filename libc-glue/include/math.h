@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* math.h - newlib's <math.h> without its macro for log2, which is inexact: see libc-glue/math/exact.c. */
-#ifndef LIBC_GLUE_MATH_H
-#define LIBC_GLUE_MATH_H
+#pragma once
 
 #include_next <math.h>
 #undef log2
-
-#endif

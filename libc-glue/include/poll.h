@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* poll.h - waits for several files at once; libc-glue/posix/poll.c. */
-#ifndef TARN_POLL_H
-#define TARN_POLL_H
+#pragma once
 
 #define POLLIN   1
 #define POLLPRI  2
@@ -18,5 +17,3 @@ struct pollfd {
 };
 
 int poll(struct pollfd *fds, nfds_t count, int timeout_ms);
-
-#endif

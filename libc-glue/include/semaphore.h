@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* semaphore.h - counting semaphores of one process; libc-glue/posix/semaphore.c. */
-#ifndef TARN_SEMAPHORE_H
-#define TARN_SEMAPHORE_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -20,5 +19,3 @@ int sem_wait(sem_t *semaphore);
 int sem_trywait(sem_t *semaphore);
 int sem_timedwait(sem_t *semaphore, const struct timespec *until);
 int sem_getvalue(sem_t *semaphore, int *value);
-
-#endif

@@ -10,8 +10,7 @@
  * Inner functions return a result >= 0 or a negative errno; leave_call turns the latter into errno and -1. A
  * call with more steps uses enter_call and leave_call itself.
  */
-#ifndef LIBC_GLUE_CALL_H
-#define LIBC_GLUE_CALL_H
+#pragma once
 
 #include "../tarn/internal.h"
 
@@ -66,5 +65,3 @@ static inline int64_t leave_call(enum trace_libc_libc_call call, int64_t result)
 #define LIBC_PATH_CALL(NAME, path, a, b, result)                                                      \
     (enter_call(TRACE_LIBC_##NAME, (uint64_t)(a), (uint64_t)(b)), name_path(TRACE_LIBC_##NAME, path), \
      leave_call(TRACE_LIBC_##NAME, result))
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* deadline.h - converts POSIX's absolute times to the kernel's deadlines. */
-#ifndef LIBC_GLUE_DEADLINE_H
-#define LIBC_GLUE_DEADLINE_H
+#pragma once
 
 #include <errno.h>
 #include <tarn/runtime.h>
@@ -23,5 +22,3 @@ static inline int deadline_of(clockid_t clock, const struct timespec *until, uin
     *deadline = ns > 0 ? (uint64_t)ns : 0;
     return 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* file.h - the table of open files, for the calls that use it. */
-#ifndef LIBC_GLUE_FILE_H
-#define LIBC_GLUE_FILE_H
+#pragma once
 
 #include "call.h"
 
@@ -33,5 +32,3 @@ int next_inherited(int fd, struct startup_fd *entry);
 /* Reads into or writes from `buffer`, of any size. `argument`: the offset of a file (FS_HERE: its position),
  * the NET_* flags of a socket. Returns the number of bytes or a negative errno. */
 int64_t transfer_bytes(const struct file *file, bool writes, void *buffer, size_t size, uint64_t argument);
-
-#endif

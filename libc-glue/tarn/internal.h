@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* internal.h - what the files of the lower layer share with each other and with the POSIX layer. */
-#ifndef LIBC_GLUE_INTERNAL_H
-#define LIBC_GLUE_INTERNAL_H
+#pragma once
 
 #include <arch/runtime.h>
 #include <pthread.h>
@@ -71,5 +70,3 @@ void init_working_directory(const char *path);
 /* posix/process.c */
 /* with the status of a process killed by this signal */
 void end_process(int signal) __attribute__((noreturn));
-
-#endif

@@ -25,8 +25,7 @@
  *
  * Only threads that wait, or hold a timed lock, pay for this.
  */
-#ifndef LIBC_GLUE_LOCK_TRACE_H
-#define LIBC_GLUE_LOCK_TRACE_H
+#pragma once
 
 #include <arch/trace.h>
 #include <stdbool.h>
@@ -109,5 +108,3 @@ bool times_read_locks(void);
 
 /* lock_name.c: logs the object's name unless that was done since the last statedump. */
 void log_lock_name(const void *lock);
-
-#endif

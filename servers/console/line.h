@@ -5,8 +5,7 @@
  * Typed characters go in by line_input. line_read returns edited lines (canonical mode) or single bytes (raw
  * mode). Independent of processes and devices. Locking: by the caller.
  */
-#ifndef SERVERS_CONSOLE_LINE_H
-#define SERVERS_CONSOLE_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ bool line_is_readable(const struct line *line);
  * Returns 0 at end of file. The line must be readable. */
 uint32_t line_read(struct line *line, char *buffer, uint32_t size);
 void line_set_mode(struct line *line, uint32_t mode);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Locking: the caller holds the lock of the directory's node.
  */
-#ifndef SERVERS_FS_DIRECTORY_H
-#define SERVERS_FS_DIRECTORY_H
+#pragma once
 
 #include "node.h"
 
@@ -17,5 +16,3 @@ struct dir_entry *directory_next(struct directory *directory, uint64_t position)
 int directory_add(struct directory *directory, const char *name, uint32_t length, struct node *node);
 /* Passes the entry's reference to the caller. */
 struct node *directory_remove(struct directory *directory, struct dir_entry *entry);
-
-#endif

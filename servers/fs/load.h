@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* load.h - fills the new file system from the boot archive. */
-#ifndef SERVERS_FS_LOAD_H
-#define SERVERS_FS_LOAD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ struct load_result {
 
 /* Returns 0 or -errno. Entries before the failed one are kept. */
 int load_archive(const char *archive, uint64_t size, struct load_result *result);
-
-#endif

@@ -6,8 +6,7 @@
  * contents and is held for one operation. A thread holds the locks of two nodes only while it holds the
  * tree's topology_lock (tree.c), so nodes need no lock order.
  */
-#ifndef SERVERS_FS_NODE_H
-#define SERVERS_FS_NODE_H
+#pragma once
 
 #include <base/tree.h>
 #include <pthread.h>
@@ -98,5 +97,3 @@ struct node_totals {
 extern struct node_totals node_totals;
 
 uint64_t now_ns(void);
-
-#endif

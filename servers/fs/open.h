@@ -3,8 +3,7 @@
  * open.h - open files (POSIX: open file descriptions): a position and flags. Clients name them by handles;
  * SERVER_INHERIT adds handles to the same file.
  */
-#ifndef SERVERS_FS_OPEN_H
-#define SERVERS_FS_OPEN_H
+#pragma once
 
 #include "node.h"
 #include "pipe.h"
@@ -28,5 +27,3 @@ enum pipe_end open_file_end(const struct open_file *file); /* for pipes */
 
 /* Adds a handle and consumes the reference to the file, also on failure; NULL means -ENOMEM. */
 int64_t open_file_add(uint32_t client, struct open_file *file);
-
-#endif

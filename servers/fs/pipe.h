@@ -5,8 +5,7 @@
  * A request that cannot be served yet is saved in the pipe (client, span, reply capability); the reply is
  * sent when the other end acts. A waiter whose client has ended is dropped, and no byte is lost.
  */
-#ifndef SERVERS_FS_PIPE_H
-#define SERVERS_FS_PIPE_H
+#pragma once
 
 #include <servers/lib/server.h>
 
@@ -26,5 +25,3 @@ int64_t pipe_poll(struct pipe *pipe, enum pipe_end end, struct server_request *r
 
 /* Drops the client's watches of `handle` and, if `exiting`, its waiting requests, too. */
 void pipe_forget(struct pipe *pipe, uint32_t client, uint64_t handle, bool exiting);
-
-#endif

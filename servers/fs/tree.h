@@ -5,8 +5,7 @@
  * Paths are absolute and NUL-terminated. Functions return 0 or -errno, unless stated otherwise; a returned
  * node is a reference.
  */
-#ifndef SERVERS_FS_TREE_H
-#define SERVERS_FS_TREE_H
+#pragma once
 
 #include "node.h"
 #include <stddef.h>
@@ -25,5 +24,3 @@ int tree_real_path(const char *path, char *real, size_t size, int must_be_direct
 /* Fills `buffer` with struct fs_dirent records from *position on and advances it. Returns bytes, 0 at the
  * end, or -EINVAL if not even one record fits. */
 int64_t tree_read_directory(struct node *node, uint64_t *position, void *buffer, uint64_t size);
-
-#endif

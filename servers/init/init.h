@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* init.h - functions that the files of init share. */
-#ifndef SERVERS_INIT_INIT_H
-#define SERVERS_INIT_INIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <tarn/abi.h>
@@ -19,5 +18,3 @@ struct boot_options {
 void read_boot_options(struct boot_options *options);
 void run_sessions(const struct boot_options *options);
 void shut_down(uint32_t status);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Any thread may call these. server_span (server.h) is here, too.
  */
-#ifndef SERVERS_LIB_CLIENT_H
-#define SERVERS_LIB_CLIENT_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -49,5 +48,3 @@ int64_t buffer_attach(uint32_t client, cap_t *memory);
 /* Unmaps the buffers of clients that have ended, one call for each run of adjacent ones. No request that
  * began before client_end may be in progress. */
 void buffers_reclaim(void);
-
-#endif

@@ -6,8 +6,7 @@
  *     struct cpio_entry entry;
  *     while (cpio_next(&reader, &entry) > 0) ...
  */
-#ifndef SERVERS_LIB_CPIO_H
-#define SERVERS_LIB_CPIO_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ struct cpio_entry {
 int cpio_next(struct cpio_reader *reader, struct cpio_entry *entry);
 /* Returns 1 if the file exists, 0 if not, -1 if the archive is corrupt before it. */
 int cpio_find(const char *archive, uint64_t size, const char *name, struct cpio_entry *entry);
-
-#endif

@@ -5,8 +5,7 @@
  * The file is untrusted. What elf_parse returns is safe to map: the pages of segments do not overlap, lie
  * below USER_MMAP_BASE, are never both writable and executable, and come from the file.
  */
-#ifndef SERVERS_LIB_ELF_H
-#define SERVERS_LIB_ELF_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ struct elf_executable {
  * `own`, the caller's own ELF header) or -EINVAL (malformed). */
 int elf_parse(const void *header, uint64_t header_size, uint64_t file_size, const void *own,
               struct elf_executable *executable);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * program_discard undoes everything at any point.
  */
-#ifndef SERVERS_LIB_PROGRAM_H
-#define SERVERS_LIB_PROGRAM_H
+#pragma once
 
 #include "startup.h"
 #include <stdint.h>
@@ -33,5 +32,3 @@ int program_start(struct program *program, struct startup_arguments *arguments, 
 void program_discard(struct program *program);
 
 const char *path_basename(const char *path);
-
-#endif

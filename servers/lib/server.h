@@ -13,8 +13,7 @@
  * requests of the client that remain are those that the server itself saved, so handlers need no checks for a
  * client that dies in the middle. servers/README.md follows one request all the way.
  */
-#ifndef SERVERS_LIB_SERVER_H
-#define SERVERS_LIB_SERVER_H
+#pragma once
 
 #include <servers/protocol/server.h>
 #include <stdbool.h>
@@ -68,5 +67,3 @@ void server_close(cap_t capability);
 
 /* Does what SERVER_CLIENT_EXIT does: 0 or -EAGAIN. Called by proc, which learns of exits first. */
 int server_client_exit(uint32_t client, uint64_t deadline);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* servers.h - the table of servers from servers/protocol/servers.def, for init and proc. */
-#ifndef SERVERS_LIB_SERVERS_H
-#define SERVERS_LIB_SERVERS_H
+#pragma once
 
 #include <servers/protocol/server.h>
 #include <tarn/abi.h>
@@ -54,5 +53,3 @@ static inline void check_servers_differ(uint32_t number)
         break;
     }
 }
-
-#endif

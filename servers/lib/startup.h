@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* startup.h - lays out the startup block on a new program's stack. */
-#ifndef SERVERS_LIB_STARTUP_H
-#define SERVERS_LIB_STARTUP_H
+#pragma once
 
 #include <tarn/abi.h>
 
@@ -24,5 +23,3 @@ uint64_t startup_size(const struct startup_arguments *arguments); /* bytes, a mu
 /* Fills `block` (startup_size bytes, zeroed) for use at `address` in the new space, beginning with struct
  * startup. `strings` must hold argc + envc strings. */
 void startup_fill(const struct startup_arguments *arguments, void *block, uint64_t address);
-
-#endif

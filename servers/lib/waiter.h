@@ -5,8 +5,7 @@
  * A handler saves its request with waiter_save and returns the result. The code that can complete the
  * request later stores the reply's words in waiter->request.word and calls waiter_reply.
  */
-#ifndef SERVERS_LIB_WAITER_H
-#define SERVERS_LIB_WAITER_H
+#pragma once
 
 #include <servers/lib/server.h>
 
@@ -25,5 +24,3 @@ bool waiter_reply_cap(struct waiter **link, cap_t capability); /* result 0; clos
 void waiter_reply_all(struct waiter **list, int64_t result);
 /* The client has ended: removes its waiters. */
 void waiter_forget(struct waiter **list, uint32_t client);
-
-#endif

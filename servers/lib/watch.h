@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* watch.h - the watches that SERVER_POLL leaves on an object. The caller locks them. */
-#ifndef SERVERS_LIB_WATCH_H
-#define SERVERS_LIB_WATCH_H
+#pragma once
 
 #include <servers/lib/server.h>
 
@@ -20,5 +19,3 @@ int64_t watch_poll(struct watch **list, struct server_request *request, uint32_t
 void watch_signal(struct watch **list, uint32_t ready);
 void watch_forget(struct watch **list, uint32_t client, uint64_t handle);
 void watch_free_all(struct watch **list);
-
-#endif

@@ -6,8 +6,7 @@
  * must not block, request.c queues it on the socket. Every change to a socket ends in socket_changed, which
  * retries the waiting requests and signals watches. The server has one thread, so there are no locks.
  */
-#ifndef NET_SOCKET_H
-#define NET_SOCKET_H
+#pragma once
 
 #include <lwip/pbuf.h>
 #include <lwip/tcp.h>
@@ -101,5 +100,3 @@ void stream_sent(struct stream *stream, struct tcp_pcb *pcb, uint32_t bytes);
 /* The socket closes. With `pcb`, the stream stays until the peer has received everything and takes over the
  * pcb's callbacks. */
 void detach_stream(struct stream *stream, struct tcp_pcb *pcb);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stack.h - lwIP on a device: start, time, and what must happen after each round of work. */
-#ifndef NET_STACK_H
-#define NET_STACK_H
+#pragma once
 
 #include <lwip/tcp.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ void read_statistics(uint64_t word[4]); /* the words of NET_STATISTICS's reply *
 /* timer.c */
 bool start_timer(cap_t notification);  /* receives NET_BIT_TIMER when lwIP's next timer is due */
 void arm_timer(uint32_t milliseconds); /* from now */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* proc.h - functions and variables that the files of the process server share. */
-#ifndef SERVERS_PROC_PROC_H
-#define SERVERS_PROC_PROC_H
+#pragma once
 
 #include <servers/lib/server.h>
 
@@ -30,5 +29,3 @@ static inline int status_of_signal(int signal)
 {
     return signal & 0x7f;
 }
-
-#endif

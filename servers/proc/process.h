@@ -12,8 +12,7 @@
  * A zombie is only this record. When a parent ends, init adopts its children; they are freed when they end,
  * without a wait. The table does not use capabilities, but stores one space for each process.
  */
-#ifndef SERVERS_PROC_PROCESS_H
-#define SERVERS_PROC_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ unsigned process_tree(uint32_t pid, uint32_t *pids, unsigned max);
 unsigned process_with_bits(uint64_t bits, uint32_t *pids, uint32_t *spaces, unsigned max);
 /* Drops the pending waits of a process that ended. */
 void process_forget_waits(uint32_t pid);
-
-#endif

@@ -5,8 +5,7 @@
  * A script is run by starting the interpreter with ARGUMENT (the rest of the line, as one argument), the
  * script's path and the script's arguments.
  */
-#ifndef SERVERS_PROC_SCRIPT_H
-#define SERVERS_PROC_SCRIPT_H
+#pragma once
 
 #include <servers/protocol/proc.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ int script_parse(const char *head, size_t size, struct script_line *line);
  * -ENOMEM). The original request must have been validated and have at least one argument. */
 struct proc_spawn *script_request(const struct proc_spawn *request, const struct script_line *line,
                                   int *error);
-
-#endif

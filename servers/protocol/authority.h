@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* authority.h - the table of authority.def. Sets of authorities are bits: 1 << index. */
-#ifndef SERVERS_PROTOCOL_AUTHORITY_H
-#define SERVERS_PROTOCOL_AUTHORITY_H
+#pragma once
 
 #include <stdint.h>
 #include <tarn/abi.h>
@@ -18,5 +17,3 @@ static const struct authority authorities[] = {
 };
 #undef AUTHORITY
 #define AUTHORITIES (sizeof authorities / sizeof *authorities)
-
-#endif

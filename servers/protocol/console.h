@@ -7,8 +7,7 @@
  * Output: the console sends a lone newline as carriage return and newline. Input: a carriage return arrives
  * as a newline in canonical mode and unchanged in raw mode.
  */
-#ifndef SERVERS_PROTOCOL_CONSOLE_H
-#define SERVERS_PROTOCOL_CONSOLE_H
+#pragma once
 
 #include <servers/protocol/server.h>
 
@@ -35,5 +34,3 @@ enum {
 #define CONSOLE_SIGNALS   4u /* Ctrl-C kills the foreground processes */
 #define CONSOLE_COOKED    (CONSOLE_CANONICAL | CONSOLE_ECHO | CONSOLE_SIGNALS)
 #define CONSOLE_RAW       0u
-
-#endif

@@ -7,8 +7,7 @@
  * valid for one client. SERVER_INHERIT makes handles that share one offset, as in POSIX. O_*, S_*, SEEK_* and
  * errno values are newlib's.
  */
-#ifndef SERVERS_PROTOCOL_FS_H
-#define SERVERS_PROTOCOL_FS_H
+#pragma once
 
 #include <servers/protocol/server.h>
 
@@ -65,5 +64,3 @@ struct fs_dirent {
     uint8_t name_length;
     char name[4];
 };
-
-#endif

@@ -11,8 +11,7 @@
  * handles: a listening socket is readable when a connection is pending, a connecting socket is writable when
  * the connection attempt has finished.
  */
-#ifndef SERVERS_PROTOCOL_NET_H
-#define SERVERS_PROTOCOL_NET_H
+#pragma once
 
 #include <servers/protocol/server.h>
 
@@ -67,5 +66,3 @@ enum {
  * the end, then calls NET_STREAM_SEND with their number. Space becomes free again when the peer has
  * acknowledged the bytes. At the start all of it is free. */
 #define NET_STREAM_BYTES 0x100000u
-
-#endif

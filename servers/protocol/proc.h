@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* proc.h - requests to the process server (SLOT_PROC). For conventions and spans see server.h. */
-#ifndef SERVERS_PROTOCOL_PROC_H
-#define SERVERS_PROTOCOL_PROC_H
+#pragma once
 
 #include <servers/protocol/server.h>
 #include <string.h>
@@ -70,5 +69,3 @@ static inline uint32_t proc_spawn_append_string(struct proc_spawn *request, cons
 {
     return proc_spawn_append(request, string, strlen(string) + 1);
 }
-
-#endif

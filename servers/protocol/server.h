@@ -20,8 +20,7 @@
  * trace shows them by name (requestgen.c), so a program that serves requests of its own numbers them below
  * SERVER_LABEL_COMMON or from SERVER_LABEL_OWN upwards.
  */
-#ifndef SERVERS_PROTOCOL_SERVER_H
-#define SERVERS_PROTOCOL_SERVER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -61,5 +60,3 @@ enum {
 #define SERVER_SPAN_BUFFER(span) ((uint32_t)((span) >> 48))
 #define SERVER_SPAN_OFFSET(span) ((uint32_t)((span) >> 24) & 0xffffffu)
 #define SERVER_SPAN_LENGTH(span) ((uint32_t)(span)&0xffffffu)
-
-#endif

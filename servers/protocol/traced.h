@@ -6,8 +6,7 @@
  * connections over the loopback that were not admitted, so that no program without authority controls the
  * trace as a host does. For the protocol on the links to hosts see trace/format/WIRE.md.
  */
-#ifndef SERVERS_PROTOCOL_TRACED_H
-#define SERVERS_PROTOCOL_TRACED_H
+#pragma once
 
 #include <servers/protocol/server.h>
 
@@ -19,5 +18,3 @@ enum {
      * RIGHT_READ and RIGHT_WRITE; else -EPERM. Only the last 16 ports that are not used yet count. */
     TRACED_ADMIT,
 };
-
-#endif

@@ -6,8 +6,7 @@
  * writes them there, commit sends them. Only one thread at a time may be
  * between the two (connection.send_lock); receive may run concurrently.
  */
-#ifndef TRACED_CHANNEL_H
-#define TRACED_CHANNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(str
 
 /* serial.c: the link over a virtual serial port, one host at a time, if there is such a port. */
 void start_serial(void (*serve)(struct channel *channel));
-
-#endif

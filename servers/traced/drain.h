@@ -9,8 +9,7 @@
  *
  * A struct drain belongs to one thread.
  */
-#ifndef TRACED_DRAIN_H
-#define TRACED_DRAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ void drain_begin(struct drain *drain, uint32_t cpu);
 void drain_count(struct drain *drain, size_t bytes); /* one packet was sent */
 /* Ends the round, or, with IS_LAST, all rounds. */
 void drain_end(struct drain *drain, bool is_last);
-
-#endif

@@ -6,8 +6,7 @@
  * another one during a pull. rings.c reads the memory that the kernel shares. README.md follows a packet
  * through the server.
  */
-#ifndef TRACED_H
-#define TRACED_H
+#pragma once
 
 #include "channel.h"
 #include <pthread.h>
@@ -90,5 +89,3 @@ void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes);
 char *read_metadata(size_t *size); /* NULL: out of memory; size is a multiple of 8; free() it */
 
 extern _Atomic uint64_t bytes_sent; /* by all connections; relaxed */
-
-#endif

@@ -5,8 +5,7 @@
  * Every allocation is mapped in a slot of one region, so its physical address is found by arithmetic. No
  * locks: only one thread of a process may call these functions.
  */
-#ifndef VIRTIO_DMA_H
-#define VIRTIO_DMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ bool dma_allocate(struct dma *dma, uint64_t size);
 void dma_free(struct dma *dma); /* stays allocated while mapped elsewhere */
 /* Stores the physical address of bytes inside one allocation. Returns false if they lie elsewhere. */
 bool dma_physical(const void *bytes, uint64_t size, uint64_t *physical);
-
-#endif

@@ -3,8 +3,7 @@
  * pci.h - maps the BARs of a PCI device and enables its message-signalled interrupt. The device is a
  * capability (SLOT_DEVICE of a server), with which a driver reaches nothing else.
  */
-#ifndef VIRTIO_PCI_H
-#define VIRTIO_PCI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ volatile void *pci_map(cap_t device, unsigned bar, uint64_t offset, uint64_t siz
 /* Makes vector 0 of the device's MSI-X table signal the notification. Returns the interrupt's slot, or a
  * negative error. */
 int64_t pci_enable_msix(cap_t device, cap_t notification, uint64_t bits);
-
-#endif

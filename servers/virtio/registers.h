@@ -6,8 +6,7 @@
  * register, and release or acquire do not order memory against registers. Only a full fence does. So a
  * register store comes after all earlier accesses, and a register load before all later ones.
  */
-#ifndef VIRTIO_REGISTERS_H
-#define VIRTIO_REGISTERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,4 +39,3 @@ REGISTER_WIDTH(16, le16)
 REGISTER_WIDTH(32, le32)
 
 #undef REGISTER_WIDTH
-#endif

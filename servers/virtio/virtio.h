@@ -7,8 +7,7 @@
  * offered since the last call. virtio_take_used returns the chains that the device has finished. No locks:
  * one thread drives a device. All fields that the device sees are little-endian (registers.h).
  */
-#ifndef VIRTIO_VIRTIO_H
-#define VIRTIO_VIRTIO_H
+#pragma once
 
 #include <servers/virtio/dma.h>
 #include <stdbool.h>
@@ -100,5 +99,3 @@ void virtio_notify(struct virtio_queue *queue);
 /* Returns in *id the head of the next finished chain and in
  * *length the bytes that the device wrote. False: none. */
 bool virtio_take_used(struct virtio_queue *queue, uint32_t *id, uint32_t *length);
-
-#endif

@@ -7,8 +7,7 @@
  * child_prepare(), and stacks. It has no C library: no thread pointer, errno, malloc or printf. Its functions
  * may only use system calls, ipc stubs and trace functions, and end with sys_thread_exit or sys_space_kill.
  */
-#ifndef USER_TEST_CHILD_H
-#define USER_TEST_CHILD_H
+#pragma once
 
 #include "random.h"
 
@@ -58,5 +57,3 @@ static inline cap_t must(int64_t result)
     }
     return (cap_t)result;
 }
-
-#endif

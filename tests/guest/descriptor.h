@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* descriptor.h - descriptors made by hand (trace/format/descriptor.h): a class with one event, "e", with one
  * field. */
-#ifndef USER_TEST_DESCRIPTOR_H
-#define USER_TEST_DESCRIPTOR_H
+#pragma once
 
 #include <stddef.h>
 #include <trace/format/descriptor.h>
@@ -30,5 +29,3 @@ static inline struct small_descriptor make_descriptor(const char *class_name)
     }
     return made;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* leak.h - checks that page frames and kernel objects were freed. */
-#ifndef USER_TEST_LEAK_H
-#define USER_TEST_LEAK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ static inline bool same_stats_soon(const struct system_stats *before)
     }
     return compare_stats(before, &after, true);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* net.h - for tests of sockets: addresses, and how many sockets the network server has. */
-#ifndef USER_TEST_NET_H
-#define USER_TEST_NET_H
+#pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -22,5 +21,3 @@ static inline uint64_t count_sockets(void)
     struct ipc_message message = {.label = NET_STATISTICS};
     return call_server_message(SLOT_NET, &message) < 0 ? 0 : message.word[0];
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Each probe is a separate thread. It reports to an endpoint that is also its space's fault handler; a thread
  * that faults is killed.
  */
-#ifndef USER_TEST_PROBE_H
-#define USER_TEST_PROBE_H
+#pragma once
 
 #include "child.h"
 #include "leak.h"
@@ -148,5 +147,3 @@ static inline void probe_store(struct child *child, uint64_t address, uint64_t v
     if (probe(child, PROBE_WRITE, address, value).faulted)
         printf("# writing at %#lx faulted\n", address);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* random.h - random numbers of tests; they depend only on the seed. */
-#ifndef USER_TEST_RANDOM_H
-#define USER_TEST_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ static inline uint64_t child_random(uint64_t *state)
     *state ^= *state << 17;
     return *state;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* routine_tables.h - for tests of tables of routines: finds a table, and adds its rows. */
-#ifndef ROUTINE_TABLES_H
-#define ROUTINE_TABLES_H
+#pragma once
 
 #include "tap.h"
 
@@ -63,5 +62,3 @@ static inline int64_t switch_routines(uint64_t level)
 {
     return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_ROUTINES, level, 0);
 }
-
-#endif

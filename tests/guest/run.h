@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run.h - programs that a test starts, and what they print. */
-#ifndef USER_TEST_RUN_H
-#define USER_TEST_RUN_H
+#pragma once
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -63,5 +62,3 @@ static inline bool copy_file(const char *from, const char *to)
     close(out);
     return got == 0;
 }
-
-#endif

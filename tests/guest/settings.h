@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* settings.h - all that can be set of the trace, as random numbers say. */
-#ifndef USER_TEST_SETTINGS_H
-#define USER_TEST_SETTINGS_H
+#pragma once
 
 #include <tests/guest/trace_help.h>
 
@@ -48,5 +47,3 @@ static inline int64_t set_something(uint64_t kind, uint64_t a)
         return control(TRACE_OP_FLUSH, a & 1 ? ~0ull : (a >> 1) % arch_trace_info()->cpu_count, 0);
     }
 }
-
-#endif

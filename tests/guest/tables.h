@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tables.h - tables of counters, as a program of the guest reads them. */
-#ifndef TESTS_GUEST_TABLES_H
-#define TESTS_GUEST_TABLES_H
+#pragma once
 
 #include <arch/trace.h>
 #include <trace/event/lock_tables.h>
@@ -38,5 +37,3 @@ static inline uint64_t table_head(const char *name, enum trace_table_head_word w
         sum += trace_table_head_word(trace_table_named(name), table_ring(cpu), word);
     return sum;
 }
-
-#endif

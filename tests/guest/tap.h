@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tap.h - results of tests in the guest, what many calls return, and how often tests repeat themselves. */
-#ifndef USER_TEST_TAP_H
-#define USER_TEST_TAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ static inline bool all_are(int64_t expected, const int64_t *results, size_t coun
     }
     return good;
 }
-
-#endif

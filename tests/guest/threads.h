@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.h - threads of a test. One that cannot be started ends the test, which would wait for ever. */
-#ifndef USER_TEST_THREADS_H
-#define USER_TEST_THREADS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ static inline void *result_of(void *(*work)(void *), void *argument)
     pthread_join(thread, &result);
     return result;
 }
-
-#endif

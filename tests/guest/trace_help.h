@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_help.h - for tests of the trace: controls it, logs numbered events and finds them again. */
-#ifndef USER_TEST_TRACE_HELP_H
-#define USER_TEST_TRACE_HELP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ static inline uint64_t discarded_on(uint32_t cpu)
     struct trace_reader ring = ring_of(cpu);
     return trace_reader_discarded(&ring);
 }
-
-#endif

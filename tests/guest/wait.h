@@ -3,8 +3,7 @@
  * wait.h - waits until a thread has reached a state. A fixed delay would not do: a busy host may not have run
  * the vCPU meanwhile.
  */
-#ifndef USER_TEST_WAIT_H
-#define USER_TEST_WAIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline bool wait_until(uint32_t pid, uint32_t tid, enum thread_state stat
     }
     return true;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * An event carries a number, alone or in the first of four words, which has its thread in the upper bits.
  * Each thread counts its own numbers, so a reader of the trace knows what must be there.
  */
-#ifndef TESTS_PEERS_PEER_H
-#define TESTS_PEERS_PEER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ extern __attribute__((visibility("default"))) const struct peer peer;
             for (uint64_t n = first; n < end; n++)                                                    \
                 statement;                                                                            \
     }
-
-#endif

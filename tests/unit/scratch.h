@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* scratch.h - a directory for the files of a unit test, which is removed when the test exits. */
-#ifndef TESTS_UNIT_SCRATCH_H
-#define TESTS_UNIT_SCRATCH_H
+#pragma once
 
 #include <ftw.h>
 #include <stdio.h>
@@ -48,5 +47,3 @@ static inline void make_trace(const char *directory, const char *options)
     if (system(command) != 0)
         bail_out(command);
 }
-
-#endif

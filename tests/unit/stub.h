@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stub.h - functions that the tested files call, and that a unit test does not need. */
-#ifndef TESTS_UNIT_STUB_H
-#define TESTS_UNIT_STUB_H
+#pragma once
 
 #define DOES_NOTHING(function) \
     function                   \
@@ -12,5 +11,3 @@
     {                            \
         return value;            \
     }
-
-#endif

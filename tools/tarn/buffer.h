@@ -5,8 +5,7 @@
  * For data that one build of the tool stores and the same build reads back: values are in host byte order.
  * The owner frees `bytes`.
  */
-#ifndef TARN_BUFFER_H
-#define TARN_BUFFER_H
+#pragma once
 
 #include <string.h>
 #include <tools/tarn/tarn.h>
@@ -59,5 +58,3 @@ static inline void buffer_get(struct buffer_reader *reader, void *value, size_t 
     memcpy(value, reader->at, count);
     buffer_skip(reader, count);
 }
-
-#endif

@@ -8,8 +8,7 @@
  * subsections ("##") at the start precede them. In the manual, options, `literals` and names of other pages
  * become bold.
  */
-#ifndef TARN_HELP_H
-#define TARN_HELP_H
+#pragma once
 
 #include <tools/tarn/options.h>
 
@@ -31,5 +30,3 @@ struct page {
 void page_heading(struct page *page, const char *title);
 /* Explains NAME, which ARGUMENT follows unless it is NULL. */
 void page_entry(struct page *page, const char *name, const char *argument, const char *text);
-
-#endif

@@ -6,8 +6,7 @@
  * is limited: beyond `limit` (MAP_ENTRIES_MAX by default) all new keys share one more record, `others`, whose
  * key is all ones. A text is a key as its hashes: two of them, where a collision would matter.
  */
-#ifndef TARN_MAP_H
-#define TARN_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -125,5 +124,3 @@ static inline void slots_close(struct slots *slots)
     slots->values = NULL;
     slots->count = 0;
 }
-
-#endif

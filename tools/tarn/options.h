@@ -5,8 +5,7 @@
  *
  * Not thread-safe.
  */
-#ifndef TARN_OPTIONS_H
-#define TARN_OPTIONS_H
+#pragma once
 
 #include <stdio.h>
 #include <tools/tarn/tarn.h>
@@ -107,5 +106,3 @@ bool parse_duration(const char *text, double *seconds, struct fail *fail);
 bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail);
 /* Returns whether NAME is in LIST, whose names are separated by commas, with or without spaces. */
 bool list_names(const char *list, const char *name);
-
-#endif

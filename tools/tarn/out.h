@@ -5,8 +5,7 @@
  * A caller reserves space for what it writes next (out_reserve), writes through plain pointers with put_*
  * functions, which return the new end, and passes the end back (out_commit).
  */
-#ifndef TARN_OUT_H
-#define TARN_OUT_H
+#pragma once
 
 #include <string.h>
 #include <tools/tarn/tarn.h>
@@ -125,5 +124,3 @@ static inline char *put_hex(char *at, uint64_t value, const char *digits)
         at[i] = digits[value & 15];
     return at + nibbles;
 }
-
-#endif

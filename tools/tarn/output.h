@@ -5,8 +5,7 @@
  * Writing to a file that was deleted or replaced succeeds, but nobody can find the result. A caller that
  * reports a file as complete calls output_is_there first.
  */
-#ifndef TARN_OUTPUT_H
-#define TARN_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool output_is_there(int fd, const char *path);
 /* Closes the file. Returns whether all data was written
  * and PATH still names the file; on false, errno is set. */
 bool output_close(int fd, const char *path);
-
-#endif

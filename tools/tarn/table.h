@@ -6,8 +6,7 @@
  * diff` compares two tables. The first column is the row's name; the others are declared once. A row's
  * address is valid until table_free, whatever is added or sorted.
  */
-#ifndef TARN_TABLE_H
-#define TARN_TABLE_H
+#pragma once
 
 #include <tools/tarn/map.h>
 
@@ -154,5 +153,3 @@ void table_add_cells(const struct table *table, struct table_row *sum, const str
 union table_cell table_unknown(const struct table_column *column);
 bool table_cell_is_known(const struct table_column *column, union table_cell cell);
 void table_free(struct table *table);
-
-#endif

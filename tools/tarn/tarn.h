@@ -9,8 +9,7 @@
  * No stage exits or prints. Bad input is returned as a `struct fail`, so that the fuzzer and the tests can
  * run everything in one process.
  */
-#ifndef TARN_TARN_H
-#define TARN_TARN_H
+#pragma once
 
 #include <limits.h>
 #include <stdarg.h>
@@ -83,5 +82,3 @@ bool source_file(const char *name, char path[PATH_MAX], struct fail *fail);
 bool match_glob(const char *pattern, const char *name);
 /* Whether the pattern fits all words or the last one. */
 bool match_words(const char *pattern, const char *words);
-
-#endif

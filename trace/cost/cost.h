@@ -9,8 +9,7 @@
  * also where QEMU's instruction counter forgets some (arch/ppc64/counter.c). A tick may be more than one
  * instruction, so rounds begin at different fractions of a tick (cost_begin).
  */
-#ifndef TRACE_COST_H
-#define TRACE_COST_H
+#pragma once
 
 #include <arch/counter.h>
 #include <arch/trace.h>
@@ -82,5 +81,3 @@ struct cost cost_of_four_words(void);
 /* Tenths of instructions, at a nanosecond each, of one of `parts` operations, without the cost of measuring.
  */
 uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint32_t parts);
-
-#endif

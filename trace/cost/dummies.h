@@ -9,8 +9,7 @@
  *
  * A sample is the mean of SAMPLE events, without the cost of the loop.
  */
-#ifndef TRACE_COST_DUMMIES_H
-#define TRACE_COST_DUMMIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ struct trace_figures {
 /* Measures `log`. The caller's ring is the one with that control page, until this returns. False: nothing was
  * logged, because the event is compiled out or off. */
 bool trace_measure(struct trace_figures *figures, trace_dummy_function *log, struct trace_control *scratch);
-
-#endif

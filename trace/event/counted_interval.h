@@ -12,8 +12,7 @@
  * the return from one and the entry of the next. Nothing is logged while no counter is bound, or if class
  * counter was switched off at begin or end.
  */
-#ifndef TRACE_COUNTED_INTERVAL_H
-#define TRACE_COUNTED_INTERVAL_H
+#pragma once
 
 #include <arch/runtime.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ static inline void counted_interval_end(const struct counted_interval *interval)
         trace_counter_interval(interval->id, arch_thread_block()->tid, end[0] - begin[0], end[1] - begin[1],
                                end[2] - begin[2], end[3] - begin[3]);
 }
-
-#endif

@@ -4,10 +4,7 @@
  *
  * Code outside trace/ logs through <trace/CLASS.h> and needs nothing else.
  */
-#ifndef TRACE_EVENT_H
-#define TRACE_EVENT_H
+#pragma once
 
 #include <trace/event/schema.h>
 #include <trace/ring/ring.h>
-
-#endif

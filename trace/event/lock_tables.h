@@ -10,8 +10,7 @@
  * `lock`: address; `pid`: 0 kernel; `site`: return address into the function that took the lock; times are in
  * ticks. No lock; trace/ring/table.h explains concurrent updates and `writers`.
  */
-#ifndef TRACE_EVENT_LOCK_TABLES_H
-#define TRACE_EVENT_LOCK_TABLES_H
+#pragma once
 
 #include <trace/tables.h>
 
@@ -144,5 +143,3 @@ static inline void lock_tables_add_wait(char *ring, struct lock_key key, uint64_
     lock_site_add(trace_lock_sites_row(ring, site, key.lock_class, key.pid, LOCK_SITE_WAITED), waited.ticks,
                   TRACE_ROW_OF_MANY);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * It is mapped and read like the current rings, with trace_salvage_range() and trace_packet_salvage() of
  * trace/ring/read.h. While it is mapped its memory stays, even if the trace is dropped.
  */
-#ifndef TRACE_PREVIOUS_H
-#define TRACE_PREVIOUS_H
+#pragma once
 
 #include <stddef.h>
 #include <tarn/abi.h>
@@ -30,5 +29,3 @@ int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t
 /* Reads the first `size` bytes of a CPU's tables of counters. Bytes, or an error; -E_NOT_FOUND: no such CPU.
  */
 int64_t trace_previous_tables(cap_t trace, uint32_t cpu, void *buffer, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * trace/event/routines.h - whether routines of programs are counted in tables (trace/format/routine.h), at
  * the price of a trace point. For programs; class_number is a constant.
  */
-#ifndef TRACE_EVENT_ROUTINES_H
-#define TRACE_EVENT_ROUTINES_H
+#pragma once
 
 #include <trace/ring/ring.h>
 
@@ -25,6 +24,4 @@ static inline bool routines_are_counted(void)
 #define ALL_ROUTINES_ON()             arch_trace_site(TRACE_ID(0, TRACE_SITE_ALL_ROUTINES))
 /* Level 1: routines that programs declare. */
 #define DECLARED_ROUTINES_ON()        arch_trace_site(TRACE_ID(0, TRACE_SITE_ROUTINES))
-#endif
-
 #endif

@@ -9,8 +9,7 @@
  * There are 16 classes. A class whose programs have all ended stays until the rings start over
  * (TRACE_OP_CLEAR, TRACE_OP_SET_GEOMETRY), because its events may still be in the trace.
  */
-#ifndef TRACE_EVENT_SCHEMA_H
-#define TRACE_EVENT_SCHEMA_H
+#pragma once
 
 #include <stdint.h>
 #include <trace/format/descriptor.h>
@@ -23,5 +22,3 @@ struct trace_schema {
 
 /* 0, or a negative error; -E_NO_SLOT: no class is free. User programs only (trace/event/register.c). */
 int trace_register_schema(const struct trace_schema *schema);
-
-#endif

@@ -3,8 +3,7 @@
  * trace/event/schemas.h - names and fields of all events: the system's, and those that applications
  * registered, which are read from their descriptors.
  */
-#ifndef TRACE_EVENT_SCHEMAS_H
-#define TRACE_EVENT_SCHEMAS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ int trace_known_class(const char *name, uint64_t length);
 
 /* For trace_command_run, with the loaded events; without `put`. Changes need the capability in SLOT_TRACE. */
 void trace_settings_open(struct trace_settings *settings);
-
-#endif

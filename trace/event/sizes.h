@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/event/sizes.h - sets the sizes of all rings. The kernel, which is not interrupted,
  * works in pieces; if the caller ends in between, the kernel completes the change. */
-#ifndef TRACE_SIZES_H
-#define TRACE_SIZES_H
+#pragma once
 
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
@@ -23,5 +22,3 @@ static inline int64_t trace_set_sizes(cap_t trace, uint64_t buffer_bytes, uint64
             sys_thread_sleep(deadline_after(TRACE_SIZES_WAIT_NS));
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/format/crc.h - CRC-32C (Castagnoli, reflected, start and end inverted), bit by bit, for small data.
  */
-#ifndef TRACE_CRC_H
-#define TRACE_CRC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ static inline uint32_t trace_crc_add(uint32_t crc, const void *bytes, size_t siz
     }
     return crc;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * checker can change; the other functions rely on that. No allocation, no state: for the kernel, programs and
  * the host.
  */
-#ifndef TRACE_FORMAT_DESCRIPTOR_H
-#define TRACE_FORMAT_DESCRIPTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -111,5 +110,3 @@ static inline const struct trace_event_record *trace_event_end(const struct trac
         next = trace_field_end((const struct trace_field_record *)next);
     return (const struct trace_event_record *)next;
 }
-
-#endif

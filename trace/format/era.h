@@ -9,8 +9,7 @@
  *
  * The control page is not trusted: trace_eras_check() drops impossible eras. No locks.
  */
-#ifndef TRACE_ERA_H
-#define TRACE_ERA_H
+#pragma once
 
 #include <trace/format/layout.h>
 
@@ -138,5 +137,3 @@ static inline struct trace_era trace_era_now(const struct trace_control *control
     const struct trace_era era = control->eras[0];
     return era.words == words ? era : (struct trace_era){.words = words};
 }
-
-#endif

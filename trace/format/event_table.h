@@ -5,8 +5,7 @@
  * trace/gen fills such tables for the system's events (build/gen/trace/events.c); the kernel's printer and
  * the host's decoder use them. A reader of an application's schema builds the same structures at run time.
  */
-#ifndef TRACE_FORMAT_EVENT_TABLE_H
-#define TRACE_FORMAT_EVENT_TABLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -84,5 +83,3 @@ struct trace_class_info {
     const struct trace_event_info *const *events; /* by minor; NULL where there is none */
     uint32_t minor_limit;                         /* entries in events */
 };
-
-#endif

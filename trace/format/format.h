@@ -8,8 +8,7 @@
  * 64-bit event words, major and minor ids, filler and committed counts come from K42 (Wisniewski and
  * Rosenburg, SC'03, 3.1 and 3.2).
  */
-#ifndef TRACE_FORMAT_H
-#define TRACE_FORMAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -115,5 +114,3 @@ struct trace_context {
     char name[TRACE_NAME_BYTES];
 };
 #define TRACE_CONTEXT_WORDS (1 + sizeof(struct trace_context) / 8)
-
-#endif

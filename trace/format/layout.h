@@ -17,8 +17,7 @@
  * The addresses of rings and info page differ between kernel and programs (<arch/trace_rings.h>,
  * <port/trace.h>).
  */
-#ifndef TRACE_LAYOUT_H
-#define TRACE_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -306,5 +305,3 @@ static inline struct trace_control *trace_control_of(const char *ring)
 {
     return (struct trace_control *)(uintptr_t)(ring + TRACE_CONTROL_OFFSET);
 }
-
-#endif

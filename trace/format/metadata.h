@@ -4,8 +4,7 @@
  *
  * The template (build/gen/trace/metadata.tsdl) has @NAME@ for values that only the running system knows.
  */
-#ifndef TRACE_FORMAT_METADATA_H
-#define TRACE_FORMAT_METADATA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ struct trace_metadata_values {
  * `capacity` if it was cut. Unknown placeholders stay as they are. */
 uint64_t trace_metadata_expand(char *out, uint64_t capacity, const char *text, uint64_t size,
                                const struct trace_metadata_values *values);
-
-#endif

@@ -7,8 +7,7 @@
  * it was entered. Routines of programs have rows, too, which the programs fill (struct trace_program).
  * FORMAT.md, "Routines", explains times and reading, also that of guest memory. All times are in ticks.
  */
-#ifndef TRACE_FORMAT_ROUTINES_H
-#define TRACE_FORMAT_ROUTINES_H
+#pragma once
 
 #include <stdint.h>
 #include <trace/rows.h> /* generated */
@@ -233,5 +232,3 @@ struct trace_routines_head {
     uint64_t program_page[TRACE_PROGRAM_PAGES]; /* page frames with a living thread's struct trace_program */
     uint64_t page[TRACE_ROUTINES_PAGES];        /* page frames with the rows behind the first ones */
 };
-
-#endif

@@ -17,8 +17,7 @@
  *
  * The checksum does not cover the rings. Packets have their own (FORMAT.md, "After a reset").
  */
-#ifndef TRACE_STORE_H
-#define TRACE_STORE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -136,5 +135,3 @@ static inline void trace_store_set_end(struct trace_store *store, enum trace_sto
         store->reason[i] = reason[i];
     trace_store_end_change(store);
 }
-
-#endif

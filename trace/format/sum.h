@@ -5,8 +5,7 @@
  * It must be cheap, and detect damage, not forgery: the sum of all words, and the sum of the intermediate
  * results after every eight words, which detects moved words; mixed into 32 bits.
  */
-#ifndef TRACE_SUM_H
-#define TRACE_SUM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ static inline bool trace_sum_is_of(uint64_t entry, uint64_t number)
 {
     return entry && entry >> 32 == (uint32_t)(number + 1);
 }
-
-#endif

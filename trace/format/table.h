@@ -11,8 +11,7 @@
  *
  * Every program can write here, so a reader bounds everything by the declaration, never by what it reads.
  */
-#ifndef TRACE_FORMAT_TABLE_H
-#define TRACE_FORMAT_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ static inline unsigned trace_table_bucket(uint64_t value)
     const unsigned log = 63u - (unsigned)__builtin_clzll(value | 1);
     return log < TRACE_TABLE_BUCKETS ? log : TRACE_TABLE_BUCKETS - 1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/format/text.h - writes text into memory, and compares words of text. Freestanding. */
-#ifndef TRACE_TEXT_H
-#define TRACE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ static inline bool trace_is_same(const char *a, const char *b)
 {
     return trace_is_word(a, __builtin_strlen(a), b);
 }
-
-#endif

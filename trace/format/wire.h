@@ -7,8 +7,7 @@
  * Everything is big-endian except trace packets, which are sent as they are in the guest's memory. Shared by
  * servers/traced and the host tool, so this file includes nothing else of Tarn.
  */
-#ifndef TRACE_WIRE_H
-#define TRACE_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -227,5 +226,3 @@ void wire_put_status(uint8_t to[WIRE_STATUS_BYTES], const struct wire_status *st
 void wire_get_status(const uint8_t from[WIRE_STATUS_BYTES], struct wire_status *status);
 void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status);
 void wire_get_cpu_status(const uint8_t from[WIRE_CPU_STATUS_BYTES], struct wire_cpu_status *status);
-
-#endif

@@ -11,8 +11,7 @@
  * trace_kit_start() runs once, on one CPU, before others log. Freestanding, without allocation. The compiler
  * may call memcpy, memset and its own library (libgcc).
  */
-#ifndef TRACE_KIT_H
-#define TRACE_KIT_H
+#pragma once
 
 #include <stdint.h>
 #include <trace/format/store.h>
@@ -47,5 +46,3 @@ void trace_kit_set_mask(uint64_t mask);
 /* The system ends: in a panic, or in order. Readers of the memory show REASON, one line; the trace goes on.
  */
 void trace_kit_end(enum trace_store_end end, const char *reason);
-
-#endif

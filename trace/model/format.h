@@ -13,8 +13,7 @@
 #undef trace_packet
 #undef trace_context
 
-#ifndef GENMC_FORMAT_H
-#define GENMC_FORMAT_H
+#pragma once
 
 struct trace_packet {
     uint64_t magic : 32, packet_size : 16, cpu_id : 8, stream_id : 4, flags : 4;
@@ -26,5 +25,3 @@ _Static_assert(sizeof(struct trace_packet) == 64, "a header of 8 words");
 
 struct trace_context {
 };
-
-#endif

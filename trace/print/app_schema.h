@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/app_schema.h - names and fields of the events that applications registered, read from their
  * descriptors. For kernel and programs; freestanding, in memory that the caller provides. */
-#ifndef TRACE_APP_SCHEMA_H
-#define TRACE_APP_SCHEMA_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ const struct trace_event_info *trace_find_event(const struct trace_app_schemas *
 const char *trace_find_class_name(const struct trace_app_schemas *schemas, uint32_t class_number);
 /* A class by its name, also the system's; negative: none. */
 int trace_find_any_class(const struct trace_app_schemas *schemas, const char *name, uint64_t length);
-
-#endif

@@ -7,8 +7,7 @@
  * The guest's side executes them: the command `trace`, the trace server (for hosts), or the kernel. Each
  * provides a struct trace_settings. Words of arguments: words.h. Freestanding.
  */
-#ifndef TRACE_COMMANDS_H
-#define TRACE_COMMANDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ struct trace_study_line {
  * bytes.
  */
 int trace_study_next(char **text, struct trace_study_line *line, char *error);
-
-#endif

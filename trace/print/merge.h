@@ -5,8 +5,7 @@
  * The caller provides each CPU's packets, one after another: the kernel in place from the rings
  * (kernel/trace/newest.c), a program from copies (user/bin/trace_list.c).
  */
-#ifndef TRACE_MERGE_H
-#define TRACE_MERGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void trace_merge_begin(struct trace_merge *merge, uint32_t cpu_count, trace_next
                        void *context);
 /* False: no more events. */
 bool trace_merge_next(struct trace_merge *merge, struct trace_moment *moment);
-
-#endif

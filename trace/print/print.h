@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/print.h - prints one event as a line of text, from the generated table. Kernel and programs. */
-#ifndef TRACE_PRINT_H
-#define TRACE_PRINT_H
+#pragma once
 
 #include <stdint.h>
 #include <trace/format/event_table.h>
@@ -20,5 +19,3 @@ const struct trace_field_info *trace_find_field(const struct trace_event_info *i
 /* Whether the event has all fields of fixed size, which trace_field_value needs. */
 bool trace_has_body(const struct trace_moment *moment, const struct trace_event_info *info);
 uint64_t trace_field_value(const struct trace_moment *moment, const struct trace_field_info *field);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/routines.h - names of routines (trace/format/routine.h). Programs, and `tarn`. */
-#ifndef TRACE_ROUTINES_H
-#define TRACE_ROUTINES_H
+#pragma once
 
 #include <trace/format/routine.h>
 #include <trace/print/words.h>
@@ -28,5 +27,3 @@ const char *trace_context_name(uint32_t context, const struct trace_routine_name
 /* Of a row without its context: trace_routine_name(), or, of a row of the program, trace_context_name(). */
 const char *trace_row_name(uint64_t key, const struct trace_routine_names *names, trace_find_info *find,
                            char name[TRACE_ROUTINE_NAME_BYTES]);
-
-#endif

@@ -3,8 +3,7 @@
  * trace/print/settings.h - the trace's settings, as the commands of commands.h read, print and change them.
  * Freestanding.
  */
-#ifndef TRACE_SETTINGS_H
-#define TRACE_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ const struct trace_event_info *trace_event_at(const struct trace_settings *setti
 /* Joins texts, up to NULL, as far as they fit. */
 void trace_join(char *to, uint64_t size, const char *const *parts);
 #define TRACE_JOIN(to, size, ...) trace_join(to, size, (const char *const[]){__VA_ARGS__, 0})
-
-#endif

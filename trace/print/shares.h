@@ -6,8 +6,7 @@
  * A process's shares are the sums over its threads, ended ones included. They are disjoint, and add up to the
  * threads' lives.
  */
-#ifndef TRACE_PRINT_SHARES_H
-#define TRACE_PRINT_SHARES_H
+#pragma once
 
 #include <stdbool.h>
 #include <trace/format/routine.h>
@@ -57,5 +56,3 @@ static inline bool trace_shares_are_of_process(const struct trace_routines *head
 uint64_t trace_shares_running(const struct trace_process_shares *process);
 /* Subtracts the shares of an earlier moment, unless counting has begun anew. */
 void trace_shares_subtract(struct trace_process_shares *now, const struct trace_process_shares *before);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Hardware counters are up to TRACE_COUNTER_SLOTS different names separated by commas, or `none`.
  */
-#ifndef TRACE_WORDS_H
-#define TRACE_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ bool trace_parse_duration(const char *text, uint64_t length, uint64_t *ns);
 /* enum trace_mode and its word. False: no such mode. */
 bool trace_parse_mode(const char *text, uint32_t *mode);
 const char *trace_mode_name(uint32_t mode);
-
-#endif

@@ -37,8 +37,7 @@
  * store on the swap is not enough: other CPUs may see the two in either order. Each writer needs a fence 1 of
  * its own, because it may be an interrupt directly after the swap that changed buffers.
  */
-#ifndef TRACE_RING_CAS_H
-#define TRACE_RING_CAS_H
+#pragma once
 
 #include <trace/ring/place.h>
 
@@ -103,5 +102,3 @@ static inline __attribute__((always_inline)) void trace_put_name(struct trace_sl
 /* Slow path for an event of constant size: never blocks; logs the event or counts it as discarded. `fixed`
  * has its words - 1 data words. Returns as the log function does. */
 __attribute__((cold)) uint64_t trace_log_slow(uint32_t id, const uint64_t *fixed, uint32_t words);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/ring/packet.h - begin and end of a packet in a ring, for both disciplines. FORMAT.md, "A
  * buffer's life". Included by cas.c and restart.c only. */
-#ifndef TRACE_RING_PACKET_H
-#define TRACE_RING_PACKET_H
+#pragma once
 
 #include <trace/format/era.h>
 #include <trace/ring/place.h>
@@ -95,5 +94,3 @@ static inline struct trace_packet *packet_begin(char *ring, struct packet_begin 
     packet_store_event(event, TRACE_MINOR_CONTEXT, TRACE_CONTEXT_WORDS, begin.time);
     return packet;
 }
-
-#endif

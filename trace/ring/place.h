@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/ring/place.h - from an index to memory, and the store of a header: for writers in C, of either
  * discipline. */
-#ifndef TRACE_RING_PLACE_H
-#define TRACE_RING_PLACE_H
+#pragma once
 
 #include <arch/trace.h>
 #include <trace/format/layout.h>
@@ -38,5 +37,3 @@ static inline __attribute__((always_inline)) void trace_place(struct trace_slot 
     slot->event = buffers + place;
     slot->packet = (struct trace_packet *)(buffers + (place & info->packet_mask));
 }
-
-#endif

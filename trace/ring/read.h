@@ -7,8 +7,7 @@
  * then checks that the copy was not overwritten meanwhile. It validates everything that it reads from a ring,
  * and masks every place with the geometry.
  */
-#ifndef TRACE_RING_READ_H
-#define TRACE_RING_READ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -134,5 +133,3 @@ static inline bool trace_walk_take(struct trace_walk *walk, struct trace_header 
     walk->time += step;
     return true;
 }
-
-#endif

@@ -16,8 +16,7 @@
  * After the copy the reader checks again. The copy is useless if the index has come round to this buffer, if
  * the count has changed (a very late writer), or if the rings were cleared or resized meanwhile.
  */
-#ifndef TRACE_RING_READ_RULES_H
-#define TRACE_RING_READ_RULES_H
+#pragma once
 
 #include <stddef.h>
 #include <trace/ring/read.h>
@@ -385,5 +384,3 @@ static bool ring_packet_salvage(RING *ring, uint64_t number, uint64_t *copy)
     copy_with_hole(ring, number, copy, words, latest);
     return ring_packet_cut(ring, number, copy);
 }
-
-#endif

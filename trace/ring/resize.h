@@ -9,8 +9,7 @@
  * changes. Steps may run in any order: a larger ring's new places are new memory; a smaller ring keeps only
  * as many of the newest words as it holds, so each new place held the same word or one that is not kept.
  */
-#ifndef TRACE_RING_RESIZE_H
-#define TRACE_RING_RESIZE_H
+#pragma once
 
 #include <trace/format/era.h>
 
@@ -33,5 +32,3 @@ bool trace_resize_plan(struct trace_resize *resize, const struct trace_eras *era
 bool trace_resize_move(struct trace_resize *resize, char *buffers, uint64_t *most);
 /* Invalidates the headers of buffers that keep no packet. */
 void trace_resize_forget(const struct trace_resize *resize, char *buffers);
-
-#endif

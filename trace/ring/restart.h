@@ -38,8 +38,7 @@
  *     TRACE_PUT_FAR_64, TRACE_IN_FAR_64     a field that finds no register on a machine with few
  *     TRACE_PUT_ZERO_64(offset)             padding
  */
-#ifndef TRACE_RING_RESTART_H
-#define TRACE_RING_RESTART_H
+#pragma once
 
 #define TRACE_CELL_BYTES 256
 
@@ -61,5 +60,3 @@ void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count);
 bool trace_ring_make_space(void);
 /* Whether this CPU's ring is being changed: an event of an interrupt would be lost. */
 bool trace_ring_is_busy(void);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * No locks. Read next: layout.h, restart.h, restart.c.
  */
-#ifndef TRACE_RING_H
-#define TRACE_RING_H
+#pragma once
 
 #include <arch/trace.h>
 #include <stdbool.h>
@@ -215,5 +214,3 @@ static inline bool trace_app_is_above(uint32_t class_number, unsigned limit, uin
                    threshold = __atomic_load_n(&arch_trace_info()->app_limit[index], __ATOMIC_RELAXED);
     return __builtin_expect(threshold <= 1, 1) || value >= threshold;
 }
-
-#endif

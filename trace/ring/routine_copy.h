@@ -7,8 +7,7 @@
  * The copy has space for TRACE_ROUTINES_ROWS_BESIDES more rows and for the program's. Any contents are
  * safe; sums may wrap. A program's counts are limited to the thread's life.
  */
-#ifndef TRACE_RING_ROUTINES_COPY_H
-#define TRACE_RING_ROUTINES_COPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <trace/format/routine.h>
@@ -261,5 +260,3 @@ static inline void trace_routines_drop_empty(struct trace_routines_copy *copy)
     }
     copy->head->rows = kept;
 }
-
-#endif

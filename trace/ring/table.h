@@ -25,8 +25,7 @@
  * Order: trace_row_begin() comes before the columns, trace_row_end() after them; both pair with
  * trace_table_read_row().
  */
-#ifndef TRACE_RING_TABLE_H
-#define TRACE_RING_TABLE_H
+#pragma once
 
 #include <arch/trace.h>
 #include <stddef.h>
@@ -254,5 +253,3 @@ static inline uint64_t *trace_table_index(char *ring, uint32_t offset, uint32_t 
     trace_row_claim(head, row, 1);
     return trace_row_set_keys(row, &index, 1);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * A derived column belongs to each table that has its inputs, by their names. Integers only, no memory, no
  * locks; any row is safe.
  */
-#ifndef TRACE_RING_TABLE_DERIVE_H
-#define TRACE_RING_TABLE_DERIVE_H
+#pragma once
 
 #include <trace/format/table.h>
 
@@ -40,5 +39,3 @@ uint64_t trace_derive(const struct trace_derived *derived, const struct trace_ta
 /* The value that `percent` of a histogram's values do not exceed: the upper bound of its bucket.
  * TRACE_NO_VALUE: it has none, or that is in the last bucket, which has no bound. */
 uint64_t trace_histogram_bound(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent);
-
-#endif

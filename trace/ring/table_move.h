@@ -7,8 +7,7 @@
  * moved: its threads have ended, or only this CPU updates it. Other rows are updated, read and taken
  * meanwhile. No lock, and no memory but the caller's. Any contents are safe.
  */
-#ifndef TRACE_RING_TABLE_MOVE_H
-#define TRACE_RING_TABLE_MOVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ struct trace_table_mover {
 /* Moves all rows of a hashed table whose owners have ended, as one move, and returns their number. Rows
  * without a row to be added to stay. */
 uint32_t trace_table_move(struct trace_table_mover *mover, const struct trace_table_info *table);
-
-#endif

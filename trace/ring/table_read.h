@@ -10,8 +10,7 @@
  * No locks; writers continue. A row is copied as of one moment, or, if updates come too fast, with the number
  * of updates under way. No memory but the caller's. Any contents are safe to read.
  */
-#ifndef TRACE_RING_TABLE_READ_H
-#define TRACE_RING_TABLE_READ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ uint64_t trace_table_moves(const struct trace_table_walk *walk);
 
 /* A word of the table's head: enum trace_table_head_word. */
 uint64_t trace_table_head_word(const struct trace_table_info *table, const char *ring, unsigned word);
-
-#endif

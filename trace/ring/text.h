@@ -6,8 +6,7 @@
  * because readers look for the next event behind it. Zero bytes of a word: Warren, Hacker's Delight, 2nd
  * edition, 6-1.
  */
-#ifndef TRACE_RING_TEXT_H
-#define TRACE_RING_TEXT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -74,5 +73,3 @@ static inline void trace_text_copy(char *to, const char *text, uint32_t length)
         to[i] = c ? c : '?';
     }
 }
-
-#endif

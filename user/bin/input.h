@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* input.h - reads the files named by operands, for cat, wc, sort and grep. */
-#ifndef USER_BIN_INPUT_H
-#define USER_BIN_INPUT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -11,5 +10,3 @@ int act_on_inputs(int argc, char **argv, int first, int (*act)(FILE *stream, con
 
 /* Returns the next line without its newline, malloc'ed; NULL at the end. The last line may lack a newline. */
 char *read_line(FILE *stream);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace.h - what the files of the command `trace` share. Functions that return a number return an exit
  * status. */
-#ifndef USER_BIN_TRACE_H
-#define USER_BIN_TRACE_H
+#pragma once
 
 #include <stdint.h>
 #include <trace/event/previous.h>
@@ -33,5 +32,3 @@ int print_last_of(const struct ring_source *source, uint64_t count, uint64_t cla
 /* trace_previous.c */
 int open_previous(void); /* prints how that boot ended; from then on events have the names of that boot */
 int print_previous(uint64_t count, uint64_t classes);
-
-#endif

@@ -5,8 +5,7 @@
  * All programs may read the rings, while others continue to log. Packets are copied one by one; those that
  * cannot be copied are counted.
  */
-#ifndef USER_BIN_TRACE_RINGS_H
-#define USER_BIN_TRACE_RINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void walk_packet(struct trace_walk *walk, const void *copy);
 /* Visits every event of every packet, CPU by CPU, oldest first. False: out of memory. */
 typedef void visit_event(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time);
 bool visit_rings(visit_event *visit, void *context, struct ring_findings *findings);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* util.h - error messages, options, and complete reads and writes, for the utilities. */
-#ifndef USER_BIN_UTIL_H
-#define USER_BIN_UTIL_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ char **append_text(char **texts, size_t *count, char *text);
  * which is in the destination if that is a directory. Dies if it is none and there are several operands.
  * Returns 1 if any action failed. */
 int act_on_each(int argc, char **argv, int first, int (*act)(const char *from, const char *to));
-
-#endif

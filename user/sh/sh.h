@@ -12,8 +12,7 @@
  *   - grant NAME[,NAME...] COMMAND: hands on to one command what the shell holds
  * (servers/protocol/authority.def)
  */
-#ifndef USER_SH_H
-#define USER_SH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ char *edit_line(const char *prompt); /* malloc'ed, without newline; NULL at the 
 
 bool terminal_set_raw(bool raw); /* false: standard input is no terminal */
 void terminal_set_foreground(const pid_t *pids, size_t count);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * With TARNPROF=1 in the environment, a program prints its table when it exits.
  */
-#ifndef TARNPROF_ROUTINES_H
-#define TARNPROF_ROUTINES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline void tarnprof_leave_scope(const int *unused)
     const int TARNPROF_JOIN(tarnprof_scope_, __LINE__) __attribute__((cleanup(tarnprof_leave_scope))) = 0; \
     (void)TARNPROF_JOIN(tarnprof_scope_, __LINE__);                                                        \
     tarnprof_enter(&TARNPROF_JOIN(tarnprof_routine_, __LINE__))
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * rows.h - prints rows of tables of counters as lines of text, for programs of the guest.
  */
-#ifndef TARNPROF_ROWS_H
-#define TARNPROF_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ void trace_rows_free(struct trace_rows *rows);
  * unknown are left out. Of a histogram it prints the values that 50 % and 99 % do not exceed: upper bounds of
  * buckets. False: there is no column `by`. */
 bool trace_rows_print(FILE *to, struct trace_rows *rows, const struct trace_rows_view *view);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* show.h - prints tables of routines, of kernel and programs: libtarnprof. */
-#ifndef TARNPROF_SHOW_H
-#define TARNPROF_SHOW_H
+#pragma once
 
 #include <stdio.h>
 #include <user/tarnprof/tarnprof.h>
@@ -11,5 +10,3 @@
 bool tarnprof_show(FILE *file, struct tarnprof_sum *sum, uint32_t lines, const char *by);
 /* The same of the calling process, ended threads included. */
 void tarnprof_show_own(FILE *file);
-
-#endif

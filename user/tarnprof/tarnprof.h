@@ -13,8 +13,7 @@
  *
  * No locks: a struct tarnprof belongs to the thread that uses it.
  */
-#ifndef TARNPROF_H
-#define TARNPROF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table);
 /* Adds the tables of `of` that are of these kinds, 1 << enum trace_routines_of. 0, or an error. */
 int tarnprof_add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kinds);
 void tarnprof_free_sum(struct tarnprof_sum *sum);
-
-#endif

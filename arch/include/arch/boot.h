@@ -8,8 +8,7 @@
  * At kernel_main() and kernel_secondary_main() this_cpu() works on the CPU: the port has set
  * cpus[index].block.self, .index, .kernel_stack_top and .arch. Traps are handled, interrupts are off.
  */
-#ifndef ARCH_BOOT_H
-#define ARCH_BOOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ int arch_start_cpu(uint32_t index);
 
 void kernel_main(void) __attribute__((noreturn));
 void kernel_secondary_main(uint32_t index) __attribute__((noreturn));
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/boot_memory.h - helpers for a port that fills boot_info: messages, memory ranges, pages for its first
  * tables. Implemented in arch/boot_memory.c; one CPU, no locks. */
-#ifndef ARCH_BOOT_MEMORY_H
-#define ARCH_BOOT_MEMORY_H
+#pragma once
 
 #include <arch/boot.h>
 #include <arch/mmu.h>
@@ -22,5 +21,3 @@ paddr_t boot_alloc_pages(uint64_t size);
 /* Sets the archive, whose memory is occupied; only the first call counts. */
 void boot_set_archive(uint64_t base, uint64_t size);
 void boot_set_command_line(const char *text); /* cut to the size of boot_info.command_line */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/clock.h - time: one clock that all CPUs share, one deadline timer per CPU. */
-#ifndef ARCH_CLOCK_H
-#define ARCH_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,4 +37,3 @@ struct arch_date {
 int64_t arch_date_seconds(const struct arch_date *date); /* since 1970; for arch_wall_clock (arch/date.c) */
 
 #include <port/clock.h>
-#endif

@@ -6,8 +6,7 @@
  * kernel's (kernel/diagnosis/counters.h): the counters that this CPU has, by name, and their values. All CPUs
  * of a machine have the same. Each CPU counts what it executes itself, in kernel and programs.
  */
-#ifndef ARCH_COUNTER_H
-#define ARCH_COUNTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,4 +37,3 @@ static inline uint64_t arch_counter_read(uint32_t number);
 #endif
 
 #include <port/counter.h>
-#endif

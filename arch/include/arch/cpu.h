@@ -6,8 +6,7 @@
  * waits with interrupts on; samples of the kernel are taken between arch_window_open and arch_window_close
  * (kernel/diagnosis/profile.h). <port/cpu.h> has the port's inline definitions.
  */
-#ifndef ARCH_CPU_H
-#define ARCH_CPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,4 +73,3 @@ void arch_interrupt_self(void);
 uint32_t arch_backtrace(uint64_t *chain, uint32_t max);
 
 #include <port/cpu.h>
-#endif

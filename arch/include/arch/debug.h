@@ -10,8 +10,7 @@
  * The port passes exceptions in kernel mode to debugger_fault() before anything else, because the debugger
  * itself may have caused them; see kernel/debug/debugger.h.
  */
-#ifndef ARCH_DEBUG_H
-#define ARCH_DEBUG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,4 +69,3 @@ uint64_t arch_trap_caller(const struct kernel_regs *regs, arch_read_word *read, 
 uint64_t arch_frame_caller(const struct arch_frame *frame, arch_read_word *read, void *context);
 
 #include <port/debug.h>
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/fixup.h - faults of the instructions that access user memory, for a port's user_copy.S and trap.c. The
  * port's kernel.ld puts .fixups between fixups_start and fixups_end. */
-#ifndef ARCH_FIXUP_H
-#define ARCH_FIXUP_H
+#pragma once
 
 #ifdef __ASSEMBLER__
 
@@ -20,7 +19,5 @@
 /* Handles a kernel fault at *ip on a user's address. False: *ip is not in a user copy. True: the kernel
  * continues at *ip. access: FAULT_ACCESS_*. Meanwhile the kernel cannot access user memory. */
 bool fix_user_copy(uint64_t *ip, uint64_t address, uint32_t access);
-
-#endif
 
 #endif

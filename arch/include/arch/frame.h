@@ -5,8 +5,7 @@
  * struct arch_frame is the first member of struct thread: the entry code saves there, the exit code restores
  * from there. It holds IPC messages; <port/frame.h> has inline accessors because IPC depends on their speed.
  */
-#ifndef ARCH_FRAME_H
-#define ARCH_FRAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ static inline void frame_set_badge(struct arch_frame *frame, uint64_t badge)
 {
     frame->FRAME_BADGE = badge;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * arch/machine.h - the board: console, interrupts, PCI configuration, power.
  */
-#ifndef ARCH_MACHINE_H
-#define ARCH_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,4 +44,3 @@ void arch_reboot(void) __attribute__((noreturn));
 bool arch_stop_for_dump(const char *reason);
 
 #include <port/machine.h> /* ARCH_NAME, ARCH_ELF_* of programs, ARCH_IRQ_* */
-#endif

@@ -5,8 +5,7 @@
  * All table changes of a space happen under its lock (space.h). Tables consist of frames from frame_alloc.
  * The port decides the address map; generic code decides what is mapped. Flags are MAP_* of tarn/abi.h.
  */
-#ifndef ARCH_MMU_H
-#define ARCH_MMU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,4 +63,3 @@ int arch_trace_map(uint64_t offset, paddr_t frame);
 void *arch_map_device(paddr_t address, uint64_t size);
 
 #include <port/mmu.h>
-#endif

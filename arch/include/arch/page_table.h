@@ -8,8 +8,7 @@
  * entry: 64 bits, as the CPU reads them. Level PAGE_TABLE_LEVELS is the root, level 1 holds pages of 4 KiB;
  * tables below the root are one frame each.
  */
-#ifndef ARCH_PAGE_TABLE_H
-#define ARCH_PAGE_TABLE_H
+#pragma once
 
 #include <arch/mmu.h>
 
@@ -58,5 +57,3 @@ uint64_t *kernel_table_entry(uint64_t address);
 /* Maps the stacks of a CPU to be started, 2^order frames, above an unmapped gap of the same size. NULL: no
  * memory. */
 uint8_t *kernel_map_stacks(uint32_t index, unsigned order);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/thread.h - the registers of a thread that its frame does not hold: floating point, thread pointer. */
-#ifndef ARCH_THREAD_H
-#define ARCH_THREAD_H
+#pragma once
 
 #include <arch/frame.h>
 
@@ -22,4 +21,3 @@ void arch_thread_init(struct thread *thread, uint64_t tls);
 static inline void arch_thread_switch(struct thread *prev, struct thread *next);
 
 #include <port/thread.h>
-#endif

@@ -7,8 +7,7 @@
  * TARN_KERNEL. The host's unit tests have a port of their own (tests/unit/trace/host/port/trace.h), other
  * kernels that of trace/kit/port/trace.h. Atomics are GCC's builtins.
  */
-#ifndef ARCH_TRACE_H
-#define ARCH_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,4 +64,3 @@ static inline uint32_t arch_trace_cpu(const char *ring);
 static inline void arch_trace_context(const char *ring, struct trace_context *context);
 
 #include <port/trace.h>
-#endif

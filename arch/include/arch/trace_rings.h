@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/trace_rings.h - for <port/trace.h>: functions that ports have in common. The rings are at
  * ARCH_TRACE_RINGS in the kernel and at USER_TRACE_RINGS in programs; contract in <arch/trace.h>. */
-#ifndef ARCH_TRACE_RINGS_H
-#define ARCH_TRACE_RINGS_H
+#pragma once
 
 #include <tarn/abi.h>
 
@@ -41,6 +40,4 @@ static inline void arch_trace_context(const char *ring, struct trace_context *co
     for (unsigned i = 0; i < TRACE_NAME_BYTES; i++)
         context->name[i] = block->name[i];
 }
-#endif
-
 #endif

@@ -10,8 +10,7 @@
  * Text is never mapped both writable and executable, not even for the kernel: a site is stored to by its
  * physical address.
  */
-#ifndef ARCH_TRACE_SITE_H
-#define ARCH_TRACE_SITE_H
+#pragma once
 
 #include <arch/mmu.h>
 #include <tarn/trace_control.h>
@@ -30,4 +29,3 @@ static inline void arch_trace_site_switch(paddr_t site, int64_t distance, bool o
 static inline void arch_sync_instructions(void);
 
 #include <port/trace_site.h>
-#endif

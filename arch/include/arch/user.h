@@ -6,13 +6,10 @@
  * that alone. Otherwise the copy returns -E_BAD_ADDRESS with cpu->fault_address set (user_copy.c then raises
  * the fault for the thread and restarts its call).
  */
-#ifndef ARCH_USER_H
-#define ARCH_USER_H
+#pragma once
 
 #include <stdint.h>
 
 int arch_copy_from_user(void *to, const void *user_from, uint64_t size); /* 0 or -E_BAD_ADDRESS */
 int arch_copy_to_user(void *user_to, const void *from, uint64_t size);
 int arch_load_user_word(uint32_t *value, const uint32_t *user_from); /* one atomic 32-bit load */
-
-#endif

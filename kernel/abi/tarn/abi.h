@@ -9,8 +9,7 @@
  * pages. Deadlines are absolute nanoseconds of the monotonic clock (0: do not wait, TARN_FOREVER: no
  * limit).
  */
-#ifndef TARN_ABI_H
-#define TARN_ABI_H
+#pragma once
 
 #include <stdint.h>
 
@@ -293,5 +292,3 @@ struct startup {
     uint64_t affinity;
     uint64_t priority; /* of the first thread, and of others that do not ask for another one */
 };
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Costs no instruction. Volatile, or the compiler might treat two of these as the same value, and copy it.
  */
-#ifndef TARN_ANY_VALUE_H
-#define TARN_ANY_VALUE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ static inline __attribute__((always_inline)) uint64_t any_value(void)
     __asm__ volatile("" : "=r"(value));
     return value;
 }
-
-#endif

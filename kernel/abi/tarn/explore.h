@@ -3,8 +3,7 @@
  * tarn/explore.h - what programs and the exploring kernel (kernel/explore/explore.h) agree on. The ordinary
  * kernel and its programs know nothing of it.
  */
-#ifndef TARN_EXPLORE_H
-#define TARN_EXPLORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,5 +91,3 @@ struct explore_race {
     uint64_t one_place, other_place;
     uint32_t one_flags, other_flags; /* enum explore_access */
 };
-
-#endif

@@ -7,8 +7,7 @@
  * Everything is inlined, so the compiler keeps a message that is a local variable in registers. Calls that
  * wait have a *_deadline variant. A failed call leaves the message undefined.
  */
-#ifndef TARN_IPC_H
-#define TARN_IPC_H
+#pragma once
 
 #include <stdint.h>
 #include <tarn/abi.h>
@@ -117,5 +116,3 @@ IPC_INLINE int64_t ipc_reply_receive_closing(cap_t endpoint, struct ipc_message 
 {
     return ipc_exchange(SYS_ipc_reply_receive, endpoint | IPC_CLOSE_SENT, message, TARN_FOREVER);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * trace ring with one load that migration cannot make unsafe. struct cpu begins with the same struct, so
  * the kernel shares the logging path's source.
  */
-#ifndef TARN_THREAD_BLOCK_H
-#define TARN_THREAD_BLOCK_H
+#pragma once
 
 #define THREAD_BLOCK_RING 8
 #ifndef __ASSEMBLER__
@@ -26,6 +25,4 @@ struct thread_block {
 };
 _Static_assert(sizeof(struct thread_block) == 128, "32 thread blocks fill a page");
 _Static_assert(__builtin_offsetof(struct thread_block, ring) == THREAD_BLOCK_RING, "known to assembly");
-#endif
-
 #endif

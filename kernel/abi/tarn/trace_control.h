@@ -4,8 +4,7 @@
  *
  * All need RIGHT_WRITE on the trace object. The trace info page holds the current settings.
  */
-#ifndef TARN_TRACE_CONTROL_H
-#define TARN_TRACE_CONTROL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -62,5 +61,3 @@ struct trace_site {
 #define TRACE_SITES_MAX 4096u /* of an executable */
 #define TRACE_SITES_ELF_TYPE \
     0x6174726eu /* of the program header that gives the place of an executable's table */
-
-#endif

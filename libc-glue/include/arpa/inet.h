@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arpa/inet.h - Internet addresses as text; libc-glue/posix/inet.c. */
-#ifndef TARN_ARPA_INET_H
-#define TARN_ARPA_INET_H
+#pragma once
 
 #include <netinet/in.h>
 
@@ -10,5 +9,3 @@ int inet_aton(const char *text, struct in_addr *address);
 char *inet_ntoa(struct in_addr address);
 const char *inet_ntop(int family, const void *address, char *text, socklen_t size);
 int inet_pton(int family, const char *text, void *address);
-
-#endif

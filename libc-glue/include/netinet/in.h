@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* netinet/in.h - Internet addresses. Ports and addresses in these structures are in network byte order. */
-#ifndef TARN_NETINET_IN_H
-#define TARN_NETINET_IN_H
+#pragma once
 
 #include <machine/endian.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ struct sockaddr_in {
 #define htons(x) __htons(x)
 #define ntohl(x) __ntohl(x)
 #define ntohs(x) __ntohs(x)
-
-#endif

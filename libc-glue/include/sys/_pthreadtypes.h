@@ -4,8 +4,7 @@
  *
  * Static initializers are all zeros. The words used as futexes are marked; see libc-glue/posix/.
  */
-#ifndef _SYS__PTHREADTYPES_H_
-#define _SYS__PTHREADTYPES_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ typedef struct {
 /* Extensions like those of Linux, except that a CPU set is one word. */
 int pthread_setaffinity_mask_np(pthread_t thread, uint64_t cpus);
 int pthread_attr_setaffinity_mask_np(pthread_attr_t *attr, uint64_t cpus);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/dirent.h - directories, included by newlib's <dirent.h>; libc-glue/posix/directory.c. */
-#ifndef TARN_SYS_DIRENT_H
-#define TARN_SYS_DIRENT_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -20,5 +19,3 @@ struct dirent {
 };
 
 typedef struct DIR DIR;
-
-#endif

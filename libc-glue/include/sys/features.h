@@ -5,8 +5,7 @@
  * newlib defines these only for systems that it knows; every newlib header includes this file first.
  */
 #include_next <sys/features.h>
-#ifndef TARN_SYS_FEATURES_H
-#define TARN_SYS_FEATURES_H
+#pragma once
 
 #ifndef __DYNAMIC_REENT__
 #define __DYNAMIC_REENT__ /* errno, stdin, ... are per thread: __getreent() */
@@ -27,5 +26,3 @@
 #define _POSIX_SEMAPHORES               1
 #define _POSIX_SPAWN                    1
 #define _UNIX98_THREAD_MUTEX_ATTRIBUTES 1
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/ioctl.h - requests for the console and sockets; libc-glue/posix/console.c. */
-#ifndef TARN_SYS_IOCTL_H
-#define TARN_SYS_IOCTL_H
+#pragma once
 
 #define TIOCGWINSZ 0x5413
 #define FIONBIO    0x5421
@@ -11,5 +10,3 @@ struct winsize {
 };
 
 int ioctl(int fd, unsigned long request, ...);
-
-#endif

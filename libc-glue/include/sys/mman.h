@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/mman.h - memory mappings; libc-glue/posix/mman.c. */
-#ifndef TARN_SYS_MMAN_H
-#define TARN_SYS_MMAN_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -21,5 +20,3 @@
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 int munmap(void *address, size_t size);
 int mprotect(void *address, size_t size, int protection);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/socket.h - sockets of the net server (IPv4: TCP and UDP); libc-glue/posix/socket.c. */
-#ifndef TARN_SYS_SOCKET_H
-#define TARN_SYS_SOCKET_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -61,5 +60,3 @@ int getsockname(int fd, struct sockaddr *address, socklen_t *length);
 int getpeername(int fd, struct sockaddr *address, socklen_t *length);
 int setsockopt(int fd, int level, int option, const void *value, socklen_t length);
 int getsockopt(int fd, int level, int option, void *value, socklen_t *length);
-
-#endif

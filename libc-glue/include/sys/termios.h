@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/termios.h - terminal modes; libc-glue/posix/console.c. Only ICANON, ECHO and ISIG have an effect. */
-#ifndef TARN_SYS_TERMIOS_H
-#define TARN_SYS_TERMIOS_H
+#pragma once
 
 typedef unsigned int tcflag_t;
 typedef unsigned char cc_t;
@@ -33,5 +32,3 @@ struct termios {
 
 int tcgetattr(int fd, struct termios *modes);
 int tcsetattr(int fd, int when, const struct termios *modes);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tarn/console.h - foreground processes, for a shell; libc-glue/posix/console.c. */
-#ifndef TARN_CONSOLE_H
-#define TARN_CONSOLE_H
+#pragma once
 
 #include <sys/types.h>
 
 /* Makes these processes, possibly none, the foreground: Ctrl-C kills them and their descendants. Returns 0,
  * or -1 with errno. */
 int console_set_foreground(const pid_t *pids, size_t count);
-
-#endif

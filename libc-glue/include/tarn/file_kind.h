@@ -4,8 +4,7 @@
  *
  * Set by init and proc when they start a program; also used in the library's descriptor table.
  */
-#ifndef TARN_FILE_KIND_H
-#define TARN_FILE_KIND_H
+#pragma once
 
 enum file_kind {
     FILE_NONE = 0,
@@ -16,5 +15,3 @@ enum file_kind {
     FILE_DEBUG = 5,   /* no server: writes go to the kernel log, reads return end of file */
     FILE_NULL = 6,    /* /dev/null */
 };
-
-#endif

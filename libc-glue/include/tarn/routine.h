@@ -12,8 +12,7 @@
  * Nothing here allocates memory or takes a lock, so it may be called anywhere, also in malloc. Tables may
  * be switched between the two; a leave without an enter does nothing.
  */
-#ifndef TARN_ROUTINE_H
-#define TARN_ROUTINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ bool routine_number_holds(uint64_t number);
 /* The number for a name, or, without one, of a function's address; `known`: what the last call returned for
  * it, or 0. Returns the number, and from bit 12 on for which epoch of tables it holds; 0: none. */
 uint64_t routine_number(uint64_t known, const char *name, const void *function);
-
-#endif

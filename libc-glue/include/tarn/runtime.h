@@ -4,8 +4,7 @@
  *
  * Functions return >= 0 or a negative E_* (<tarn/error.h>) unless stated otherwise.
  */
-#ifndef TARN_RUNTIME_H
-#define TARN_RUNTIME_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -80,5 +79,3 @@ uint64_t process_affinity(void);
  * the label of its executable says. Returns 0. */
 struct __posix_spawnattr;
 int posix_spawnattr_setauthority_np(struct __posix_spawnattr **attr, uint32_t authority);
-
-#endif

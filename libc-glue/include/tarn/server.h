@@ -12,8 +12,7 @@
  *     result = call_server(SLOT_FS, FS_WRITE, handle, buffer_span(&shared, 0, n), FS_HERE, 0);
  *     return_buffer(&shared);
  */
-#ifndef TARN_SERVER_H
-#define TARN_SERVER_H
+#pragma once
 
 #include <servers/protocol/server.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ int64_t power_off(uint32_t status);
  * fails with ETIMEDOUT, and the server may still do it later. 0, as in a new program: without a limit.
  * Servers use it. */
 void set_server_patience(uint64_t ns);
-
-#endif

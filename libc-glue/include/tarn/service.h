@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tarn/service.h - services: endpoints that programs publish by name; libc-glue/tarn/service.c. */
-#ifndef TARN_SERVICE_H
-#define TARN_SERVICE_H
+#pragma once
 
 #include <stdint.h>
 #include <tarn/abi.h>
@@ -11,5 +10,3 @@ int service_publish(const char *name, cap_t endpoint); /* until the caller's pro
 /* Waits until the name is published. Returns a slot with the right to call; the service sees the caller's pid
  * as badge. */
 int64_t service_connect(const char *name, uint64_t deadline);
-
-#endif

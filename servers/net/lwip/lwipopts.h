@@ -5,8 +5,7 @@
  * lwIP's heap is DMA memory (dma.h), so the headers that lwIP builds are sent from where they are. The send
  * buffer of a connection is larger than a stream (NET_STREAM_BYTES).
  */
-#ifndef NET_LWIPOPTS_H
-#define NET_LWIPOPTS_H
+#pragma once
 
 #define NO_SYS               1
 #define SYS_LIGHTWEIGHT_PROT 0
@@ -75,5 +74,3 @@ extern unsigned char *net_heap; /* netif.c */
 #define TCP_LISTEN_BACKLOG    1
 #define LWIP_TCP_TIMESTAMPS   0
 #define LWIP_CHECKSUM_ON_COPY 0
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/tarn/synthetic.h - what the files of tracegen share: tracegen.c, synthetic.c, workload.c. */
-#ifndef TESTS_SYNTHETIC_H
-#define TESTS_SYNTHETIC_H
+#pragma once
 
 #include <stdio.h>
 #include <tools/tarn/read/schema.h>
@@ -46,5 +45,3 @@ void end_packet(struct writer *writer);   /* and perhaps a loss behind it */
 /* At least EVENTS events on one processor; each begins the first packet. */
 void write_uniform(struct writer *writer, uint64_t events);
 void write_workload(struct writer *writer, uint64_t events);
-
-#endif

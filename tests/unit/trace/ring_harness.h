@@ -5,8 +5,7 @@
  *
  * The memory around control pages and rings is unmapped: a store outside them ends the test program.
  */
-#ifndef TRACE_TEST_RING_HARNESS_H
-#define TRACE_TEST_RING_HARNESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void read_ring(uint32_t cpu, uint64_t *next, visit_event *visit, void *context, 
 struct findings read_all(visit_event *visit, void *context, const char *directory);
 /* Lines that babeltrace2 prints for the directory, without contexts and ends; -1: it reported an error. */
 long count_by_babeltrace2(const char *directory, const char *file_for_text);
-
-#endif

@@ -11,8 +11,7 @@
  * To add one: the file, its name in analyses.c, its prose in docs/man, and a trace with known results in
  * tests/unit/tarn/stories.
  */
-#ifndef TARN_ANALYSIS_H
-#define TARN_ANALYSIS_H
+#pragma once
 
 #include <stdio.h>
 #include <tools/tarn/analysis/distribution.h>
@@ -200,5 +199,3 @@ const struct event_type *analysis_fields(const struct analysis *analysis, const 
                                          const struct field **fields);
 /* Returns the label of VALUE in FIELD's enumeration (FIELD may be NULL), or else the number, in TEXT. */
 const char *label_of(const struct field *field, uint64_t value, char text[ANALYSIS_NAME_BYTES]);
-
-#endif

@@ -6,8 +6,7 @@
  * minimum, maximum, count and sum are exact. Memory grows with the range of powers of two that occur, not
  * with the number of values. Values are ticks; the functions that fill tables convert to nanoseconds.
  */
-#ifndef TARN_DISTRIBUTION_H
-#define TARN_DISTRIBUTION_H
+#pragma once
 
 #include <tools/tarn/read/schema.h>
 #include <tools/tarn/table.h>
@@ -53,5 +52,3 @@ static inline uint64_t ticks_to_ns(const struct schema *schema, uint64_t ticks)
     ns = (unsigned __int128)ticks * 1000000000 / (schema->clock_freq ? schema->clock_freq : 1);
     return ns > INT64_MAX ? INT64_MAX - 1 : (uint64_t)ns;
 }
-
-#endif

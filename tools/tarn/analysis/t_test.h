@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* t_test.h - the probability that a difference between two groups of measurements is random. */
-#ifndef TARN_CHANCE_H
-#define TARN_CHANCE_H
+#pragma once
 
 struct sample {
     unsigned count;
@@ -11,5 +10,3 @@ struct sample {
 /* Returns the probability that two samples of the same population differ at least as much as these:
  * Student's two-sided t-test with common variance. Both need at least 2 measurements. */
 double chance_of(struct sample a, struct sample b);
-
-#endif

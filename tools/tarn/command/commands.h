@@ -5,8 +5,7 @@
  * To add one: a file with its struct command, a line here and in commands.c, and its prose in docs/man.
  * Analyses (analysis/analysis.h) are subcommands without further code.
  */
-#ifndef TARN_COMMANDS_H
-#define TARN_COMMANDS_H
+#pragma once
 
 #include <getopt.h>
 #include <tools/tarn/options.h>
@@ -22,5 +21,3 @@ int command_run(int argc, char **argv);
 /* `tarn help [WORD]...` */
 int command_help(int argc, char **argv);
 void command_usage(FILE *to);
-
-#endif

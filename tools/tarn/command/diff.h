@@ -9,8 +9,7 @@
  *
  * diff_first.c does --first instead.
  */
-#ifndef TARN_DIFF_H
-#define TARN_DIFF_H
+#pragma once
 
 #include <tools/tarn/analysis/analysis.h>
 
@@ -93,5 +92,3 @@ int diff_first(struct diff *diff);                              /* returns an ex
 /* "A", or "A1", if the side has several. */
 void diff_name_run(const struct diff *diff, unsigned side, unsigned number, char name[16]);
 bool diff_has_several(const struct diff *diff); /* runs on a side */
-
-#endif

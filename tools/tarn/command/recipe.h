@@ -5,8 +5,7 @@
  * tools/recipe.py writes it; `tarn pull` copies it into the trace's directory (TRACE_RECIPE_NAME). The
  * trace's environment contains a summary, which reveals a recipe of another trace.
  */
-#ifndef TARN_RECIPE_H
-#define TARN_RECIPE_H
+#pragma once
 
 #include <tools/tarn/read/schema.h>
 
@@ -34,5 +33,3 @@ extern const char *const recipe_states[];
 /* If SOURCE reads memory from a file and FILE.recipe exists, copies it as TRACE_RECIPE_NAME into the
  * directory. False: it exists but cannot be copied; FAIL says why. */
 bool recipe_copy(const char *source, int directory_fd, struct fail *fail);
-
-#endif

@@ -3,8 +3,7 @@
  * top.h - shared declarations of `tarn top`: top.c handles options, keys and output; top_trace.c the link and
  * the trace, interval by interval; top_routines.c shows counted routines instead.
  */
-#ifndef TARN_TOP_H
-#define TARN_TOP_H
+#pragma once
 
 #include <stdio.h>
 #include <tools/tarn/analysis/analysis.h>
@@ -80,5 +79,3 @@ void top_close(struct top *top);
 /* The same for `tarn top --routines`. */
 void top_begin_routines(struct top *top);
 void top_close_routines(struct top *top);
-
-#endif

@@ -11,8 +11,7 @@
  * hexadecimal, unknown values empty. A database has a view `event` of all events instead of that relation.
  * Parquet is a directory with a file for each, compressed with zstd. It needs DuckDB (sql/duck.h).
  */
-#ifndef TARN_EXPORT_H
-#define TARN_EXPORT_H
+#pragma once
 
 #include <tools/tarn/relation/scan.h>
 
@@ -20,5 +19,3 @@
 typedef bool export_function(const struct scan_source *source, const char *output, const char **nothing,
                              struct fail *fail);
 export_function export_perfetto, export_chrome, export_csv, export_sqlite, export_parquet;
-
-#endif

@@ -6,8 +6,7 @@
  * bytes. A nested message is such bytes. Its length is known only at its end, so four bytes are reserved for
  * it; the format allows numbers to be longer than needed.
  */
-#ifndef TARN_PROTOBUF_H
-#define TARN_PROTOBUF_H
+#pragma once
 
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/print/print_value.h>
@@ -95,5 +94,3 @@ static inline void protobuf_parts(struct buffer *to, unsigned field, const struc
 #define protobuf_message(to, field, ...)                                   \
     protobuf_parts(to, field, (const struct protobuf_part[]){__VA_ARGS__}, \
                    sizeof((const struct protobuf_part[]){__VA_ARGS__}) / sizeof(struct protobuf_part))
-
-#endif

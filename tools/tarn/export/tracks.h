@@ -6,8 +6,7 @@
  * Events that are visible as states, activities and calls (entries and exits, switches, ...) are not written
  * again unless the user names them (--event, --class).
  */
-#ifndef TARN_TRACKS_H
-#define TARN_TRACKS_H
+#pragma once
 
 #include <tools/tarn/export/export.h>
 #include <tools/tarn/out.h>
@@ -68,5 +67,3 @@ static inline uint32_t track_cpu(const struct tracks *tracks, uint32_t rank)
 {
     return tracks->analysis->trace->streams[rank].cpu;
 }
-
-#endif

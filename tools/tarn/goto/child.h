@@ -6,8 +6,7 @@
  * The handler of a signal that should end tarn (SIGINT, SIGTERM, SIGHUP) ends it. So a wait for it, or for
  * its output, ends whenever the signal comes.
  */
-#ifndef TARN_GOTO_CHILD_H
-#define TARN_GOTO_CHILD_H
+#pragma once
 
 #include <sys/types.h>
 #include <tools/tarn/tarn.h>
@@ -31,5 +30,3 @@ bool child_has_ended(pid_t pid);
 void child_ends_with(int socket);
 /* Gets the first line that a program prints. False: it failed or printed nothing. */
 bool child_first_line(char *const *words, char *line, size_t size);
-
-#endif

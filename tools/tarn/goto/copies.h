@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/copies.h - what tarn and the runners of tools/emulator/copies.c send each other, one packet
  * each. */
-#ifndef TARN_GOTO_COPIES_H
-#define TARN_GOTO_COPIES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ struct copies_reply_packet {
     uint64_t clock;       /* nanoseconds */
     uint64_t base, bytes; /* the guest's memory in it */
 };
-
-#endif

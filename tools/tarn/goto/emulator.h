@@ -8,8 +8,7 @@
  * continues the run, stops at stores to the guest's memory, and ends when tarn does. Copies outlive tarn:
  * they end half an hour after their last use, or when their socket is deleted.
  */
-#ifndef TARN_GOTO_EMULATOR_H
-#define TARN_GOTO_EMULATOR_H
+#pragma once
 
 #include <sys/types.h>
 #include <tools/tarn/command/recipe.h>
@@ -64,5 +63,3 @@ unsigned emulator_count_copies(const struct emulator *emulator);
 void emulator_forget(struct emulator *emulator);
 void emulator_stop(struct emulator *emulator);
 void emulator_close(struct emulator *emulator);
-
-#endif

@@ -8,8 +8,7 @@
  *      copies, which part the trace's events equally (aim_parts).
  *   3. The machine stops at the next branch, and gdb's server starts. No other CPU has a turn meanwhile.
  */
-#ifndef TARN_GOTO_JOURNEY_H
-#define TARN_GOTO_JOURNEY_H
+#pragma once
 
 #include <tools/tarn/goto/emulator.h>
 #include <tools/tarn/read/decode.h>
@@ -47,5 +46,3 @@ struct journey {
 
 /* THERE: the recipe's emulator is stopped at the event. */
 enum journey_end journey(struct journey *journey, struct fail *fail);
-
-#endif

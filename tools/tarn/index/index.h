@@ -16,8 +16,7 @@
  * because it goes back to a checkpoint before everything new. It is kept in memory, and takes about 1 to 2
  * percent of the trace.
  */
-#ifndef TARN_INDEX_H
-#define TARN_INDEX_H
+#pragma once
 
 #include <limits.h>
 #include <tools/tarn/index/node.h>
@@ -195,5 +194,3 @@ static inline uint64_t index_node_blocks(unsigned level)
 /* Adds up nodes. False: one cannot be read. */
 bool index_sum_nodes(const struct index *index, unsigned level, size_t first, size_t count,
                      struct tally *sum);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * walk_open_range is for walks with a model: observers see a range as if the walk had begun with the trace.
  */
-#ifndef TARN_INDEX_WALK_H
-#define TARN_INDEX_WALK_H
+#pragma once
 
 #include <tools/tarn/index/index.h>
 #include <tools/tarn/model/walk.h>
@@ -44,5 +43,3 @@ void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, st
 /* Moves a walk on to the last checkpoint before some threads run or change their states. SEGMENTS has the
  * start of the open segment of each of these, by number; 0 for others. False: there is none, or no index. */
 bool walk_skip(struct model *model, struct merge *merge, const uint64_t *segments);
-
-#endif

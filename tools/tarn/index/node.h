@@ -7,8 +7,7 @@
  * each thread's time at its begin and end, so the time between nodes is known when nodes are added up in
  * order.
  */
-#ifndef TARN_NODE_H
-#define TARN_NODE_H
+#pragma once
 
 #include <tools/tarn/index/varint.h>
 #include <tools/tarn/model/walk.h>
@@ -98,5 +97,3 @@ void tally_encode(const struct tally *tally, struct buffer *out); /* as a node *
 void tally_add(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
 /* Extends threads without further events to END, in their last state. */
 void tally_extend(struct tally *tally, uint64_t end);
-
-#endif

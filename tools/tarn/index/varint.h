@@ -3,8 +3,7 @@
  * varint.h - variable-length numbers: seven bits per byte, low ones first; the last byte lacks the high bit.
  * Written to a struct buffer, read by a struct buffer_reader.
  */
-#ifndef TARN_VARINT_H
-#define TARN_VARINT_H
+#pragma once
 
 #include <endian.h>
 #include <tools/tarn/buffer.h>
@@ -57,5 +56,3 @@ static inline uint64_t buffer_get_varint(struct buffer_reader *reader)
     reader->failed = true;
     return 0;
 }
-
-#endif

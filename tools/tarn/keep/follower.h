@@ -6,8 +6,7 @@
  * like any other reader (read/order.h), from where it stopped. The trace may lose its oldest packets
  * meanwhile: places are counted in packets since the start of the pull.
  */
-#ifndef TARN_FOLLOWER_H
-#define TARN_FOLLOWER_H
+#pragma once
 
 #include <tools/tarn/keep/trigger.h>
 #include <tools/tarn/print/print.h>
@@ -49,5 +48,3 @@ const char *follower_text(struct follower *follower, const struct cursor *cursor
 /* Closes the files, which were replaced: as long as they are open, they take space on the disk. */
 void follower_release(struct follower *follower);
 void follower_close(struct follower *follower);
-
-#endif

@@ -9,8 +9,7 @@
  * keeps K and copies KEEP_PACE bytes for each that arrives ends after K / (KEEP_PACE - 1) have arrived.
  * With K = 1/2 and a pace of 8, the streams reach 0.905, and the copy 0.571.
  */
-#ifndef TARN_KEEP_H
-#define TARN_KEEP_H
+#pragma once
 
 #include <tools/tarn/source/head_cut.h>
 
@@ -66,5 +65,3 @@ bool keep_wants_dump(const struct keep *keep, uint64_t now, uint64_t arrived);
 /* Whether a cut is due. Sets TIME to where, and IS_FORCED if the bytes demand it. */
 bool keep_wants_cut(const struct keep *keep, const struct trace_writer *writer,
                     const struct statedumps *dumps, uint64_t now, uint64_t *time, bool *is_forced);
-
-#endif

@@ -7,8 +7,7 @@
  * --keep and
  * --save-on nothing of it runs.
  */
-#ifndef TARN_RECORDER_H
-#define TARN_RECORDER_H
+#pragma once
 
 #include <tools/tarn/keep/follower.h>
 #include <tools/tarn/keep/keep.h>
@@ -68,5 +67,3 @@ void recorder_finish(struct recorder *recorder);
 /* To stderr. Returns false if a part could not be saved. */
 bool recorder_summarize(const struct recorder *recorder);
 void recorder_close(struct recorder *recorder);
-
-#endif

@@ -10,8 +10,7 @@
  * A trigger in the time of a part that is not yet saved joins it, and extends it, up to SAVED_SPANS_MAX times
  * the usual length.
  */
-#ifndef TARN_SAVED_H
-#define TARN_SAVED_H
+#pragma once
 
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/source/pull_writer.h>
@@ -65,5 +64,3 @@ void saved_write(struct saved *saved, uint64_t until, uint64_t dump_begin, uint6
 uint64_t saved_needs(const struct saved *saved);
 bool saved_needs_dump(const struct saved *saved);
 void saved_close(struct saved *saved);
-
-#endif

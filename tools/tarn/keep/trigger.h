@@ -13,8 +13,7 @@
  * because their ends may be among them. Triggers outlive a schema: programs register events while the guest
  * runs.
  */
-#ifndef TARN_TRIGGER_H
-#define TARN_TRIGGER_H
+#pragma once
 
 #include <tools/tarn/map.h>
 #include <tools/tarn/read/filter.h>
@@ -56,5 +55,3 @@ void triggers_forget(struct triggers *triggers);
  */
 bool trigger_fires(struct trigger *trigger, const struct cursor *cursor, const struct names *names,
                    uint64_t *begin);
-
-#endif

@@ -5,8 +5,7 @@
  * Two of three events begin or end an activity, so the common case is inlined into the function that takes
  * the event, where the kind is a constant. activities.c has the rest.
  */
-#ifndef TARN_ACTIVITIES_H
-#define TARN_ACTIVITIES_H
+#pragma once
 
 #include <tools/tarn/model/model_parts.h>
 
@@ -158,5 +157,3 @@ static inline __attribute__((always_inline)) void activity_leave(struct model *m
     frame->result = result;
     activity_leave_top(model, thread, model->now);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * statedump. The latest event for an address counts. Process 0 is the kernel, which is mapped in every
  * process. Beyond the limits nothing is learned.
  */
-#ifndef TARN_EXECUTABLES_H
-#define TARN_EXECUTABLES_H
+#pragma once
 
 #include <tools/tarn/map.h>
 #include <tools/tarn/read/decode.h>
@@ -41,5 +40,3 @@ const struct executable *executables_find(const struct executables *executables,
                                           uint64_t address);
 /* Returns the newest executable of a process, first of a list linked by `next`; NULL: none. */
 const struct executable *executables_of(const struct executables *executables, uint32_t pid);
-
-#endif

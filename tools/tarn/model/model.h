@@ -18,8 +18,7 @@
  * record with tid MODEL_NOBODY, which also stands for an unknown running thread; it has no segments. Thread
  * records stay valid until model_close. There are no locks: a model belongs to one thread.
  */
-#ifndef TARN_MODEL_H
-#define TARN_MODEL_H
+#pragma once
 
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/model/executables.h>
@@ -442,5 +441,3 @@ static inline struct model_thread *model_apply(struct model *model, const struct
     model_apply_plain(model, cpu, action, &cursor->event, cursor->ticks);
     return thread;
 }
-
-#endif

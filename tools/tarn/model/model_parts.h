@@ -7,8 +7,7 @@
  * IPC. Every change happens at model->now, or earlier if events were lost. The inline functions here run for
  * every second event.
  */
-#ifndef TARN_MODEL_PARTS_H
-#define TARN_MODEL_PARTS_H
+#pragma once
 
 #include <tools/tarn/model/model.h>
 
@@ -288,5 +287,3 @@ const struct event_type *limited_type(const struct model *model, const struct ev
 /* What was told about lock classes, sampling and what is not logged. */
 void settings_save(const struct model *model, struct buffer *out);
 void settings_restore(struct model *model, struct buffer_reader *reader);
-
-#endif

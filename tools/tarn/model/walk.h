@@ -10,8 +10,7 @@
  * At TO everything is as after the last event before TO, except for a CPU whose state is then unknown,
  * because its events continue after a gap or not at all.
  */
-#ifndef TARN_MODEL_WALK_H
-#define TARN_MODEL_WALK_H
+#pragma once
 
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/read/order.h>
@@ -59,5 +58,3 @@ void model_finish_range(struct model *model, const struct merge *merge);
 /* Returns the time up to which a CPU's activity is known, at most END. All events before END have been taken.
  * For a CPU without further events, or with a gap before the next, that is the end of its last packet. */
 uint64_t walk_limit(const struct merge *merge, const struct model *model, uint32_t rank, uint64_t end);
-
-#endif

@@ -6,8 +6,7 @@
  * Printing an event runs it, without look-ups or allocation. A program writes at most `capacity` bytes, so
  * one reservation covers a line.
  */
-#ifndef TARN_PRINT_H
-#define TARN_PRINT_H
+#pragma once
 
 #include <stdio.h>
 #include <tools/tarn/out.h>
@@ -63,5 +62,3 @@ void printer_close(struct printer *printer);
 /* Writes TEXT in quotes, escaping control characters and
  * quotes as STYLE requires; at most 6 bytes per character. */
 char *put_escaped(char *at, const char *text, size_t length, enum print_style style);
-
-#endif

@@ -5,8 +5,7 @@
  * Text shows the first rows and the sum of the rest, "... and N more". It cuts long names and texts, and
  * replaces unprintable bytes by dots. JSON and CSV are complete: times in nanoseconds, full precision.
  */
-#ifndef TARN_PRINT_TABLE_H
-#define TARN_PRINT_TABLE_H
+#pragma once
 
 #include <tools/tarn/options.h>
 #include <tools/tarn/table.h>
@@ -37,5 +36,3 @@ void print_paragraph(FILE *to, const char *text, unsigned width);
 const char *plain_text(const char *text, char *copy, size_t size);
 void print_json_string(FILE *to, const char *text);
 void print_csv_string(FILE *to, const char *text); /* in quotes only if it needs them */
-
-#endif

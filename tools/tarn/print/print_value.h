@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* print_value.h - print programs, and how values are printed; for print.c and print_value.c. */
-#ifndef TARN_PRINT_VALUE_H
-#define TARN_PRINT_VALUE_H
+#pragma once
 
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/print/print.h>
@@ -61,5 +60,3 @@ char *put_safe_list(char *at, const struct event *event, const struct field *fie
 size_t value_capacity(const struct field *field, bool indexes); /* the maximum for one value */
 /* A field of CSV, in quotes only if it needs them: at most twice the length, and 2 bytes. */
 char *put_csv_text(char *at, const char *text, size_t length);
-
-#endif

@@ -7,8 +7,7 @@
  * running thread (from the context event that opens each packet, then from sched_switch). It sends damage
  * and losses to a reporter. Next stage: order.h.
  */
-#ifndef TARN_DECODE_H
-#define TARN_DECODE_H
+#pragma once
 
 #include <tools/tarn/read/read.h>
 
@@ -199,5 +198,3 @@ static inline int64_t cursor_ns(const struct cursor *cursor)
 {
     return schema_ns(&cursor->trace->schema, cursor->ticks);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Process names come from the trace as it is read (statedump, exec, rename), so a process has its name from
  * that event on. Before, the running thread's name is compared.
  */
-#ifndef TARN_FILTER_H
-#define TARN_FILTER_H
+#pragma once
 
 #include <tools/tarn/options.h>
 #include <tools/tarn/read/decode.h>
@@ -51,5 +50,3 @@ bool list_has(const char *list, uint64_t number);
 bool list_is_valid(const char *list);
 /* Whether one of the comma-separated patterns matches the whole name. */
 bool list_matches(const char *patterns, const char *name);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * It also reports a pull that ended early: a loss of unknown size, after the earliest end of a stream.
  */
-#ifndef TARN_JUDGE_H
-#define TARN_JUDGE_H
+#pragma once
 
 #include <tools/tarn/read/decode.h>
 
@@ -74,5 +73,3 @@ struct findings {
 
 void trace_check(const struct trace *trace, struct findings *findings);
 void findings_free(struct findings *findings);
-
-#endif

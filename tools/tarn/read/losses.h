@@ -4,8 +4,7 @@
  *
  * For subcommands that continue after damage. `tarn check` has its own, complete reporter.
  */
-#ifndef TARN_LOSSES_H
-#define TARN_LOSSES_H
+#pragma once
 
 #include <stdio.h>
 #include <tools/tarn/read/decode.h>
@@ -60,5 +59,3 @@ void losses_durations(const struct losses *losses);
  * lacks something, else EXIT_OK. */
 int losses_status(const struct losses *losses);
 void format_report(const struct trace *trace, const struct report *report, char *text, size_t size);
-
-#endif

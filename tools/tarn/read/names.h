@@ -6,8 +6,7 @@
  * here: state_process, process_rename and process_exec name a process. Until then a process has the name of
  * its first thread that an event names. Process 0 is the kernel.
  */
-#ifndef TARN_NAMES_H
-#define TARN_NAMES_H
+#pragma once
 
 #include <tools/tarn/map.h>
 #include <tools/tarn/read/decode.h>
@@ -58,5 +57,3 @@ static inline void names_learn(struct names *names, const struct event *event)
     if (__builtin_expect(names->told_by[event->type->index] != 0, 0))
         names_learn_from(names, event);
 }
-
-#endif

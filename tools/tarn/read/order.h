@@ -7,8 +7,7 @@
  * tournament. When the winner moves on, only its own matches are replayed, without a branch that depends on
  * the winner, which would be unpredictable with several busy CPUs. Memory is one packet per stream.
  */
-#ifndef TARN_ORDER_H
-#define TARN_ORDER_H
+#pragma once
 
 #include <tools/tarn/read/decode.h>
 
@@ -86,5 +85,3 @@ void merge_save(const struct merge *merge, struct position *positions);
 void merge_open_at(struct merge *merge, const struct trace *trace, const struct position *positions,
                    struct reporter *reporter);
 void merge_close(struct merge *merge);
-
-#endif

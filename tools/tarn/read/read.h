@@ -10,8 +10,7 @@
  * Each defect of a packet has a name (enum anomaly). `tarn check` lists them; other subcommands skip the
  * packet and report it. Next stage: decode.h.
  */
-#ifndef TARN_READ_H
-#define TARN_READ_H
+#pragma once
 
 #include <tools/tarn/read/schema.h>
 
@@ -179,5 +178,3 @@ static inline bool anomaly_is_fatal(enum anomaly anomaly)
 {
     return anomaly != ANOMALY_NONE && anomaly <= ANOMALY_OPEN;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Packets have Tarn's layout (trace/format/format.h). An event consists of fields with fixed byte offsets;
  * only the last one may vary in size (a string, or a sequence whose count is an earlier field).
  */
-#ifndef TARN_SCHEMA_H
-#define TARN_SCHEMA_H
+#pragma once
 
 #include <endian.h>
 #include <string.h>
@@ -234,5 +233,3 @@ static inline uint64_t field_integer(const struct field *field, const uint8_t *e
 {
     return load_integer(event + field->offset, field->width, field->is_signed, field->swap);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * stay together. Only a trace whose packet headers are all correct and in order is cut; in any other, a
  * search by time could find different packets from slice to slice.
  */
-#ifndef TARN_SLICES_H
-#define TARN_SLICES_H
+#pragma once
 
 #include <tools/tarn/read/filter.h>
 
@@ -23,5 +22,3 @@ struct slices {
 
 void slices_plan(struct slices *slices, const struct trace *trace, const struct filter *filter);
 void slices_free(struct slices *slices);
-
-#endif

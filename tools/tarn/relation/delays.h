@@ -6,8 +6,7 @@
  * which CPU's queue each thread is. When a thread stops being ready, or moves to another queue, its ready
  * time is attributed to the threads that ran there meanwhile.
  */
-#ifndef TARN_DELAYS_H
-#define TARN_DELAYS_H
+#pragma once
 
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/map.h>
@@ -37,5 +36,3 @@ static inline void delays_event(struct delays *delays, const struct cursor *curs
         if (__builtin_expect(cursor->event.type == delays->events[i].type, 0))
             delays_take(delays, cursor, i);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * A maker observes the model itself, and only if somebody wants one of its relations. It gives rows during
  * the walk or at its end. A row's cells are the values of the relation's columns, in their order.
  */
-#ifndef TARN_MAKER_H
-#define TARN_MAKER_H
+#pragma once
 
 #include <tools/tarn/relation/relation.h>
 
@@ -61,5 +60,3 @@ static inline struct value value_of_thread(const struct model_thread *thread)
 
 extern const struct maker counted_maker, lock_maker, time_use_maker, interval_maker, scheduling_maker,
     noise_maker, ipc_maker, ipc_path_maker, sample_maker;
-
-#endif

@@ -5,8 +5,7 @@
  * Two events belong together if they have equal values in chosen fields and, optionally, come from the same
  * thread, process or CPU.
  */
-#ifndef TARN_PAIRS_H
-#define TARN_PAIRS_H
+#pragma once
 
 #include <tools/tarn/read/decode.h>
 
@@ -54,5 +53,3 @@ bool pair_field(const struct event_type *type, const char *name, size_t length, 
                 struct fail *fail);
 /* Texts are represented by their hash. */
 uint64_t pair_value(const struct field *field, const struct event *event);
-
-#endif

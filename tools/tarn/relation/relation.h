@@ -7,8 +7,7 @@
  * written in SQL, and `tarn export` (csv, sqlite). Rows are computed while the trace is read, and nothing is
  * kept: they are given to sinks during a walk, or by scan.h one by one.
  */
-#ifndef TARN_RELATION_H
-#define TARN_RELATION_H
+#pragma once
 
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/map.h>
@@ -245,5 +244,3 @@ void relations_finish(struct relations *relations);
  * *IS_ONE: it exists, and the filter selects it. */
 bool relations_final(struct relations *relations, enum relation_source source, uint64_t number,
                      struct relation_row *row, bool *is_one);
-
-#endif

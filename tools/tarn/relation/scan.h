@@ -6,8 +6,7 @@
  * scan steps the model event by event, from the checkpoint before its range on (index/index_walk.h) or from
  * the start of the trace, and holds the rows of one event. Those come mostly in the order in which they end.
  */
-#ifndef TARN_SCAN_H
-#define TARN_SCAN_H
+#pragma once
 
 #include <signal.h>
 #include <tools/tarn/buffer.h>
@@ -54,5 +53,3 @@ void scan_close(struct scan *scan);
 bool scan_next(struct scan *scan);
 /* Returns a value of the row; its text is valid until the next call. */
 struct value scan_value(struct scan *scan, unsigned column);
-
-#endif

@@ -8,8 +8,7 @@
  * checked before use. guest.c finds and checks the store, guest_ring.c reads packets, guest_source.c turns it
  * into a `struct source`.
  */
-#ifndef TARN_GUEST_H
-#define TARN_GUEST_H
+#pragma once
 
 #include <tools/tarn/source/memory.h>
 #include <trace/format/store.h>
@@ -120,5 +119,3 @@ void guest_ring_copy_tables(struct guest_ring *ring, void *to, uint64_t bytes);
 enum trace_packet_state guest_packet_copy(struct guest_ring *ring, uint64_t number, void *copy);
 bool guest_packet_cut(struct guest_ring *ring, uint64_t number, void *copy);
 bool guest_packet_snapshot(struct guest_ring *ring, uint64_t *number, void *copy);
-
-#endif

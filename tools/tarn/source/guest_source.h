@@ -3,8 +3,7 @@
  * guest_source.h - shared by the sources that read guest memory: guest_source.c opens them and pulls from
  * them, guest_control.c replies to requests.
  */
-#ifndef TARN_GUEST_SOURCE_H
-#define TARN_GUEST_SOURCE_H
+#pragma once
 
 #include <tools/tarn/source/guest.h>
 #include <tools/tarn/source/source.h>
@@ -55,5 +54,3 @@ bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail);
 bool guest_open_rings(struct guest_source *guest, struct fail *fail);
 /* Checks that the rings still belong to the system that was opened. False: FAIL. */
 bool guest_is_same_system(struct guest_source *guest, struct fail *fail);
-
-#endif

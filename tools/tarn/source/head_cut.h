@@ -10,8 +10,7 @@
  * All streams are cut at one time: each begins with the packet that was being written then. Nothing before
  * counts as lost: `events_discarded` is reduced by what it was in the first kept packet.
  */
-#ifndef TARN_HEAD_CUT_H
-#define TARN_HEAD_CUT_H
+#pragma once
 
 #include <tools/tarn/source/pull_writer.h>
 
@@ -42,5 +41,3 @@ uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time);
  * their `events_discarded`. On false, errno is set. */
 bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from, uint64_t count, int fd,
                  uint64_t to, uint64_t base);
-
-#endif

@@ -5,8 +5,7 @@
  * A malicious peer can make these functions fail, but not wait forever, read out of bounds or use more
  * memory than one frame. link_source.c turns a link into a `struct source`.
  */
-#ifndef TARN_LINK_H
-#define TARN_LINK_H
+#pragma once
 
 #include <tools/tarn/source/source.h>
 
@@ -49,5 +48,3 @@ struct link_class {
     int (*connect)(const char *address, struct fail *fail);
     enum link_start start_with;
 };
-
-#endif

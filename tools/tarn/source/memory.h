@@ -6,8 +6,7 @@
  * Memory is a sorted list of disjoint ranges of physical addresses; other addresses cannot be read. Nothing
  * here writes to a guest. The bytes are in the guest's order and untrusted; guest.h interprets them.
  */
-#ifndef TARN_MEMORY_H
-#define TARN_MEMORY_H
+#pragma once
 
 #include <sys/types.h>
 #include <tools/tarn/tarn.h>
@@ -65,5 +64,3 @@ struct memory *memory_of_process(pid_t pid, uint64_t base, uint64_t bytes, struc
 struct memory *memory_new(const struct memory_class *class, int fd);
 void memory_add_range(struct memory *memory, struct memory_range range);
 void memory_settle_ranges(struct memory *memory);
-
-#endif

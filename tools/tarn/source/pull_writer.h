@@ -6,8 +6,7 @@
  * the end of a packet, so the trace is valid whenever the writer stops. Until finish_trace_writer it is
  * marked as unfinished (read/read.h).
  */
-#ifndef TARN_PULL_WRITER_H
-#define TARN_PULL_WRITER_H
+#pragma once
 
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/read/schema.h>
@@ -101,5 +100,3 @@ uint64_t count_discarded(const struct trace_writer *writer);        /* events, d
 uint64_t count_discarded_before(const struct trace_writer *writer); /* since boot, before the first packets */
 uint64_t bytes_in_files(const struct trace_writer *writer);
 void close_trace_writer(struct trace_writer *writer);
-
-#endif

@@ -7,8 +7,7 @@
  * source_class, listed in source.c. Links check frames and checksums, but contents are untrusted:
  * pull_writer.c validates each packet.
  */
-#ifndef TARN_SOURCE_H
-#define TARN_SOURCE_H
+#pragma once
 
 #include <tools/tarn/tarn.h>
 #include <trace/format/wire.h>
@@ -91,5 +90,3 @@ double now_seconds(void); /* monotonic */
 /* TEXT: trace/print/words.h. */
 bool parse_mode(const char *text, uint32_t *mode, struct fail *fail);
 const char *guest_error_text(int32_t status);
-
-#endif

@@ -10,8 +10,7 @@
  * A database has the model at the end of the walk: that of the analysis that owns it, or one of its own,
  * which it makes when a query needs it.
  */
-#ifndef TARN_DATABASE_H
-#define TARN_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <tools/tarn/relation/scan.h>
@@ -108,5 +107,3 @@ bool folds_wait(const struct database *database);
 /* Return a value to SQLite. */
 void result_value(sqlite3_context *context, struct value value);
 void result_holder(struct database *database, sqlite3_context *context, struct holder *holder);
-
-#endif

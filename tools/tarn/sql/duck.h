@@ -9,8 +9,7 @@
  * otherwise; columns that tell a relation what to do are parameters, too. One thread executes everything,
  * because the readers of a trace are for one.
  */
-#ifndef TARN_DUCK_H
-#define TARN_DUCK_H
+#pragma once
 
 #include <tools/tarn/sql/database.h>
 
@@ -25,5 +24,3 @@ bool duck_run(struct duck *duck, const char *sql, void (*print)(void *context, s
               void *context, struct fail *fail);
 /* Ends a query early; for signal handlers. */
 void duck_stop(struct duck *duck);
-
-#endif

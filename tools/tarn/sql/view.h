@@ -7,8 +7,7 @@
  * SQL is an analysis like others: it works in a walk that others share, on a growing trace, for a part of
  * one.
  */
-#ifndef TARN_SQL_VIEW_H
-#define TARN_SQL_VIEW_H
+#pragma once
 
 #include <sqlite3.h>
 #include <tools/tarn/analysis/analysis.h>
@@ -27,5 +26,3 @@ void sql_close(struct analysis *analysis); /* also if it was not opened */
 /* A column of the statement's row, as a cell of COLUMN of the table. */
 union table_cell sql_cell(struct table *table, const struct table_column *column, sqlite3_stmt *statement,
                           int at);
-
-#endif

@@ -5,8 +5,7 @@
  * Used by symbols.c. Files are untrusted, as traces are: libelf and libdw check what they read, and results
  * are copied.
  */
-#ifndef TARN_PROGRAM_H
-#define TARN_PROGRAM_H
+#pragma once
 
 #include <tools/tarn/symbols/symbols.h>
 
@@ -39,5 +38,3 @@ enum return_place program_return_place(struct program *program, uint64_t address
 uint64_t program_address(const struct program *program, const char *name);
 /* Returns the symbol at an address in the file's own numbering, allocated from ARENA. */
 struct symbol *program_find(struct program *program, uint64_t address, struct arena *arena);
-
-#endif

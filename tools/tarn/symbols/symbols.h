@@ -10,8 +10,7 @@
  * Files are opened on demand, and results are cached. Records live until symbols_close. There are no locks:
  * a struct symbols belongs to one thread.
  */
-#ifndef TARN_SYMBOLS_H
-#define TARN_SYMBOLS_H
+#pragma once
 
 #include <tools/tarn/model/executables.h>
 
@@ -61,5 +60,3 @@ const char *symbol_name(const struct symbol *symbol, uint64_t address, char text
 /* Returns an executable's file name without directories; "kernel" for the kernel, "(no executable)" for
  * NULL. */
 const char *executable_name(const struct executable *executable);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * counted.h - the rows of a table of counters, added over CPUs or threads, at one moment or between two.
  */
-#ifndef TARN_TABLES_COUNTED_H
-#define TARN_TABLES_COUNTED_H
+#pragma once
 
 #include <tools/tarn/tables/moment.h>
 
@@ -34,5 +33,3 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
 /* Reports missing counts on standard error. */
 void counted_complain(const struct counted *counted, const struct trace_table_info *table);
 void counted_free(struct counted *counted);
-
-#endif

@@ -5,8 +5,7 @@
  * A key is recognised by its name in trace/schema: lock_class, pid, what, routine. Names come from the guest:
  * of lock classes over a link, of routines always. A trace with rows (log_rows.h) has more.
  */
-#ifndef TARN_TABLES_KEY_NAMES_H
-#define TARN_TABLES_KEY_NAMES_H
+#pragma once
 
 #include <tools/tarn/symbols/symbols.h>
 #include <tools/tarn/tables/routines.h>
@@ -37,5 +36,3 @@ const char *key_name(const struct key_names *names, const char *key, uint64_t va
 /* Returns the name of a routine, without its context, or that of the context; NULL: it has none. */
 const char *routine_name(const struct key_names *names, uint64_t key, char text[KEY_NAME_BYTES]);
 const char *context_name(const struct key_names *names, uint64_t key, char text[KEY_NAME_BYTES]);
-
-#endif

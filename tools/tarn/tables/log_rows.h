@@ -2,8 +2,7 @@
 /*
  * log_rows.h - rows of tables of counters as events of a trace, named row_TABLE: FORMAT.md, "Rows".
  */
-#ifndef TARN_TABLES_LOG_ROWS_H
-#define TARN_TABLES_LOG_ROWS_H
+#pragma once
 
 #include <tools/tarn/source/pull_writer.h>
 
@@ -11,5 +10,3 @@
 void declare_rows(struct buffer *metadata);
 /* Reads all tables of SOURCE, and writes their rows behind everything else in the trace. False: FAIL. */
 bool log_rows(struct trace_writer *writer, struct source *source, struct fail *fail);
-
-#endif

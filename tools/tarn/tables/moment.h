@@ -10,8 +10,7 @@
  * `moving` says that this could not be had. A copy is in this machine's byte order. Its contents are
  * untrusted.
  */
-#ifndef TARN_TABLES_MOMENT_H
-#define TARN_TABLES_MOMENT_H
+#pragma once
 
 #include <tools/tarn/tables/routines.h>
 #include <trace/events.h>
@@ -41,5 +40,3 @@ const char *moment_ring(const struct moment *moment, unsigned cpu);
 /* A word of the table's head on that CPU. */
 uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
                      enum trace_table_head_word word);
-
-#endif

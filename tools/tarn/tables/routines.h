@@ -4,8 +4,7 @@
  *
  * Everything that comes from the guest is checked: sizes, and that rows fit. Other values are only numbers.
  */
-#ifndef TARN_TABLES_ROUTINES_H
-#define TARN_TABLES_ROUTINES_H
+#pragma once
 
 #include <tools/tarn/source/source.h>
 #include <trace/format/routine.h>
@@ -45,5 +44,3 @@ bool routines_read_memory(struct routines *routines, struct source *source, stru
 /* The name of whose table it is: "sh", "sh (ended threads)". */
 #define ROUTINES_NAME_BYTES 48
 const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES]);
-
-#endif

@@ -7,8 +7,7 @@
  * and the largest value: each the upper bound of its bucket, and unknown in the last bucket, which has none.
  * Derived columns (trace/ring/table_derive.h) follow.
  */
-#ifndef TARN_TABLES_SHOW_H
-#define TARN_TABLES_SHOW_H
+#pragma once
 
 #include <tools/tarn/table.h>
 #include <tools/tarn/tables/counted.h>
@@ -41,5 +40,3 @@ void shown_close(struct shown *shown);
 
 /* Fills a table, to be freed by table_free, with a row for each table of counters. */
 void shown_list(struct table *list, const struct moment *moment);
-
-#endif

@@ -5,8 +5,7 @@
  * It shows parts of the analyses' tables as rates: counts per second, and times as a percentage of the
  * interval (of one CPU).
  */
-#ifndef TARN_SCREEN_H
-#define TARN_SCREEN_H
+#pragma once
 
 #include <tools/tarn/analysis/analysis.h>
 
@@ -36,5 +35,3 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
 /* Writes JSON, one object per line, or CSV: the analyses' tables with counts and times of the interval
  * instead of rates. */
 void screen_write(FILE *to, const struct screen *screen, const struct table_options *output);
-
-#endif

@@ -5,8 +5,7 @@
  * Only one at a time. The terminal is restored whenever the program ends, even by a signal, and while it is
  * stopped by Ctrl-Z.
  */
-#ifndef TARN_TERMINAL_H
-#define TARN_TERMINAL_H
+#pragma once
 
 #include <tools/tarn/tarn.h>
 
@@ -18,5 +17,3 @@ void terminal_draw(const char *text);
 /* Waits for at most SECONDS. Returns a character; 0:
  * none, but the size may have changed; -1: end of input. */
 int terminal_key(double seconds);
-
-#endif

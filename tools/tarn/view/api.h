@@ -23,8 +23,7 @@
  * except those that walk a range for an analysis: these do not hold the lock, and stop when nobody waits for
  * the reply.
  */
-#ifndef TARN_API_H
-#define TARN_API_H
+#pragma once
 
 #include <tools/tarn/view/json.h>
 #include <tools/tarn/view/view.h>
@@ -77,5 +76,3 @@ api_function api_trace, api_list, api_lanes, api_rows, api_analysis_range, api_a
 void api_add_link(const struct view *view, struct json *json);
 /* Adds the part of /api/trace about `tarn goto`. The lock is held for reading. */
 void api_add_goto(const struct view *view, struct json *json);
-
-#endif

@@ -7,8 +7,7 @@
  * covers are walked. So are blocks that are wider than the grain because little happens in them, as long as
  * few events need to be read. A walk makes a part for each grain.
  */
-#ifndef TARN_COVER_H
-#define TARN_COVER_H
+#pragma once
 
 #include <tools/tarn/index/index.h>
 
@@ -35,5 +34,3 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to);
 /* Sums up a range exactly into an open tally. */
 void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
                struct tally *tally);
-
-#endif

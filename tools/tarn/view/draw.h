@@ -6,8 +6,7 @@
  * legend. Arrows for wake-ups and IPC, and waits for locks, lead from lane to lane; marked events are lines
  * through all lanes. Colours are those of the page (styles.h).
  */
-#ifndef TARN_DRAW_H
-#define TARN_DRAW_H
+#pragma once
 
 #include <cairo/cairo.h>
 #include <tools/tarn/view/layout.h>
@@ -86,5 +85,3 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
 void draw_lanes(struct draw *draw);
 void draw_mark(struct draw *draw, uint32_t number, double y); /* the row of a marked event type */
 void draw_links(struct draw *draw);
-
-#endif

@@ -8,8 +8,7 @@
  * A format consists of keys, brackets and values: %s (text), %u and %lu (unsigned numbers), %ld (a signed
  * number), %d (true or false). Another call may close what one call opens.
  */
-#ifndef TARN_JSON_H
-#define TARN_JSON_H
+#pragma once
 
 #include <tools/tarn/index/varint.h>
 #include <tools/tarn/out.h>
@@ -44,5 +43,3 @@ static inline void json_number(struct json *json, uint64_t value)
 {
     json_end(json, put_unsigned(json_begin(json, PUT_NUMBER_MAX), value));
 }
-
-#endif

@@ -7,8 +7,7 @@
  * merged. A longer one comes from the index: a box is about a pixel, or several with the same shares of time.
  * So the size of the result, and the time to make it, are bounded by the number of lanes and pixels.
  */
-#ifndef TARN_LANES_H
-#define TARN_LANES_H
+#pragma once
 
 #include <tools/tarn/view/view.h>
 
@@ -121,5 +120,3 @@ void lanes_walk(struct lanes *lanes, const struct view *view);
 void lanes_sum(struct lanes *lanes, const struct view *view);
 /* Counts events, evenly distributed over a time, if their type is marked. */
 void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t end, uint64_t events);
-
-#endif

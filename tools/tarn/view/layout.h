@@ -6,8 +6,7 @@
  * (/api/rows) gets the rows without their positions, because it knows how deep the calls in its view are
  * nested.
  */
-#ifndef TARN_LAYOUT_H
-#define TARN_LAYOUT_H
+#pragma once
 
 #include <tools/tarn/view/lanes.h>
 
@@ -82,5 +81,3 @@ const char *view_title(const struct view *view);
 #define VIEW_NAME_BYTES 48u
 const char *view_process_name(const struct view *view, uint32_t pid, char text[VIEW_NAME_BYTES]);
 const char *view_thread_name(const struct view *view, uint32_t number, char text[VIEW_NAME_BYTES]);
-
-#endif

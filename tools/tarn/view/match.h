@@ -6,8 +6,7 @@
  * name, of the running thread's name, or of any field's text, case-insensitive; a number: the value of any
  * field).
  */
-#ifndef TARN_MATCH_H
-#define TARN_MATCH_H
+#pragma once
 
 #include <tools/tarn/view/api.h>
 
@@ -61,5 +60,3 @@ struct prefilter {
 void prefilter_open(struct prefilter *prefilter, const struct view *view, const struct match *match);
 void prefilter_close(struct prefilter *prefilter);
 bool prefilter_may_hold(struct prefilter *prefilter, size_t stride);
-
-#endif

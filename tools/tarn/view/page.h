@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* page.h - files that the build embeds in the program (tools/tarn/build.mk): the page, and the prose of the
  * manual. */
-#ifndef TARN_PAGE_H
-#define TARN_PAGE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ struct page_file {
 };
 extern const struct page_file page_files[], manual_files[], study_files[],
     sql_files[]; /* end with a NULL name */
-
-#endif

@@ -15,8 +15,7 @@
  *   in percent of `space`; each above 0 is at least a pixel high. The fourth share is stripes of the style
  *   `over`, from the top of that space down, or nothing.
  */
-#ifndef TARN_PAINT_H
-#define TARN_PAINT_H
+#pragma once
 
 #include <tools/tarn/map.h>
 #include <tools/tarn/view/lanes.h>
@@ -78,5 +77,3 @@ const char *paint_program(const struct view *view, uint32_t pid);
 /* Texts that are kept as long as the paint. */
 const char *paint_title(struct paint *paint, const struct lane *lane);
 const char *paint_wait_tip(struct paint *paint, const struct lane_wait *wait);
-
-#endif

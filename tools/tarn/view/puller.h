@@ -3,8 +3,7 @@
  * puller.h - pulls from a running guest while its trace is viewed. `tarn pull` runs in a process of its own
  * and writes a directory; the view follows its files like those of any growing trace.
  */
-#ifndef TARN_PULLER_H
-#define TARN_PULLER_H
+#pragma once
 
 #include <sys/types.h>
 #include <tools/tarn/source/source.h>
@@ -32,5 +31,3 @@ bool puller_runs(struct puller *puller);
 bool puller_again(struct puller *puller, const char *source, const char *output);
 /* Lets the guest finish, waits for it, and removes a temporary directory. */
 void puller_stop(struct puller *puller);
-
-#endif

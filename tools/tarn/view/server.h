@@ -9,8 +9,7 @@
  *
  * If a client closes its connection, the work on its request stops.
  */
-#ifndef TARN_SERVER_H
-#define TARN_SERVER_H
+#pragma once
 
 #include <tools/tarn/view/view.h>
 
@@ -21,5 +20,3 @@ struct server *server_start(struct view *view, unsigned port, struct fail *fail)
 unsigned server_port(const struct server *server);
 /* Returns when all requests in progress have their replies. */
 void server_stop(struct server *server);
-
-#endif

@@ -6,8 +6,7 @@
  * from a hash of their name: FNV-1a, starting with 25251 and folded by 15 bits, gives the hue, bit 16 a
  * darker step; in OKLCH, where equal lightness looks equally light.
  */
-#ifndef TARN_STYLES_H
-#define TARN_STYLES_H
+#pragma once
 
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/model/model.h>
@@ -55,5 +54,3 @@ uint32_t style_colour(bool is_dark, enum style style, const char *program);
 void style_colours(enum style style, const char *program, char text[STYLE_COLOURS]);
 /* Appends the rules that declare the properties. */
 void style_sheet(struct buffer *sheet);
-
-#endif

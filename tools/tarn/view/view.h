@@ -7,8 +7,7 @@
  * If files change in another way, the trace is opened again, and `generation` increases; numbers of threads
  * and events are valid for one generation.
  */
-#ifndef TARN_VIEW_H
-#define TARN_VIEW_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -86,5 +85,3 @@ static inline uint64_t view_duration(const struct view *view)
 {
     return view_ns(view, view->index.end);
 }
-
-#endif

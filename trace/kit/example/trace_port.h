@@ -3,8 +3,7 @@
  * trace_port.h (example) - the kit's port for a program of Linux, whose CPUs are the host's. A template:
  * replace the three bodies; <port/trace.h> has their contracts.
  */
-#ifndef TRACE_PORT_H
-#define TRACE_PORT_H
+#pragma once
 
 #include <sched.h>
 #include <time.h>
@@ -30,5 +29,3 @@ static inline void trace_port_context(uint32_t cpu, struct trace_context *contex
 {
     *context = (struct trace_context){.pid = 1, .tid = example_thread, .name = "example"};
 }
-
-#endif

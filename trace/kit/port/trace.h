@@ -13,8 +13,7 @@
  * Everything is CPU independent, for machines of either byte order with an atomic compare-and-swap of 64
  * bits. A kernel that has the ring's address in a register replaces arch_trace_ring().
  */
-#ifndef PORT_TRACE_H
-#define PORT_TRACE_H
+#pragma once
 
 #include <trace_port.h>
 
@@ -83,5 +82,3 @@ static inline void arch_trace_context(const char *ring, struct trace_context *co
 {
     trace_port_context(arch_trace_cpu(ring), context);
 }
-
-#endif

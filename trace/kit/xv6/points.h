@@ -3,8 +3,7 @@
  * points.h (xv6) - trace points whose arguments must be put together. Every other trace point is a call of
  * the generated <trace/CLASS.h> in xv6's own files. Include it after xv6's headers.
  */
-#ifndef XV6_POINTS_H
-#define XV6_POINTS_H
+#pragma once
 
 #include <trace/cache.h>
 #include <trace/exception.h>
@@ -35,5 +34,3 @@ struct trace_wait {
 /* One of both is known of the holder; 0: not. */
 void trace_wait_begins(struct trace_wait *wait, struct cpu *cpu, int pid);
 void trace_wait_ends(const struct trace_wait *wait, void *lock, char *name);
-
-#endif

@@ -5,8 +5,7 @@
  * The clock is `time`: RISC-V promises that it runs at a constant rate, does not stop, and is the same on all
  * CPUs to within a tick. `cycle` promises none of that. The price is its resolution, 100 ns on QEMU's virt.
  */
-#ifndef TRACE_PORT_H
-#define TRACE_PORT_H
+#pragma once
 
 #define TRACE_PORT_CLOCK_HZ 10000000u /* of QEMU's virt */
 
@@ -25,5 +24,3 @@ static inline uint64_t trace_port_cpu(void)
 }
 
 void trace_port_context(uint32_t cpu, struct trace_context *context); /* points.c */
-
-#endif

@@ -6,8 +6,7 @@
  * The ring of CPU 0 is the one that is checked. Its clock is ordinary memory that only CPU 0 loads, in the
  * order of its program. A thread that migrates from there goes on with the ring of CPU 1 if it begins again.
  */
-#ifndef PORT_TRACE_H
-#define PORT_TRACE_H
+#pragma once
 
 #define RING_BYTES 0x201000ull /* of one ring here */
 /* A constant where nothing changes it: the compiler then knows the geometry, and GenMC's graphs are smaller.
@@ -73,5 +72,3 @@ static inline void arch_trace_context(const char *ring, struct trace_context *co
 {
     (void)ring, (void)context;
 }
-
-#endif

@@ -9,8 +9,7 @@
  *     block                                                      tp = variables + 0x7000
  *     | alignment slack | copy of .tdata | zeroes (.tbss) | ...
  */
-#ifndef ARCH_RUNTIME_H
-#define ARCH_RUNTIME_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -120,5 +119,3 @@ static inline __attribute__((always_inline)) uint64_t arch_find_caller(uint64_t 
 void arch_thread_entry(void); /* entry of libc-glue's threads; passes its argument to run_thread() */
 /* Unmaps the stack that the caller runs on and ends the thread. */
 void arch_thread_leave(cap_t space, uint64_t address, uint64_t size) __attribute__((noreturn));
-
-#endif

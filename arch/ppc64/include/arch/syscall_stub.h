@@ -6,8 +6,7 @@
  * and XER are lost; LR and the floating-point registers are kept. The typed calls on top of this are
  * generated: <tarn/syscall.h>.
  */
-#ifndef ARCH_SYSCALL_STUB_H
-#define ARCH_SYSCALL_STUB_H
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t numbe
 #define ARCH_IPC_BADGE(number, cap, deadline)  (deadline)
 #define ARCH_IPC_ENTER                         "sc"
 #define ARCH_IPC_LOST                          "ctr", "xer", "cr0", "cr1", "cr2", "cr3", "cr4", "cr5", "cr6", "cr7", "memory"
-
-#endif

@@ -3,8 +3,7 @@
  * port/counter.h (ppc64) - PMC5 counts completed instructions and PMC6 cycles, in all modes while MMCR0 is 0.
  * Programs read them under other numbers.
  */
-#ifndef PORT_COUNTER_H
-#define PORT_COUNTER_H
+#pragma once
 
 #ifdef TARN_KERNEL
 #define PORT_PMC5 "791"
@@ -36,6 +35,4 @@ static inline uint64_t arch_counter_read(uint32_t number)
     __asm__ volatile("isync\n\tmfspr %0, " PORT_PMC6 : "=r"(count) : : "memory");
     return (uint32_t)count;
 }
-#endif
-
 #endif

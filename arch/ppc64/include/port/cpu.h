@@ -5,8 +5,7 @@
  * In the kernel r13 is the address of this CPU's struct cpu. The ABI reserves r13, so naming it costs
  * nothing. Entries load it from SPRG0.
  */
-#ifndef PORT_CPU_H
-#define PORT_CPU_H
+#pragma once
 
 struct arch_cpu {
     /* root of this CPU's entry in the process table: the current user space */
@@ -89,5 +88,3 @@ static inline void arch_wait_for_interrupt(void)
 {
     wait_for_interrupt();
 }
-
-#endif

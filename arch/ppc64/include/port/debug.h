@@ -5,8 +5,7 @@
  * A breakpoint has a trap instruction of its own: the compiler's `trap` marks unreachable code, after which
  * nothing can continue.
  */
-#ifndef PORT_DEBUG_H
-#define PORT_DEBUG_H
+#pragma once
 
 #define BREAKPOINT_CODE        0x6462u                         /* "db" */
 #define BREAKPOINT_INSTRUCTION (0x0fe00000u | BREAKPOINT_CODE) /* twi 31, 0, BREAKPOINT_CODE */
@@ -15,5 +14,3 @@ static inline void arch_breakpoint(void)
 {
     __asm__ volatile("twi 31, 0, %0" ::"i"(BREAKPOINT_CODE) : "memory");
 }
-
-#endif

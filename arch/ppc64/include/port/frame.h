@@ -13,8 +13,7 @@
  * msr is the MSR of user mode. User mode cannot change it, so entries do not store it: only the kernel writes
  * here (MSR_FP).
  */
-#ifndef PORT_FRAME_H
-#define PORT_FRAME_H
+#pragma once
 
 struct arch_frame {
     uint64_t gpr[32];
@@ -59,5 +58,3 @@ static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t
     frame->FRAME_ARGUMENTS = arg;
     frame->FRAME_ENTRY = entry;
 }
-
-#endif

@@ -12,8 +12,7 @@
  * Process 0 of the process table translates addresses that begin with c; user addresses on CPU i are
  * translated by process 1 + i (README.md).
  */
-#ifndef PORT_MMU_H
-#define PORT_MMU_H
+#pragma once
 
 #include <arch/cpu.h>
 
@@ -70,5 +69,3 @@ static inline void arch_space_switch(struct arch_space *space)
     *(volatile uint64_t *)this_arch_cpu()->process_root = space->process;
     arch_tlb_flush_all();
 }
-
-#endif

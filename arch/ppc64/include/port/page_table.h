@@ -5,8 +5,7 @@
  *
  * POWER9 has one geometry: a root of 8192 entries, then three levels of 512.
  */
-#ifndef PORT_PAGE_TABLE_H
-#define PORT_PAGE_TABLE_H
+#pragma once
 
 #include <tarn/abi.h>
 
@@ -79,5 +78,3 @@ static inline void page_sync_instructions(paddr_t frame)
 {
     __asm__ volatile("sync\n\ticbi 0, %0\n\tsync\n\tisync" ::"r"(phys_to_virt(frame)) : "memory");
 }
-
-#endif

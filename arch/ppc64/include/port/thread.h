@@ -6,8 +6,7 @@
  * The target address register has the user address of the thread's block. A value that a program writes there
  * lasts until the next switch and affects only that program.
  */
-#ifndef PORT_THREAD_H
-#define PORT_THREAD_H
+#pragma once
 
 struct arch_thread {
     uint64_t fpr[32];
@@ -29,5 +28,3 @@ static inline void arch_thread_switch(struct thread *prev, struct thread *next)
     }
     __asm__ volatile("mtspr 815, %0" ::"r"(arch_thread_of(next)->block_user)); /* SPR_TAR */
 }
-
-#endif

@@ -7,8 +7,7 @@
  * not let a thread that was interrupted in between find the reservation of another thread, so a thread switch
  * clears it.
  */
-#ifndef PORT_TRACE_H
-#define PORT_TRACE_H
+#pragma once
 
 #include <port/trace_where.h>
 #include <tarn/abi.h>
@@ -122,5 +121,3 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t
     __asm__("" : "+r"(half));
     return half << 32 | (uint32_t)time;
 }
-
-#endif

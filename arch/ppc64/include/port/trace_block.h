@@ -8,8 +8,7 @@
  * No asm goto: GCC 12 puts restores of registers on only one of two edges that lead from it to the same
  * place.
  */
-#ifndef PORT_TRACE_BLOCK_H
-#define PORT_TRACE_BLOCK_H
+#pragma once
 
 #include <port/trace_where.h>
 
@@ -126,5 +125,3 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 #define TRACE_IN_FAR_16  TRACE_IN_16
 #define TRACE_IN_FAR_8   TRACE_IN_8
 #define TRACE_IN_NAME(f) [f_##f] "b"(f)
-
-#endif

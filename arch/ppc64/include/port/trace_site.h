@@ -7,8 +7,7 @@
  * The kernel's text has no writable mapping. So the store is made in real mode, where data accesses do not go
  * through page tables.
  */
-#ifndef PORT_TRACE_SITE_H
-#define PORT_TRACE_SITE_H
+#pragma once
 
 #define ARCH_TRACE_SITE_BYTES 4
 #define ARCH_TRACE_SITE_ALIGN 4
@@ -63,5 +62,3 @@ static inline void arch_sync_instructions(void)
 {
     __asm__ volatile("isync" ::: "memory");
 }
-
-#endif

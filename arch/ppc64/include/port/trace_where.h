@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/trace_where.h (ppc64) - where logging code finds info page and ring, as text of instructions. */
-#ifndef PORT_TRACE_WHERE_H
-#define PORT_TRACE_WHERE_H
+#pragma once
 
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
@@ -14,6 +13,4 @@ _Static_assert(THREAD_BLOCK_RING == 8, "written out here");
 #define PORT_TRACE_INFO_HIGH     "0x10"
 #define PORT_TRACE_LOAD_RING(to) "mfspr " to ", 259"
 _Static_assert(USER_TRACE_INFO == 0x10 << 16, "written out here");
-#endif
-
 #endif

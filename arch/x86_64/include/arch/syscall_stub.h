@@ -5,8 +5,7 @@
  * rax = number, arguments in rdi rsi rdx r10 r8 r9, result in rax; rcx and r11 are lost, all other registers
  * are kept. The typed calls on top of this are generated: <tarn/syscall.h>.
  */
-#ifndef ARCH_SYSCALL_STUB_H
-#define ARCH_SYSCALL_STUB_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t numbe
 #define ARCH_IPC_BADGE(number, cap, deadline)  (cap)
 #define ARCH_IPC_ENTER                         "syscall"
 #define ARCH_IPC_LOST                          "rcx", "r11", "memory"
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/clock.h (x86_64) - the clock is the time-stamp counter: readable everywhere, the same on all CPUs. */
-#ifndef PORT_CLOCK_H
-#define PORT_CLOCK_H
+#pragma once
 
 static inline uint64_t arch_clock(void)
 {
@@ -9,5 +8,3 @@ static inline uint64_t arch_clock(void)
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
     return high << 32 | low;
 }
-
-#endif

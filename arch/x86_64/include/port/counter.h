@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/counter.h (x86_64) - the emulated CPU has no counters; with -icount its time-stamp counter is one.
  * counter.c finds the counters of others. */
-#ifndef PORT_COUNTER_H
-#define PORT_COUNTER_H
+#pragma once
 
 static inline __attribute__((always_inline)) uint32_t arch_instructions(void)
 {
@@ -23,6 +22,4 @@ static inline uint64_t arch_counter_read(uint32_t number)
     __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(number) : "memory");
     return (uint64_t)high << 32 | low;
 }
-#endif
-
 #endif

@@ -5,8 +5,7 @@
  * In the kernel, GS base is the address of this CPU's struct cpu, whose first word is that address. The
  * kernel never migrates within a function (one stack per CPU), so the compiler may keep the pointer.
  */
-#ifndef PORT_CPU_H
-#define PORT_CPU_H
+#pragma once
 
 /* read by the CPU: stacks for entries into the kernel */
 struct arch_tss {
@@ -79,5 +78,3 @@ static inline void arch_wait_for_interrupt(void)
 {
     __asm__ volatile("sti\n\thlt\n\tcli" ::: "memory");
 }
-
-#endif

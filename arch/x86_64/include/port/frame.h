@@ -8,8 +8,7 @@
  * `interrupted` says how the thread entered. 0: by SYSCALL (rcx and r11 are lost, SYSRET returns). 1: by
  * exception or interrupt, or it has not run (every register counts, IRETQ returns).
  */
-#ifndef PORT_FRAME_H
-#define PORT_FRAME_H
+#pragma once
 
 struct arch_frame {
     uint64_t rax, rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, rbp, rsp, rip, rflags;
@@ -56,5 +55,3 @@ static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t
                                  .rflags = FRAME_RFLAGS_NEW,
                                  .interrupted = 1};
 }
-
-#endif

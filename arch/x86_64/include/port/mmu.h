@@ -9,8 +9,7 @@
  *   fffffec000000000 (ARCH_STACKS)        stacks of all CPUs but the first, each above a gap
  *   ffffffff80000000 + physical           the kernel: text, constants, data, each with its rights
  */
-#ifndef PORT_MMU_H
-#define PORT_MMU_H
+#pragma once
 
 #define ARCH_DIRECT_MAP     0xffff800000000000ull
 #define ARCH_DIRECT_MAP_END 0xffffc00000000000ull
@@ -49,5 +48,3 @@ static inline void arch_tlb_flush_all(void)
     uint64_t root;
     __asm__ volatile("movq %%cr3, %0\n\tmovq %0, %%cr3" : "=r"(root)::"memory");
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * port/page_table.h (x86_64) - format of page-table entries: the inline part of <arch/page_table.h>.
  */
-#ifndef PORT_PAGE_TABLE_H
-#define PORT_PAGE_TABLE_H
+#pragma once
 
 #include <tarn/abi.h>
 
@@ -65,5 +64,3 @@ static inline void page_tables_changed(void)
 static inline void page_sync_instructions(paddr_t frame)
 {
 }
-
-#endif

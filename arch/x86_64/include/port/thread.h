@@ -7,8 +7,7 @@
  * thread's block; a value that a program writes there lasts until the next switch and affects only that
  * program.
  */
-#ifndef PORT_THREAD_H
-#define PORT_THREAD_H
+#pragma once
 
 struct arch_thread {
     uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE area */
@@ -31,5 +30,3 @@ static inline void arch_thread_switch(struct thread *prev, struct thread *next)
     __asm__ volatile("pushfq\n\tcli\n\tswapgs\n\twrgsbase %0\n\tswapgs\n\tpopfq" ::"r"(to->gs_base)
                      : "memory", "cc");
 }
-
-#endif

@@ -6,8 +6,7 @@
  * ring is one load in both. A site is five bytes (port/trace_site.h). The mask test is
  * `testb $bit, address; jnz`, with a constant address that a 32-bit displacement reaches.
  */
-#ifndef PORT_TRACE_H
-#define PORT_TRACE_H
+#pragma once
 
 #include <port/trace_where.h>
 #include <tarn/abi.h>
@@ -81,6 +80,4 @@ moved:
     __attribute__((cold));
     return false;
 }
-#endif
-
 #endif

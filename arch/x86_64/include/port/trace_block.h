@@ -11,8 +11,7 @@
  * No asm goto: GCC 12 puts restores of registers on only one of two edges that lead from it to the same
  * place.
  */
-#ifndef PORT_TRACE_BLOCK_H
-#define PORT_TRACE_BLOCK_H
+#pragma once
 
 #include <tarn/thread_block.h>
 
@@ -141,5 +140,3 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 #define TRACE_IN_FAR_16(f) [f_##f] "m"(f)
 #define TRACE_IN_FAR_8(f)  [f_##f] "m"(f)
 #define TRACE_IN_NAME(f)   [f_##f] "r"(f)
-
-#endif

@@ -5,8 +5,7 @@
  * A site is TESTL $displacement, %eax when it is off, and JMP by that displacement when it is on: they differ
  * in the first byte only, so a site may lie at any address, also across two pages.
  */
-#ifndef PORT_TRACE_SITE_H
-#define PORT_TRACE_SITE_H
+#pragma once
 
 #define ARCH_TRACE_SITE_BYTES 5
 #define ARCH_TRACE_SITE_ALIGN 1
@@ -40,5 +39,3 @@ static inline void arch_sync_instructions(void)
     uint32_t leaf = 0, b, c, d; /* CPUID serializes */
     __asm__ volatile("cpuid" : "+a"(leaf), "=b"(b), "=c"(c), "=d"(d) : : "memory");
 }
-
-#endif

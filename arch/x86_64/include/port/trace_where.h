@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/trace_where.h (x86_64) - where logging code finds info page and ring, as operands of instructions. */
-#ifndef PORT_TRACE_WHERE_H
-#define PORT_TRACE_WHERE_H
+#pragma once
 
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
@@ -9,5 +8,3 @@
 #define PORT_TRACE_INFO_AT   "0x100000" /* of programs */
 #define PORT_TRACE_LOAD_RING "movq %%gs:8, %[ring]"
 _Static_assert(USER_TRACE_INFO == 0x100000 && THREAD_BLOCK_RING == 8, "written out here");
-
-#endif

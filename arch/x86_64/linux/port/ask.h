@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/ask.h (x86_64 Linux) - stores that depend on the CPU, for
  * tests/peers/ask.c. */
-#ifndef PORT_ASK_H
-#define PORT_ASK_H
+#pragma once
 
 #include <arch/trace.h>
 #include <signal.h>
@@ -34,5 +33,3 @@ static inline bool port_host_clear_on(uint32_t cpu, uint64_t *word)
                      : "cc", "memory");
     return done;
 }
-
-#endif

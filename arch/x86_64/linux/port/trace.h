@@ -8,8 +8,7 @@
  * The functions here that are not in the contract serve the part that Tarn's kernel has in Tarn
  * (tests/peers/ask.c).
  */
-#ifndef PORT_TRACE_H
-#define PORT_TRACE_H
+#pragma once
 
 #include <linux/rseq.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ static inline void arch_trace_context(const char *ring, struct trace_context *co
 {
     host_context(context);
 }
-
-#endif

@@ -11,8 +11,7 @@
  * No instruction may lie between that store and the section: a signal there would make Linux forget the
  * descriptor.
  */
-#ifndef PORT_TRACE_BLOCK_HOST_H
-#define PORT_TRACE_BLOCK_HOST_H
+#pragma once
 
 #include <sys/rseq.h>
 
@@ -45,5 +44,3 @@ _Static_assert(RSEQ_SIG == 0x53053053, "written out in PORT_HOST_ABORT");
     "movq (%[ring],%[place],8), %[ring]\n\t" PORT_HOST_SECTION
 _Static_assert(offsetof(struct rseq, rseq_cs) == 8 && offsetof(struct rseq, cpu_id) == 4,
                "written out in PORT_TRACE_RING");
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/cc.h - compiler and system definitions for lwIP. */
-#ifndef NET_LWIP_CC_H
-#define NET_LWIP_CC_H
+#pragma once
 
 #include <limits.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ uint16_t net_checksum(const void *bytes, int size);
 #define LWIP_PLATFORM_ASSERT(what)    net_fail(what, __FILE__, __LINE__)
 #define LWIP_RAND()                   net_random()
 #define LWIP_CHKSUM                   net_checksum
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/clock.h (host tests) - a clock that only the test advances. */
-#ifndef PORT_CLOCK_H
-#define PORT_CLOCK_H
+#pragma once
 
 extern uint64_t host_clock;
 
@@ -9,4 +8,3 @@ static inline uint64_t arch_clock(void)
 {
     return __atomic_load_n(&host_clock, __ATOMIC_RELAXED);
 }
-#endif

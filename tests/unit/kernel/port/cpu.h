@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/cpu.h (host tests) - the test chooses which of cpus[] it is. */
-#ifndef PORT_CPU_H
-#define PORT_CPU_H
+#pragma once
 
 #include <sched.h>
 
@@ -31,4 +30,3 @@ static inline void arch_wait_for_interrupt(void)
 }
 /* The kernel has a function of this name, too. */
 #define sched_yield kernel_sched_yield
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/frame.h (host tests) - nothing enters the kernel. */
-#ifndef PORT_FRAME_H
-#define PORT_FRAME_H
+#pragma once
 
 struct arch_frame {
     uint64_t ip, sp, arg, label, word[IPC_WORDS], caps, deadline, badge, result;
@@ -16,5 +15,3 @@ struct arch_frame {
 #define FRAME_CAPS      caps
 #define FRAME_DEADLINE  deadline
 #define FRAME_BADGE     badge
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/mmu.h (host tests) - no memory is mapped. */
-#ifndef PORT_MMU_H
-#define PORT_MMU_H
+#pragma once
 
 struct arch_space {
     int unused;
@@ -10,4 +9,3 @@ struct arch_space {
 static inline void arch_space_switch(struct arch_space *space)
 {
 }
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/thread.h (host tests) - no state besides the trap frame. */
-#ifndef PORT_THREAD_H
-#define PORT_THREAD_H
+#pragma once
 
 struct arch_thread {
     int unused;
@@ -9,4 +8,3 @@ struct arch_thread {
 static inline void arch_thread_switch(struct thread *prev, struct thread *next)
 {
 }
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* port/trace.h (host tests) - tracing is off. tests/unit/trace tests the logging path. */
-#ifndef PORT_TRACE_H
-#define PORT_TRACE_H
+#pragma once
 
 static inline const struct trace_info *arch_trace_info(void)
 {
@@ -47,4 +46,3 @@ static inline uint32_t arch_trace_cpu(const char *ring)
 static inline void arch_trace_context(const char *ring, struct trace_context *context)
 {
 }
-#endif

@@ -5,8 +5,7 @@
  * Info page and rings are ordinary memory (ring_harness.c); the ring of "this CPU" is a variable of the
  * thread; the clock is a counter that tests can make jump. Every named race ring calls test_point().
  */
-#ifndef PORT_TRACE_H
-#define PORT_TRACE_H
+#pragma once
 
 extern struct trace_info test_info;
 extern __thread char *test_ring; /* of the CPU that the thread runs on */
@@ -74,5 +73,3 @@ static inline void arch_trace_context(const char *ring, struct trace_context *co
 {
     *context = (struct trace_context){.pid = 7, .tid = 70 + arch_trace_cpu(ring), .name = "unit test"};
 }
-
-#endif
