@@ -31,10 +31,12 @@ bool out_flush(struct out *out)
 
         if (put < 0 && errno == EINTR)
             continue;
-        if (put < 0)
+        if (put < 0) {
             out->failed = true;
-        else
+            out->error = errno;
+        } else {
             done += (size_t)put;
+        }
     }
     out->used = 0;
     return !out->failed;
@@ -58,6 +60,7 @@ bool out_close(struct out *out)
 
     free(out->bytes);
     out->bytes = NULL;
+    errno = out->error;
     return ok;
 }
 

@@ -14,8 +14,9 @@ struct out {
     int fd;
     char *bytes;
     size_t used, size;
-    /* a write failed: closed pipe, full disk */
+    /* a write failed: closed pipe, full disk; errno of that */
     bool failed;
+    int error;
     /* called before each write, may wait until it is this output's turn; NULL: write at once */
     void (*before_write)(struct out *out);
     void *owner;
@@ -24,7 +25,7 @@ struct out {
 /* SIZE 0: a default that fits the caches */
 void out_open(struct out *out, int fd, size_t size);
 bool out_flush(struct out *out);
-bool out_close(struct out *out);
+bool out_close(struct out *out); /* on false, errno is set */
 /* Closes the file, too. Returns whether PATH then names all that was written; on false, errno is set. */
 bool out_close_file(struct out *out, const char *path);
 char *out_reserve(struct out *out, size_t needed);

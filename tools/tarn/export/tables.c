@@ -78,10 +78,12 @@ static void put_cell(struct out *out, char before, sqlite3_value *value, char ty
 static bool write_rows(struct tables *tables, sqlite3_stmt *statement, const char *path)
 {
     const int columns = sqlite3_column_count(statement), fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    char *types = alloc_zero((size_t)columns, 1);
     struct out out;
     int status = SQLITE_ROW;
 
+    if (fd < 0)
+        return refuse(tables, path, strerror(errno));
+    char *types = alloc_zero((size_t)columns, 1);
     out_open(&out, fd, 0);
     for (int c = 0; c < columns; c++) {
         const char *name = sqlite3_column_name(statement, c), *type = sqlite3_column_decltype(statement, c);
@@ -200,12 +202,13 @@ static bool make_indexes(struct tables *tables)
     return true;
 }
 
-/* No journal is needed: the file is created as a whole, and has no other users meanwhile. */
+/* No journal is needed: the file is created as a whole, and has no other users meanwhile. A path with a
+ * directory is never one of SQLite's special names: "", :memory:, file:... */
 static bool open_file(struct tables *tables)
 {
-    return run(tables, sqlite3_mprintf("ATTACH %Q AS out; PRAGMA out.journal_mode = OFF; "
+    return run(tables, sqlite3_mprintf("ATTACH '%s%q' AS out; PRAGMA out.journal_mode = OFF; "
                                        "PRAGMA out.synchronous = OFF; BEGIN",
-                                       tables->output));
+                                       *tables->output == '/' ? "" : "./", tables->output));
 }
 
 static bool close_file(struct tables *tables)

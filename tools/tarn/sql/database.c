@@ -67,7 +67,7 @@ static int choose_plan(void *table, sqlite3_index_info *info)
     for (int i = 0; i < info->nConstraint; i++) {
         char operator= operator_of(relation, &info->aConstraint[i]);
 
-        if (operator== '\0')
+        if (operator== '\0' || strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
         info->aConstraintUsage[i].argvIndex = ++used;
         sqlite3_str_appendf(plan, "%c%c", operator, PLAN_COLUMN_FIRST + info->aConstraint[i].iColumn);
