@@ -80,6 +80,11 @@ static void log_event(unsigned name)
 /* ---- clear ---------------------------------------------------------------------------------------- */
 
 #ifdef CLEAR
+/* By fields: GenMC knows no copy of structures to a place in a ring. */
+static void set_era(struct trace_era *to, const struct trace_era *from)
+{
+    to->number = from->number, to->start = from->start, to->words = from->words;
+}
 static void trace_on_every_cpu(void (*function)(void *));
 void trace_stop_own_ring(void *unused);
 static void open_own(void *unused);
@@ -88,7 +93,7 @@ static void open_own(void *unused);
 #define trace_trusted_index(number)              (trace_control_of(RING)->index)
 #define trace_expect_index(number, x)            ((void)(x))
 #define trace_trusted_eras(number, geometry, to) trace_eras_load(to, trace_control_of(RING), geometry)
-#define trace_set_eras(number, from)             (trace_control_of(RING)->eras[0] = (from)->era[0])
+#define trace_set_eras(number, from)             set_era(trace_control_of(RING)->eras, (from)->era)
 #define trace_store_refresh()                    ((void)0)
 #define trace_forget_classes()                   ((void)0)
 #define trace_sites_agree()                      ((void)0)
