@@ -426,11 +426,30 @@ static bool run_session(struct asking *asking)
 
 /* ---- the command ---- */
 
+/* Statements, and relations in one, read the trace again and again: what is told each time counts once. */
+struct once {
+    struct reporter reporter, *next;
+    struct map told;
+};
+
+static void report_once(struct reporter *self, const struct report *report)
+{
+    struct once *once = OUTER(self, struct once, reporter);
+    const uint64_t rank = report->stream != NULL ? report->stream->rank : UINT32_MAX;
+    bool is_new;
+
+    map_add(&once->told, (uint64_t)report->anomaly << 32 | rank, report->offset,
+            report->other != NULL ? report->other->rank : report->begin, &is_new);
+    if (is_new)
+        once->next->report(once->next, report);
+}
+
 static int ask(struct asking *asking, const struct trace *trace, const char *sql)
 {
     struct scan_source source = {.trace = trace, .filter = &asking->filter};
     struct sigaction action = {.sa_handler = stop_query, .sa_flags = SA_RESTART};
     struct losses losses;
+    struct once once = {{report_once}, &losses.reporter, {0}};
     struct fail fail;
     const char *text;
     bool ok;
@@ -438,7 +457,8 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
     if (!filter_resolve(&asking->filter, trace, &fail))
         return fail_report(&fail, EXIT_USAGE);
     losses_begin(&losses, trace, &asking->filter);
-    source.reporter = &losses.reporter;
+    map_open(&once.told, 0);
+    source.reporter = &once.reporter;
     source.losses = &losses;
     source.symbols = symbols_open(trace->directory, asking->symbols);
     if (!database_open(&asking->database, &source, &fail))
@@ -453,6 +473,7 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
     ok = sql != NULL ? run_text(asking, sql) : run_session(asking);
     duck_close(asking->duck);
     database_close(&asking->database);
+    map_close(&once.told);
     for (unsigned i = 0; (text = symbols_complaint(source.symbols, i)) != NULL; i++)
         complain("%s", text);
     symbols_close(source.symbols);
