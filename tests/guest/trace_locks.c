@@ -79,6 +79,7 @@ static void wait_for_mutex(void)
 {
     pthread_t holder, waiter[WAITERS];
     atomic_store(&is_held, false);
+    lock_set_name(&mutex, "mutex"); /* for readers that have no symbols */
     start_thread(&holder, hold, NULL);
     start_threads(waiter, WAITERS, want);
     join_threads(waiter, WAITERS);

@@ -114,8 +114,8 @@ def boxes_of(lane):
 def lock_waits(view, duration):
     """Returns all waits for locks. Asks for overlapping ranges, so that each wait is complete in one of them."""
     waits = []
-    for part in range(19):
-        begin, end = duration * part // 20, duration * (part + 2) // 20
+    for part in range(99):
+        begin, end = duration * part // 100, duration * (part + 2) // 100
         waits += [wait for wait in view.ask(f"lanes?from={begin}&to={end}&width=8000&threads=0-999")["waits"] if wait["begin"] > begin]
     return waits
 
