@@ -156,7 +156,7 @@ static bool write_relations(struct tables *tables, sqlite3_str *places, sqlite3_
         bool is_event = relation->source == SOURCE_EVENT;
         char *select = sqlite3_mprintf("SELECT * FROM \"%w\"", relation->name);
 
-        if (strchr(relation->name, '/') != NULL)
+        if (tables->write != write_sqlite && strchr(relation->name, '/') != NULL)
             ok = fail_set(tables->fail, "event '%s': its name cannot be a file name", relation->name);
         else if (tables->duck != NULL || !is_event || relation->type != NULL)
             ok = tables->write(tables, relation->name, select, &has_rows);
