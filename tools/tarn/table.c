@@ -96,14 +96,19 @@ static bool is_called(const struct table_column *column, const char *called, boo
                       called + 1);
 }
 
+static bool has_key(const struct table_column *column, const char *called, bool lacks_unit)
+{
+    const size_t length = strlen(called);
+
+    return column->kind != COLUMN_BAR && strncmp(column->key, called, length) == 0 &&
+           strcmp(column->key + length, lacks_unit ? "_ns" : "") == 0;
+}
+
 int table_find_column(const struct table *table, const char *called)
 {
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (strcmp(table->columns[i].key, called) == 0 && table->columns[i].kind != COLUMN_BAR)
-            return (int)i;
-    for (unsigned lacks = 0; lacks < 2; lacks++)
+    for (unsigned way = 0; way < 4; way++)
         for (unsigned i = 0; i < table->column_count; i++)
-            if (is_called(&table->columns[i], called, lacks))
+            if ((way < 2 ? has_key : is_called)(&table->columns[i], called, way % 2))
                 return (int)i;
     return strcmp(called, "name") == 0 || strcmp(called, table->heading) == 0 ? TABLE_BY_NAME
                                                                               : TABLE_NO_COLUMN;

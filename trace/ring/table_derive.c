@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/table_derive.c - derived columns; see table_derive.h. Freestanding.
+ * trace/ring/table_derive.c - values of rows; see table_derive.h. Freestanding.
  *
  * Errors are twice the standard deviation: in 95 of 100 cases the truth is nearer. A sample of weight N
  * adds N (N - 1) to `variance`: the variance of the estimated sum if each acquisition is sampled with
@@ -102,24 +102,31 @@ static uint64_t compute_ran(const uint64_t *const in[])
                                                                      : ratio((wide)*in[0] * 10000, *in[2]);
 }
 
-static const struct trace_derived all[] = {
-    {"acquisitions_error", TRACE_DERIVED_COUNT, {"variance"}, compute_error},
-    {"spun", TRACE_DERIVED_COUNT, {"contended", "blocked"}, compute_difference},
-    {"spun_wait", TRACE_DERIVED_TICKS, {"wait", "blocked_wait"}, compute_difference},
-    {"contended_percent", TRACE_DERIVED_PERCENT, {"contended", "acquisitions"}, compute_percent},
-    {"wait_mean", TRACE_DERIVED_TICKS, {"wait", "contended"}, compute_mean},
-    {"hold_mean", TRACE_DERIVED_TICKS, {"held", "holds"}, compute_mean},
-    {"held_all", TRACE_DERIVED_TICKS, {"held", "holds", "acquisitions"}, compute_total},
+#define INPUTS 4u
+
+static const struct trace_derived {
+    const char *name;
+    enum trace_value_kind kind;
+    const char *inputs[INPUTS]; /* names of columns, `ended` or `elapsed`; NULL: no more */
+    uint64_t (*compute)(const uint64_t *const in[INPUTS]); /* `in` points to the inputs' words */
+} all[] = {
+    {"acquisitions_error", TRACE_VALUE_COUNT, {"variance"}, compute_error},
+    {"spun", TRACE_VALUE_COUNT, {"contended", "blocked"}, compute_difference},
+    {"spun_wait", TRACE_VALUE_TICKS, {"wait", "blocked_wait"}, compute_difference},
+    {"contended_percent", TRACE_VALUE_PERCENT, {"contended", "acquisitions"}, compute_percent},
+    {"wait_mean", TRACE_VALUE_TICKS, {"wait", "contended"}, compute_mean},
+    {"hold_mean", TRACE_VALUE_TICKS, {"held", "holds"}, compute_mean},
+    {"held_all", TRACE_VALUE_TICKS, {"held", "holds", "acquisitions"}, compute_total},
     {"held_all_error",
-     TRACE_DERIVED_TICKS,
+     TRACE_VALUE_TICKS,
      {"hold_times", "held_longest", "variance", "sampled"},
      compute_total_error},
-    {"use_percent", TRACE_DERIVED_PERCENT, {"held", "holds", "acquisitions", "elapsed"}, compute_use},
-    {"between", TRACE_DERIVED_TICKS, {"acquisitions", "elapsed"}, compute_between},
-    {"mean", TRACE_DERIVED_TICKS, {"ticks", "times"}, compute_mean},
-    {"ran_percent", TRACE_DERIVED_PERCENT, {"own", "routine", "elapsed"}, compute_ran},
-    {"count", TRACE_DERIVED_COUNT, {"ended", "own"}, compute_count},
-    {"mean", TRACE_DERIVED_TICKS, {"total", "ended"}, compute_mean},
+    {"use_percent", TRACE_VALUE_PERCENT, {"held", "holds", "acquisitions", "elapsed"}, compute_use},
+    {"between", TRACE_VALUE_TICKS, {"acquisitions", "elapsed"}, compute_between},
+    {"mean", TRACE_VALUE_TICKS, {"ticks", "times"}, compute_mean},
+    {"ran_percent", TRACE_VALUE_PERCENT, {"own", "routine", "elapsed"}, compute_ran},
+    {"count", TRACE_VALUE_COUNT, {"ended", "own"}, compute_count},
+    {"mean", TRACE_VALUE_TICKS, {"total", "ended"}, compute_mean},
 };
 
 /* ---- tables ----------------------------------------------------------------------------------------- */
@@ -143,31 +150,37 @@ static uint32_t find_input(const struct trace_table_info *table, const char *nam
     return is_same_text(name, "ended") || is_same_text(name, "elapsed") ? table->row_words - 1 : 0;
 }
 
-unsigned trace_table_derived(const struct trace_table_info *table,
-                             const struct trace_derived *list[TRACE_DERIVED_MAX])
+static bool has_inputs(const struct trace_table_info *table, const struct trace_derived *derived)
 {
+    for (unsigned k = 0; k < INPUTS && derived->inputs[k]; k++)
+        if (!find_input(table, derived->inputs[k]))
+            return false;
+    return true;
+}
+
+unsigned trace_table_values(const struct trace_table_info *table, struct trace_value list[TRACE_VALUES_MAX])
+{
+    static const uint8_t percents[] = {50, 90, 99, 100};
     unsigned count = 0;
-    for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        bool has_all = true;
-        for (unsigned k = 0; k < TRACE_DERIVED_INPUTS && all[i].inputs[k]; k++)
-            has_all = has_all && find_input(table, all[i].inputs[k]);
-        if (has_all)
-            list[count++] = &all[i];
+    for (unsigned c = 0; c < table->column_count; c++) {
+        const struct trace_column_info *column = &table->columns[c];
+        const bool is_histogram = column->kind == TRACE_COLUMN_HISTOGRAM;
+        for (unsigned i = 0; i < (is_histogram ? sizeof percents : 1); i++)
+            list[count++] =
+                (struct trace_value){.name = column->name,
+                                     .kind = column->unit[0] == 't' ? TRACE_VALUE_TICKS : TRACE_VALUE_COUNT,
+                                     .column = column,
+                                     .percent = is_histogram ? percents[i] : 0};
     }
+    for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+        if (has_inputs(table, &all[i]))
+            list[count++] =
+                (struct trace_value){.name = all[i].name, .kind = all[i].kind, .derived = &all[i]};
     return count;
 }
+_Static_assert(sizeof(all) / sizeof(*all) <= TRACE_DERIVED_MAX, "no table has more");
 
-uint64_t trace_derive(const struct trace_derived *derived, const struct trace_table_info *table,
-                      const uint64_t *row, uint64_t elapsed)
-{
-    const uint64_t *in[TRACE_DERIVED_INPUTS] = {0};
-    for (unsigned k = 0; k < TRACE_DERIVED_INPUTS && derived->inputs[k]; k++)
-        in[k] = is_same_text(derived->inputs[k], "elapsed") ? &elapsed
-                                                            : &row[find_input(table, derived->inputs[k])];
-    return derived->compute(in);
-}
-
-uint64_t trace_histogram_bound(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent)
+static uint64_t bound_of(const uint64_t *histogram, unsigned percent)
 {
     uint64_t total = 0, below = 0;
     for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
@@ -179,4 +192,19 @@ uint64_t trace_histogram_bound(const uint64_t histogram[TRACE_TABLE_BUCKETS], un
             return (2ull << b) - 1;
     }
     return TRACE_NO_VALUE;
+}
+
+uint64_t trace_value_of(const struct trace_value *value, const struct trace_table_info *table,
+                        const uint64_t *row, uint64_t elapsed)
+{
+    const struct trace_derived *derived = value->derived;
+    const uint64_t *in[INPUTS] = {0};
+    if (value->percent)
+        return bound_of(&row[value->column->word], value->percent);
+    if (!derived)
+        return row[value->column->word];
+    for (unsigned k = 0; k < INPUTS && derived->inputs[k]; k++)
+        in[k] = is_same_text(derived->inputs[k], "elapsed") ? &elapsed
+                                                            : &row[find_input(table, derived->inputs[k])];
+    return derived->compute(in);
 }

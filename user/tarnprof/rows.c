@@ -2,7 +2,7 @@
 /*
  * rows.c - rows of tables of counters as text; see rows.h.
  *
- * A cell is the text of a key, of a column, or of a derived value; a histogram has two cells.
+ * A cell is the text of a value (trace/ring/table_derive.h); a histogram has two cells.
  */
 #include "trace/events.h" /* generated */
 #include <inttypes.h>
@@ -12,25 +12,14 @@
 #include <trace/ring/table_read.h>
 #include <user/tarnprof/rows.h>
 
-#define PERCENTILE_LOW 50u
-#define PERCENTILE_TOP 99u
-#define READ_TRIES     4 /* each that fails was overtaken by a move of rows */
-#define CELLS_MAX      (TRACE_TABLE_COLUMNS_MAX * 2 + TRACE_DERIVED_MAX)
-
-/* A column, one of two percentiles of a histogram, or a derived value. */
-struct cell {
-    const struct trace_column_info *column; /* NULL: derived */
-    unsigned percent;                       /* of a histogram; 0: it is none */
-    const struct trace_derived *derived;
-    const char *name;
-    int width; /* 0: the column is left out */
-};
+#define READ_TRIES 4 /* each that fails was overtaken by a move of rows */
 
 struct print {
     FILE *to;
     const struct trace_table_info *table;
     const struct trace_rows_view *view;
-    struct cell cells[CELLS_MAX];
+    struct trace_value values[TRACE_VALUES_MAX];
+    int widths[TRACE_VALUES_MAX]; /* 0: the column is left out */
     unsigned count;
 };
 
@@ -41,35 +30,14 @@ static uint64_t *row_at(const struct trace_rows *rows, uint32_t number)
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
-static void make_cells(struct print *print)
+static bool is_key(const struct trace_value *value)
 {
-    const struct trace_derived *derived[TRACE_DERIVED_MAX];
-    const unsigned derived_count = trace_table_derived(print->table, derived);
-    for (unsigned c = 0; c < print->table->column_count; c++) {
-        const struct trace_column_info *column = &print->table->columns[c];
-        const bool is_histogram = column->kind == TRACE_COLUMN_HISTOGRAM;
-        print->cells[print->count++] = (struct cell){
-            .column = column, .percent = is_histogram ? PERCENTILE_LOW : 0, .name = column->name};
-        if (is_histogram)
-            print->cells[print->count++] =
-                (struct cell){.column = column, .percent = PERCENTILE_TOP, .name = column->name};
-    }
-    for (unsigned i = 0; i < derived_count; i++)
-        print->cells[print->count++] = (struct cell){.derived = derived[i], .name = derived[i]->name};
+    return value->column && value->column->kind == TRACE_COLUMN_KEY;
 }
 
-static bool is_key(const struct cell *cell)
+static uint64_t number_of(const struct print *print, const struct trace_value *value, const uint64_t *row)
 {
-    return cell->column && cell->column->kind == TRACE_COLUMN_KEY;
-}
-
-/* The cell's number; TRACE_NO_VALUE: unknown. */
-static uint64_t value_of(const struct print *print, const struct cell *cell, const uint64_t *row)
-{
-    if (!cell->column)
-        return trace_derive(cell->derived, print->table, row, print->view->elapsed);
-    return cell->percent ? trace_histogram_bound(&row[cell->column->word], cell->percent)
-                         : row[cell->column->word];
+    return trace_value_of(value, print->table, row, print->view->elapsed);
 }
 
 /* 9999ns, 12.3us, 4567.8us, 12.3ms */
@@ -82,60 +50,57 @@ static void put_time(char text[TRACE_TABLE_CELL_BYTES], double ns)
     snprintf(text, TRACE_TABLE_CELL_BYTES, "%.*f%s", unit ? 1 : 0, ns, units[unit]);
 }
 
-static bool is_time(const struct cell *cell)
-{
-    return cell->column ? cell->column->unit[0] == 't' : cell->derived->kind == TRACE_DERIVED_TICKS;
-}
-
 static const char *put_cell(char text[TRACE_TABLE_CELL_BYTES], const struct print *print,
-                            const struct cell *cell, const uint64_t *row)
+                            const struct trace_value *value, const uint64_t *row)
 {
     const struct trace_rows_view *view = print->view;
-    const uint64_t value = value_of(print, cell, row);
-    const char *name = is_key(cell) && view->name_of ? view->name_of(cell->column->name, value, text) : NULL;
-    if (is_key(cell) && value == TRACE_KEY_ENDED)
+    const uint64_t number = number_of(print, value, row);
+    const char *name = is_key(value) && view->name_of ? view->name_of(value->name, number, text) : NULL;
+    if (is_key(value) && number == TRACE_KEY_ENDED)
         return "(ended)";
     if (name)
         return name;
-    if (value == TRACE_NO_VALUE && !is_key(cell))
+    if (number == TRACE_NO_VALUE && !is_key(value))
         return "-";
-    if (is_time(cell) && view->clock_hz)
-        put_time(text, (double)value * 1e9 / (double)view->clock_hz);
-    else if (!cell->column && cell->derived->kind == TRACE_DERIVED_PERCENT)
-        snprintf(text, TRACE_TABLE_CELL_BYTES, "%.2f%%", (double)value / 100);
+    if (value->kind == TRACE_VALUE_TICKS && view->clock_hz)
+        put_time(text, (double)number * 1e9 / (double)view->clock_hz);
+    else if (value->kind == TRACE_VALUE_PERCENT)
+        snprintf(text, TRACE_TABLE_CELL_BYTES, "%.2f%%", (double)number / 100);
     else
         snprintf(text, TRACE_TABLE_CELL_BYTES,
-                 cell->column && cell->column->is_hex ? "0x%" PRIx64 : "%" PRIu64, value);
+                 value->column && value->column->is_hex ? "0x%" PRIx64 : "%" PRIu64, number);
     return text;
 }
 
-static const char *put_heading(char text[TRACE_TABLE_CELL_BYTES], const struct cell *cell)
+static const char *put_heading(char text[TRACE_TABLE_CELL_BYTES], const struct trace_value *value)
 {
-    snprintf(text, TRACE_TABLE_CELL_BYTES, cell->percent ? "%s %u%%" : "%s", cell->name, cell->percent);
+    snprintf(text, TRACE_TABLE_CELL_BYTES, value->percent ? "%s %u%%" : "%s", value->name, value->percent);
     return text;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------ */
 
-static void widen(struct cell *cell, const char *text)
+static void widen(int *width, const char *text)
 {
     const int length = (int)strlen(text);
-    cell->width = length > cell->width ? length : cell->width;
+    *width = length > *width ? length : *width;
 }
 
 /* Makes the columns wide enough for the rows, then for the headings. */
 static void measure(struct print *print, const struct trace_rows *rows, uint32_t shown)
 {
     char text[TRACE_TABLE_CELL_BYTES];
-    for (struct cell *cell = print->cells; cell < print->cells + print->count; cell++) {
+    for (unsigned c = 0; c < print->count; c++) {
+        const struct trace_value *value = &print->values[c];
+        if (value->percent == 90 || value->percent == 100)
+            continue; /* lines are long enough */
         for (uint32_t i = 0; i < shown; i++) {
-            const uint64_t *row = row_at(rows, i);
-            const uint64_t value = value_of(print, cell, row);
-            if (is_key(cell) || (value != 0 && value != TRACE_NO_VALUE))
-                widen(cell, put_cell(text, print, cell, row));
+            const uint64_t number = number_of(print, value, row_at(rows, i));
+            if (is_key(value) || (number != 0 && number != TRACE_NO_VALUE))
+                widen(&print->widths[c], put_cell(text, print, value, row_at(rows, i)));
         }
-        if (is_key(cell) || cell->width)
-            widen(cell, put_heading(text, cell));
+        if (is_key(value) || print->widths[c])
+            widen(&print->widths[c], put_heading(text, value));
     }
 }
 
@@ -143,24 +108,25 @@ static void measure(struct print *print, const struct trace_rows *rows, uint32_t
 static void print_line(const struct print *print, const uint64_t *row)
 {
     char text[TRACE_TABLE_CELL_BYTES];
-    for (const struct cell *cell = print->cells; cell < print->cells + print->count; cell++)
-        if (cell->width)
-            fprintf(print->to, cell == print->cells ? "%-*s" : "  %*s", cell->width,
-                    row ? put_cell(text, print, cell, row) : put_heading(text, cell));
+    for (unsigned c = 0; c < print->count; c++)
+        if (print->widths[c])
+            fprintf(print->to, c == 0 ? "%-*s" : "  %*s", print->widths[c],
+                    row ? put_cell(text, print, &print->values[c], row)
+                        : put_heading(text, &print->values[c]));
     fputc('\n', print->to);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-/* The cell by which rows are sorted: view->by, or the first sum, or else the first count. NULL: none. */
-static const struct cell *find_order(const struct print *print)
+/* The value by which rows are sorted: view->by, or the first sum, or else the first count. NULL: none. */
+static const struct trace_value *find_order(const struct print *print)
 {
     const enum trace_column_kind kinds[] = {TRACE_COLUMN_SUM, TRACE_COLUMN_COUNT, TRACE_COLUMN_KEY};
     for (unsigned k = 0; k < 3; k++)
-        for (const struct cell *cell = print->cells; cell < print->cells + print->count; cell++)
-            if (print->view->by ? !strcmp(cell->name, print->view->by)
-                                : cell->column && cell->column->kind == kinds[k])
-                return cell;
+        for (const struct trace_value *value = print->values; value < print->values + print->count; value++)
+            if (print->view->by ? !strcmp(value->name, print->view->by)
+                                : value->column && value->column->kind == kinds[k])
+                return value;
     return NULL;
 }
 
@@ -170,13 +136,13 @@ static int compare_tags(const void *a, const void *b)
     return (one < other) - (one > other);
 }
 
-/* By the values of that cell, which take the place of the tags. */
-static void sort(const struct print *print, struct trace_rows *rows, const struct cell *order)
+/* By the numbers of that value, which take the place of the tags. */
+static void sort(const struct print *print, struct trace_rows *rows, const struct trace_value *order)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
         uint64_t *row = row_at(rows, i);
-        const uint64_t value = value_of(print, order, row);
-        row[TRACE_ROW_TAG] = value == TRACE_NO_VALUE && !is_key(order) ? 0 : value;
+        const uint64_t number = number_of(print, order, row);
+        row[TRACE_ROW_TAG] = number == TRACE_NO_VALUE && !is_key(order) ? 0 : number;
     }
     if (rows->count)
         qsort(rows->words, rows->count, rows->table->row_words * sizeof *rows->words, compare_tags);
@@ -209,8 +175,8 @@ bool trace_rows_print(FILE *to, struct trace_rows *rows, const struct trace_rows
 {
     struct print print = {.to = to, .table = rows->table, .view = view};
     const uint32_t shown = rows->count < view->top ? rows->count : view->top;
-    make_cells(&print);
-    const struct cell *order = find_order(&print);
+    print.count = trace_table_values(print.table, print.values);
+    const struct trace_value *order = find_order(&print);
     if (!order)
         return false;
     sort(&print, rows, order);

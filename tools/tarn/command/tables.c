@@ -88,16 +88,11 @@ static uint64_t ticks_between(const struct moment *before, const struct moment *
 
 /* ---- printing -------------------------------------------------------------------------------------- */
 
-/* By the chosen column, which is also found by its name in the schema, without the unit that JSON adds. */
+/* By the chosen column, or by the usual one. */
 static bool sort(struct table *table, const struct table_options *options, struct fail *fail)
 {
-    char key[200];
-    int column = options->sort != NULL ? table_find_column(table, options->sort) : table_order(table);
+    const int column = options->sort != NULL ? table_find_column(table, options->sort) : table_order(table);
 
-    if (options->sort != NULL && column == TABLE_NO_COLUMN) {
-        snprintf(key, sizeof(key), "%.190s_ns", options->sort);
-        column = table_find_column(table, key);
-    }
     if (options->sort != NULL && column == TABLE_NO_COLUMN)
         return fail_set(fail, "no column '%.60s' in table %s; --json shows their names", options->sort,
                         table->key);

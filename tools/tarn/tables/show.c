@@ -10,16 +10,11 @@ enum what {
     SHOWS_NUMBER, /* a key */
     SHOWS_NAME,   /* the name of a key */
     SHOWS_VALUE,
-    SHOWS_P50, /* of a histogram */
-    SHOWS_P90,
-    SHOWS_P99,
-    SHOWS_LARGEST,
     SHOWS_CPU,
     SHOWS_CONTEXT, /* of a routine */
     SHOWS_PID,     /* of a table of routines */
     SHOWS_TID,
     SHOWS_PROCESS,
-    SHOWS_DERIVED, /* `column` is its index in shown->derived */
     SHOWS_UNDER_WAY,
 };
 
@@ -30,114 +25,83 @@ static const struct {
 
 /* ---- columns --------------------------------------------------------------------------------------- */
 
-static bool is_time(const struct trace_column_info *column)
-{
-    return strcmp(column->unit, "ticks") == 0;
-}
-
-static const char *key_of(struct shown *shown, const struct trace_column_info *column, const char *part)
-{
-    return table_format(&shown->table, "%s%s%s", column->name, part, is_time(column) ? "_ns" : "");
-}
-
-static void add_column(struct shown *shown, unsigned column, enum what what, struct table_column head)
+/* VALUE: NULL: of no column of the table of counters. */
+static void add_column(struct shown *shown, enum what what, const struct trace_value *value,
+                       struct table_column head)
 {
     shown->columns[shown->count] = head;
-    shown->shows[shown->count++] = (struct shown_column){(uint16_t)column, (uint8_t)what};
+    shown->shows[shown->count++] = (struct shown_column){.what = (uint8_t)what};
+    if (value != NULL)
+        shown->shows[shown->count - 1].value = *value;
 }
 
-static void add_key(struct shown *shown, unsigned number)
+static void add_key(struct shown *shown, const struct trace_value *value)
 {
-    const struct trace_column_info *column = &shown->counters->columns[number];
-    const enum column_kind kind = column->is_hex ? COLUMN_HEX : COLUMN_NUMBER;
+    const enum column_kind kind = value->column->is_hex ? COLUMN_HEX : COLUMN_NUMBER;
+    const bool is_first = shown->count == 0;
 
-    add_column(shown, number, SHOWS_NUMBER, (struct table_column){.key = column->name, .kind = kind});
-    for (unsigned i = 0; number > 0 && i < sizeof(named_keys) / sizeof(named_keys[0]); i++)
-        if (strcmp(named_keys[i].key, column->name) == 0)
-            add_column(shown, number, SHOWS_NAME, (struct table_column)TEXT_COLUMN(named_keys[i].named));
+    add_column(shown, SHOWS_NUMBER, value, (struct table_column){.key = value->name, .kind = kind});
+    for (unsigned i = 0; !is_first && i < sizeof(named_keys) / sizeof(named_keys[0]); i++)
+        if (strcmp(named_keys[i].key, value->name) == 0)
+            add_column(shown, SHOWS_NAME, value, (struct table_column)TEXT_COLUMN(named_keys[i].named));
 }
 
-static void add_histogram(struct shown *shown, unsigned number)
+static void add_value(struct shown *shown, const struct trace_value *value)
 {
-    static const char *const parts[] = {"_p50", "_p90", "_p99", "_max"};
-    const struct trace_column_info *column = &shown->counters->columns[number];
-    const enum column_kind kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT;
+    static const enum column_kind kinds[] = {[TRACE_VALUE_COUNT] = COLUMN_COUNT,
+                                             [TRACE_VALUE_TICKS] = COLUMN_TIME,
+                                             [TRACE_VALUE_PERCENT] = COLUMN_REAL};
+    static const enum column_sum sums[] = {[TRACE_COLUMN_COUNT] = SUM_ADDED,
+                                           [TRACE_COLUMN_SUM] = SUM_ADDED,
+                                           [TRACE_COLUMN_MAX] = SUM_LARGEST,
+                                           [TRACE_COLUMN_MIN] = SUM_SMALLEST,
+                                           [TRACE_COLUMN_HISTOGRAM] = SUM_NOTHING};
+    const char *unit = value->kind == TRACE_VALUE_TICKS ? "_ns" : "";
+    const char *key = value->percent == 0 ? table_format(&shown->table, "%s%s", value->name, unit)
+                      : value->percent == 100
+                          ? table_format(&shown->table, "%s_max%s", value->name, unit)
+                          : table_format(&shown->table, "%s_p%u%s", value->name, value->percent, unit);
+    const enum column_sum sum = value->column == NULL   ? SUM_NOTHING
+                                : value->percent == 100 ? SUM_LARGEST
+                                                        : sums[value->column->kind];
 
-    shown->has_histogram = true;
-    for (unsigned i = 0; i < 4; i++) {
-        const enum what what = SHOWS_P50 + i;
-        const enum column_sum sum = what == SHOWS_LARGEST ? SUM_LARGEST : SUM_NOTHING;
-        add_column(shown, number, what,
-                   (struct table_column)COLUMN_AS(key_of(shown, column, parts[i]), kind, sum));
-    }
-}
-
-static void add_value(struct shown *shown, unsigned number)
-{
-    const struct trace_column_info *column = &shown->counters->columns[number];
-    const enum column_kind kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT;
-    const enum column_sum sum = column->kind == TRACE_COLUMN_MAX   ? SUM_LARGEST
-                                : column->kind == TRACE_COLUMN_MIN ? SUM_SMALLEST
-                                                                   : SUM_ADDED;
-
-    add_column(shown, number, SHOWS_VALUE,
-               (struct table_column)COLUMN_AS(key_of(shown, column, ""), kind, sum));
-}
-
-static void add_derived(struct shown *shown, unsigned number)
-{
-    static const enum column_kind kinds[] = {[TRACE_DERIVED_COUNT] = COLUMN_COUNT,
-                                             [TRACE_DERIVED_TICKS] = COLUMN_TIME,
-                                             [TRACE_DERIVED_PERCENT] = COLUMN_REAL};
-    const struct trace_derived *derived = shown->derived[number];
-    const char *key = derived->kind == TRACE_DERIVED_TICKS
-                          ? table_format(&shown->table, "%s_ns", derived->name)
-                          : derived->name;
-
-    add_column(shown, number, SHOWS_DERIVED,
-               (struct table_column)COLUMN_AS(key, kinds[derived->kind], SUM_NOTHING));
-}
-
-static void add_all_derived(struct shown *shown)
-{
-    const unsigned count = trace_table_derived(shown->counters, shown->derived);
-
-    for (unsigned i = 0; i < count; i++)
-        add_derived(shown, i);
+    shown->has_histogram |= value->percent != 0;
+    add_column(shown, SHOWS_VALUE, value, (struct table_column)COLUMN_AS(key, kinds[value->kind], sum));
 }
 
 /* The columns behind the keys. */
 static void add_parts(struct shown *shown, bool by_part)
 {
     if (shown->counters->is_private)
-        add_column(shown, 0, SHOWS_CONTEXT, (struct table_column)TEXT_COLUMN("context"));
+        add_column(shown, SHOWS_CONTEXT, &shown->shows[0].value, (struct table_column)TEXT_COLUMN("context"));
     if (!by_part)
         return;
     if (!shown->counters->is_private) {
-        add_column(shown, 0, SHOWS_CPU, (struct table_column)NUMBER_COLUMN("cpu"));
+        add_column(shown, SHOWS_CPU, NULL, (struct table_column)NUMBER_COLUMN("cpu"));
         return;
     }
-    add_column(shown, 0, SHOWS_PID, (struct table_column)NUMBER_COLUMN("pid"));
-    add_column(shown, 0, SHOWS_TID, (struct table_column)NUMBER_COLUMN("tid"));
-    add_column(shown, 0, SHOWS_PROCESS, (struct table_column)TEXT_COLUMN("process"));
+    add_column(shown, SHOWS_PID, NULL, (struct table_column)NUMBER_COLUMN("pid"));
+    add_column(shown, SHOWS_TID, NULL, (struct table_column)NUMBER_COLUMN("tid"));
+    add_column(shown, SHOWS_PROCESS, NULL, (struct table_column)TEXT_COLUMN("process"));
 }
 
+/* Derived values of routines come before the others. */
 static void add_columns(struct shown *shown, bool by_part)
 {
     const struct trace_table_info *counters = shown->counters;
+    struct trace_value values[TRACE_VALUES_MAX];
+    const unsigned count = trace_table_values(counters, values), keys = counters->key_count;
 
-    for (unsigned c = 0; c < counters->column_count; c++) {
-        if (c == counters->key_count)
-            add_parts(shown, by_part);
-        if (c == counters->key_count && counters->is_private)
-            add_all_derived(shown);
-        (c < counters->key_count                               ? add_key
-         : counters->columns[c].kind == TRACE_COLUMN_HISTOGRAM ? add_histogram
-                                                               : add_value)(shown, c);
-    }
-    if (!counters->is_private)
-        add_all_derived(shown);
-    add_column(shown, 0, SHOWS_UNDER_WAY,
+    for (unsigned i = 0; i < keys; i++)
+        add_key(shown, &values[i]);
+    add_parts(shown, by_part);
+    for (unsigned i = keys; i < count; i++)
+        if ((values[i].derived != NULL) == counters->is_private)
+            add_value(shown, &values[i]);
+    for (unsigned i = keys; i < count; i++)
+        if ((values[i].derived != NULL) != counters->is_private)
+            add_value(shown, &values[i]);
+    add_column(shown, SHOWS_UNDER_WAY, NULL,
                (struct table_column)COLUMN_CALLED("", "under_way", COLUMN_COUNT, SUM_ADDED));
 }
 
@@ -147,9 +111,12 @@ static const char *choose_order(const struct shown *shown)
     const char *first = NULL;
 
     for (unsigned i = 0; i < shown->count; i++) {
-        if (shown->shows[i].what == SHOWS_VALUE && shown->columns[i].kind == COLUMN_TIME)
+        const struct shown_column *shows = &shown->shows[i];
+        if (shows->what != SHOWS_VALUE || shows->value.derived != NULL || shows->value.percent != 0)
+            continue;
+        if (shows->value.kind == TRACE_VALUE_TICKS)
             return shown->columns[i].key;
-        if (shown->shows[i].what == SHOWS_VALUE && first == NULL)
+        if (first == NULL)
             first = shown->columns[i].key;
     }
     return first;
@@ -185,41 +152,18 @@ static uint64_t in_cell(unsigned __int128 value)
     return value < TABLE_NONE ? (uint64_t)value : TABLE_NONE - 1;
 }
 
-static uint64_t value_of(const struct shown *shown, const struct trace_column_info *column, uint64_t value)
+static union table_cell value_of(const struct shown *shown, const struct trace_value *value,
+                                 const struct counted_row *row)
 {
-    if (value == COUNTED_UNKNOWN && (column->kind == TRACE_COLUMN_MAX || column->kind == TRACE_COLUMN_MIN))
-        return TABLE_NONE;
-    return in_cell(is_time(column) ? (unsigned __int128)value * 1000000000 / shown->clock_hz : value);
-}
+    const uint64_t number = trace_value_of(value, shown->counters, row->words, shown->elapsed);
 
-static uint64_t bound_of(const struct shown *shown, const struct trace_column_info *column,
-                         const uint64_t *buckets, unsigned percent)
-{
-    const uint64_t bound = trace_histogram_bound(buckets, percent);
-
-    return bound == TRACE_NO_VALUE ? TABLE_NONE : value_of(shown, column, bound);
-}
-
-/* Derived columns treat an unknown largest value as none. */
-static union table_cell derived_cell(const struct shown *shown, const struct trace_derived *derived,
-                                     const struct counted_row *row)
-{
-    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
-    const struct trace_table_info *counters = shown->counters;
-
-    memcpy(words, row->words, 8ull * counters->row_words);
-    for (unsigned c = counters->key_count; c < counters->column_count; c++)
-        if (counters->columns[c].kind == TRACE_COLUMN_MAX &&
-            words[counters->columns[c].word] == COUNTED_UNKNOWN)
-            words[counters->columns[c].word] = UINT32_MAX; /* above the bound of any bucket */
-    const uint64_t value = trace_derive(derived, counters, words, shown->elapsed);
-    if (derived->kind == TRACE_DERIVED_PERCENT)
-        return (union table_cell){.real = value == TRACE_NO_VALUE ? NAN : (double)value / 100};
-    if (value == TRACE_NO_VALUE)
+    if (value->kind == TRACE_VALUE_PERCENT)
+        return (union table_cell){.real = number == TRACE_NO_VALUE ? NAN : (double)number / 100};
+    if (number == TRACE_NO_VALUE)
         return (union table_cell){.count = TABLE_NONE};
-    return (union table_cell){.count = in_cell(derived->kind == TRACE_DERIVED_TICKS
-                                                   ? (unsigned __int128)value * 1000000000 / shown->clock_hz
-                                                   : value)};
+    return (union table_cell){.count = in_cell(value->kind == TRACE_VALUE_TICKS
+                                                   ? (unsigned __int128)number * 1000000000 / shown->clock_hz
+                                                   : number)};
 }
 
 static const struct trace_routines *table_of(const struct key_names *names, const struct counted_row *row)
@@ -230,25 +174,25 @@ static const struct trace_routines *table_of(const struct key_names *names, cons
 static union table_cell cell_of(struct shown *shown, const struct shown_column *shows,
                                 const struct counted_row *row, struct key_names *names)
 {
-    const struct trace_column_info *column = &shown->counters->columns[shows->column];
-    const uint64_t *words = &row->words[column->word];
+    const struct trace_column_info *column = shows->value.column;
+    const uint64_t number = column != NULL ? row->words[column->word] : 0;
     char text[KEY_NAME_BYTES];
     const char *name;
 
     switch ((enum what)shows->what) {
     case SHOWS_NAME:
-        name = key_name(names, column->name, *words, text);
+        name = key_name(names, column->name, number, text);
         return (union table_cell){.text = name != NULL ? table_text(&shown->table, name) : NULL};
     case SHOWS_NUMBER:
-        if (*words == TRACE_KEY_ENDED)
+        if (number == TRACE_KEY_ENDED)
             return (union table_cell){.count = TABLE_NONE};
-        return (union table_cell){.count = column->is_hex ? *words : in_cell(*words)};
+        return (union table_cell){.count = column->is_hex ? number : in_cell(number)};
     case SHOWS_VALUE:
-        return (union table_cell){.count = value_of(shown, column, *words)};
+        return value_of(shown, &shows->value, row);
     case SHOWS_CPU:
         return (union table_cell){.count = row->part};
     case SHOWS_CONTEXT:
-        name = context_name(names, *words, text);
+        name = context_name(names, number, text);
         return (union table_cell){.text = name != NULL ? table_text(&shown->table, name) : NULL};
     case SHOWS_PID:
         return (union table_cell){.count = table_of(names, row)->pid};
@@ -259,14 +203,8 @@ static union table_cell cell_of(struct shown *shown, const struct shown_column *
     case SHOWS_PROCESS:
         return (union table_cell){.text =
                                       table_text(&shown->table, routines_name(table_of(names, row), text))};
-    case SHOWS_DERIVED:
-        return derived_cell(shown, shown->derived[shows->column], row);
-    case SHOWS_UNDER_WAY:
+    default: /* SHOWS_UNDER_WAY */
         return (union table_cell){.count = in_cell(row->under_way)};
-    default:
-        return (union table_cell){
-            .count = bound_of(shown, column, words,
-                              ((const unsigned[]){50, 90, 99, 100})[shows->what - SHOWS_P50])};
     }
 }
 
@@ -289,9 +227,7 @@ static const char *row_name(struct shown *shown, const struct counted_row *row, 
 /* Whether text shows a key's number: not if all rows have a name in its place. JSON and CSV have both. */
 static bool needs_number(const struct shown *shown, unsigned place)
 {
-    const struct trace_column_info *key = &shown->counters->columns[shown->shows[place].column];
-
-    if (strcmp(key->name, "pid") == 0 || shown->shows[place + 1].what != SHOWS_NAME)
+    if (strcmp(shown->shows[place].value.name, "pid") == 0 || shown->shows[place + 1].what != SHOWS_NAME)
         return true;
     for (size_t r = 0; r < shown->table.count; r++)
         if (shown->table.rows[r]->cells[place + 1].text == NULL)

@@ -14,20 +14,17 @@
 #include <tools/tarn/tables/key_names.h>
 #include <trace/ring/table_derive.h>
 
-/* The contents of a printed column. */
-struct shown_column {
-    uint16_t column; /* of the table of counters */
-    uint8_t what;
-};
-
 struct shown {
     struct table table;
     const struct trace_table_info *counters;
     uint64_t clock_hz, elapsed;
-    const struct trace_derived *derived[TRACE_DERIVED_MAX];
     unsigned count;
     struct table_column columns[TABLE_COLUMNS_MAX];
-    struct shown_column shows[TABLE_COLUMNS_MAX];
+    /* the contents of a printed column */
+    struct shown_column {
+        uint8_t what;
+        struct trace_value value;
+    } shows[TABLE_COLUMNS_MAX];
     bool has_histogram;
 };
 
