@@ -100,7 +100,8 @@ static uint64_t *take_direct(const struct trace_table_info *into, const char *ri
     return claim(head_in(into, ring), row, 1) ? row : NULL;
 }
 
-/* The row of the ended may be taken in a table that is full. */
+/* The row of the ended may be taken in a table that is full, and may lie anywhere: only moves look for it.
+ * Near its tag all rows may be taken. */
 static uint64_t *take_of_ended(const struct trace_table_info *table, const char *ring, const uint64_t *keys)
 {
     uint64_t ended[TRACE_TABLE_KEYS_MAX];
@@ -108,7 +109,7 @@ static uint64_t *take_of_ended(const struct trace_table_info *table, const char 
         ended[k] = table->columns[k].owner == TRACE_OWNER_NONE ? keys[k] : TRACE_KEY_ENDED;
     const uint64_t tag = trace_table_tag(ended, table->key_count);
     uint64_t *found = NULL;
-    for (unsigned i = 0; i < TRACE_TABLE_PROBES; i++) {
+    for (uint32_t i = 0; i < table->rows; i++) {
         uint64_t *row = row_in(table, ring, (uint32_t)((tag + i) % table->rows));
         if (load(&row[TRACE_ROW_TAG]) == tag) {
             found = row;

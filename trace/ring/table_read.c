@@ -52,6 +52,9 @@ static bool keys_are_sound(const struct trace_table_info *table, uint32_t row, c
         return false;
     if (!table->is_hashed)
         return copy[TRACE_ROW_KEYS] == row;
+    for (unsigned k = 0; k < table->key_count; k++)
+        if (copy[TRACE_ROW_KEYS + k] == TRACE_KEY_ENDED)
+            return true; /* only moves look for the row of the ended: anywhere */
     return (row - tag) % table->rows < TRACE_TABLE_PROBES; /* rows: a power of two */
 }
 
