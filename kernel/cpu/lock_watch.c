@@ -36,6 +36,16 @@ static inline void settle(struct lock_watch *watch)
     watch->due = -1;
 }
 
+/* While a note is in use, each release is examined. A lock that an NMI took while this note was being made
+ * may have settled the count when it was released. */
+static inline void examine_releases(struct lock_watch *watch)
+{
+    if (watch->left >= 0) {
+        watch->due -= watch->left + 1;
+        watch->left = -1;
+    }
+}
+
 /* The weight of this acquisition; 0: not sampled. */
 static uint32_t draw_sample(struct lock_watch *watch, const struct lock_class *class)
 {
@@ -173,7 +183,10 @@ static __attribute__((noinline)) void note_with_care(struct spinlock *lock, uint
         else
             make_note(watch, lock, site, sample);
     }
-    settle(watch);
+    if (watch->notes_used)
+        examine_releases(watch);
+    else
+        settle(watch);
 }
 
 /* Handles the most common case of N = 1 here, all others in note_with_care(), by a tail call. */
