@@ -5,7 +5,7 @@
  *
  * What happens a known number of times, to a lock of a class that only this program uses, it says in lines
  * `did CLASS ACQUISITIONS TRIED FAILED`; `about CLASS LEAST MOST` says how often the busiest lock of a class
- * of the kernel was taken. A row is a line `TABLE COLUMN:BUCKET:VALUE...`, of what is not 0. `sampled FROM
+ * of the kernel was taken. A row is a line `TABLE COLUMN:BUCKET:VALUE...` without the zeros. `sampled FROM
  * TO` says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row, and
  * `moved TABLE ROWS` how many rows were moved because their programs had ended.
  *

@@ -306,7 +306,7 @@ def same_streams(*traces):
 
 
 def rows_differ(trace, table, keys, rows):
-    """Differences between the rows of a table that a trace has and those that `tarn tables` printed: keys, and all times."""
+    """Compares a table's rows in a trace with ROWS, which `tarn tables` printed, by keys and times. Returns the differences."""
     def of(row):
         values = [int(row[name], 16) if str(row[name]).startswith("0x") else row[name] for name in columns]
         return str([value % 2**64 if isinstance(value, int) else value for value in values])

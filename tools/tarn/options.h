@@ -102,7 +102,7 @@ bool option_count(const char *value, uint64_t *number, struct fail *fail);
  * decide: m is minutes, M is 2^20 bytes. */
 bool parse_amount(const char *text, bool is_size, double *amount);
 bool parse_duration(const char *text, double *seconds, struct fail *fail);
-/* The same for an option, whose place has a double. */
+/* parse_duration for an option that is stored in a double. */
 bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail);
 /* Returns whether NAME is in LIST, whose names are separated by commas, with or without spaces. */
 bool list_names(const char *list, const char *name);

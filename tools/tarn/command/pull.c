@@ -378,8 +378,8 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
     return ok;
 }
 
-/* Writes the guest's latest report of losses into the trace, and rows behind it. Only if FINE, it was sent at
- * the end and covers all losses. */
+/* Writes the guest's latest report of losses into the trace, and rows behind it. OK: the pull did not fail.
+ * The guest then sent the report at the end, so it covers all losses. */
 static bool write_losses(struct pull *pull, bool ok, struct fail *fail)
 {
     uint32_t reason = pull->end.reason;

@@ -426,7 +426,7 @@ static bool run_session(struct asking *asking)
 
 /* ---- the command ---- */
 
-/* Statements, and relations in one, read the trace again and again: what is told each time counts once. */
+/* Each statement, and each relation in one, reads the trace again. A loss is reported and counted once. */
 struct once {
     struct reporter reporter, *next;
     struct map told;

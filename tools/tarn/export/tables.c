@@ -221,7 +221,7 @@ static bool close_file(struct tables *tables)
             !was_moved || refuse(tables, tables->output, "it was removed or replaced meanwhile"));
 }
 
-/* The first walk reports what is lost; others need not do it again. */
+/* The first walk reports losses, for all of them. */
 static bool write_all(struct tables *tables)
 {
     const bool is_file = tables->write == write_sqlite;

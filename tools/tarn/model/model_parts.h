@@ -284,6 +284,6 @@ const struct event_type *limited_type(const struct model *model, const struct ev
                                       const struct model_action *action);
 
 /* ---- checkpoint.c ---- */
-/* What was told about lock classes, sampling and what is not logged. */
+/* The settings in the trace: of lock classes, and which events are sampled or not logged. */
 void settings_save(const struct model *model, struct buffer *out);
 void settings_restore(struct model *model, struct buffer_reader *reader);
