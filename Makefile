@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Tarn. `make help` lists the targets; rules.mk defines how things are built; every folder that builds something has a
 # build.mk, which is read from here.
 

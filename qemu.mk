@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Targets for users: run, demo, view, test, bench, lint, deps, help. tools/guest.py describes the machines,
 # boot/README.md the kernel options. `make help` prints the text after ##.
 

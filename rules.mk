@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # How things are built. A build.mk calls one of these with $(eval $(call ...)). They are all defined here, before any
 # build.mk is read: make silently expands an unknown function to nothing (tools/lint reports it).
 #

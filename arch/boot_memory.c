@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/boot_memory.c - ranges of boot_info, and pages before frame_alloc works. Interface:
  * arch/boot_memory.h. */
 #include <arch/boot_memory.h>

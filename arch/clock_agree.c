@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/clock_agree.c - derives the clock's rate from several sources, some of which may be wrong.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/date.c - converts dates of clock chips and firmware to seconds. Interface: arch/clock.h. */
 #include <arch/clock.h>
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/fixup.c - handles faults of user copies. Interface: arch/fixup.h. */
 #include <arch/fixup.h>
 #include <kernel/cpu/cpu.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/kernel_map.c - kernel mappings outside the direct map, except the trace's windows: device registers,
  * and stacks above unmapped gaps. Interfaces: arch/mmu.h, arch/page_table.h.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/offsets.h - offsets of C structures for assembly. The build compiles arch/ARCH/offsets.c to assembly
  * text, never links it, and turns the lines that begin with -> into #defines in
  * build/ARCH/kernel/gen/offsets.h. */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/page_table.c - pages of user spaces in a tree of tables. Interfaces: arch/mmu.h, arch/page_table.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * keys.h - decodes keys of a VT100-like terminal, for line editors in the kernel debugger and in programs.
  */

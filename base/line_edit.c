@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* line_edit.c - edits a line of text. Interface: line_edit.h. */
 #include "line_edit.h"
 #include "keys.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* line_edit.h - a line of UTF-8 text with a cursor, and what the editing keys do to it. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sparse.h - finds the entries of a table of words that is mostly zero: tables of pages and of page frames.
  *

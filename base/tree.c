@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* base/tree.c - a balanced tree. Interface and rationale: tree.h. */
 #include <base/tree.h>
 

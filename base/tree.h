@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * base/tree.h - a balanced tree (AVL: Adelson-Velsky and Landis, 1962) whose nodes lie in the caller's
  * objects.

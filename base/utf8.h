@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * utf8.h - UTF-8 in line editing: where characters begin, and how many terminal columns they take. For the
  * shell's prompt and the console's line discipline.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The boot archive (all BOOT_FILES and boot/root). boot/ARCH/build.mk makes what a machine's firmware needs besides.
 
 KERNEL  := $(BA)/kernel/tarn.elf

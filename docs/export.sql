@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- What tarn's analyses say, asked by `tarn sql`, or of the database that `tarn export --format sqlite` writes. tests/host/export
 -- runs each query in both ways and compares it with the analysis. Above a query stand the analysis and its table, and the columns that tell its rows apart.
 -- `items` is how many times a row adds up: each was rounded to whole nanoseconds.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The kernel: generic code here; the port and the trace add their files. rules.mk links.
 KERNEL_FOLDERS := boot cpu diagnosis explore failure ipc lib memory sched space syscall trace
 KERNEL_SOURCES += $(sort $(foreach folder,$(KERNEL_FOLDERS),$(wildcard kernel/$(folder)/*.c))) base/line_edit.c base/tree.c $(GEN)/kernel/syscall_table.c

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel.h - log lines, panic, asserts, and the entry points that the port calls. */
 #pragma once
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Libraries of every program: the port's startup code, libc-glue, newlib, and the few functions that the compiler
 # calls (kernel/lib/compiler_calls.c says why not libgcc).
 LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c libc-glue/math/*.c) kernel/lib/compiler_calls.c \

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Builds init, proc, fs and console; net and traced have their own build files.
 
 SERVERS_LIB := $(wildcard servers/lib/*.c) base/tree.c

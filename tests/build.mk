@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # What `make test` runs. A folder's build.mk adds its own; tests/README.md explains the kinds.
 #
 #   UNIT_TESTS  += build/host/test/ring        runs on the host (host_test in rules.mk adds it by itself)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/tap.h - tests say what they found in TAP (tests/README.md), on the host and in the guest. All files
  * of a program may include it; they count together. One thread calls it.
@@ -20,7 +19,6 @@ static inline void __attribute__((format(printf, 5, 6)))
 check_condition(bool ok, const char *file, int line, const char *condition, const char *format, ...)
 {
     va_list values;
-
     tests_failed += !ok;
     printf("%sok %u -", ok ? "" : "not ", ++tests_run);
     va_start(values, format);

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 FETCH := $(B)/fetch
 fetched = $(FETCH)/$(shell awk '$$1 == "Name:" { in_it = $$2 == "$(1)" } in_it && $$1 == "File:" { print $$2 }' \
                                 third_party/manifest)

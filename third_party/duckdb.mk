@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # DuckDB's library, a second engine of `tarn sql`; nothing else needs it.
 DUCKDB := $(B)/duckdb/libduckdb.so
 DUCKDB_FILE := $(call fetched,duckdb)

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # lwIP's source -> build/third_party/lwip/src. servers/net compiles the files that it uses, with its own
 # lwipopts.h, and orders its objects after $(LWIP).
 

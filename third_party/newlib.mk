@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # newlib -> build/ARCH/newlib/{include,lib/libc.a,lib/libm.a}. third_party/README.md says what is configured
 # and what libc-glue owes it. NEWLIB_TARGET is the port's (arch/ARCH/flags.mk).
 

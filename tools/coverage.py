@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: BSD-2-Clause
 """Which code do explored runs execute?   tools/coverage.py FILE...
 
 Reads what `tarn explore --coverage-file FILE` has collected, on one machine or several, and ends with status 1 if a function of

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: BSD-2-Clause
 """`tarn explore`: runs a workload under many seeds, each of which makes CPUs meet in another order, and reports what broke.
 
     build/host/tarn explore --seeds 1..50 all

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Finds which of many things are needed for something to happen. tools/explore.py uses it for perturbations."""
 
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """One guest in QEMU: its command line, its serial console, its exit status.
 
 tools/boot (interactive), tests/run, tools/demo and the benchmarks all start guests with this module, so that each machine is

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """What tools/lint allows: which folder may use which, and words that are not to be used."""
 
 # Each list is one order of use: a folder may use itself and those before it. Only these folders are compared with each other.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Which file uses which, found in the text of the sources: a file uses another if its code names a function, a variable or a
 macro that only the other defines. Prototypes and comments are no uses. tools/lint_tables.py says what is allowed."""
 import collections

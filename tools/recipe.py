@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """The recipe of a deterministic run: everything that decides it (icount in tools/guest.py).
 
 A summary goes into the trace's environment through the boot option `recipe=...`. The full recipe goes into FILE.recipe beside

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The trace: what is generated from trace/schema, and the tests of the logging path.
 
 EVENT_FILES   := $(sort $(wildcard trace/schema/*.ev))

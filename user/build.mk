@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # User programs: shell, utilities, benchmarks, demonstrations; each in /bin of the archive.
 $(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/rows.c user/tarnprof/routines.c trace/print/routines.c trace/print/shares.c))
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false

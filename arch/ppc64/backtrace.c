@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/backtrace.c - call chains along the back chain, which the ABI requires of every function that
  * makes a frame. A frame begins with a pointer to its caller's; the called function stores its return address
  * in its caller's frame. Interface: arch/debug.h. */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/boot.c - fills boot_info and platform from the firmware's data, and calls generic code.
  *

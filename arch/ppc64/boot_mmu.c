@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/boot_mmu.c - the kernel's own page tables, the process table, and turning translation on.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/clock.c - arch/clock.h: the timebase, the decrementer, the firmware's clock.
  *

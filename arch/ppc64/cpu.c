@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/cpu.c - one CPU's registers and stacks; starting the others; stopping.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/debug.c - registers for the kernel's debugger. Call chains: backtrace.c; stopping a CPU: xics.c;
  * entering: trap.c. */
 #include "port.h"

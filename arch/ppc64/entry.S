@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/entry.S - entries into the kernel and the exit to user mode.
  *

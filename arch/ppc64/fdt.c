@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/fdt.c - reads the flattened device tree (Devicetree Specification 0.4, chapter 5). Interface:
  * port.h.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/fdt.h - the format of a flattened device tree: fdt.c reads it, prom.c writes it. */
 #pragma once
 

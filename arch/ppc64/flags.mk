@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Compiler and linker flags of the powerpc64 port. ELFv2 for the kernel and for programs: README.md says why.
 CROSS := powerpc64-linux-gnu-
 ARCH_CFLAGS        := -m64 -mbig-endian -mabi=elfv2 -mcpu=power9 -mno-altivec -mno-vsx -mlong-double-64

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/hcall.h - calls to the hypervisor (LoPAPR 14.5): `sc 1`, number and results from r3 on.
  */

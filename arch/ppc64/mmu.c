@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/mmu.c - roots of user spaces, and the trace rings: arch/mmu.h. User pages: arch/page_table.c.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/offsets.c - offsets of C structures for entry.S and start.S; see arch/offsets.h. */
 #include "port.h"
 #include <arch/frame.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/pci.c - the PCI host bridge through RTAS: configuration space, message-signalled interrupts,
  * windows.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/port.h - declarations shared by the port's files, hidden from generic code. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/ppc64.h - registers and instructions that C cannot express (Power ISA 3.0B). Private to the
  * port; also included by assembly. */
 #pragma once

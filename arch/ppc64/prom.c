@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/prom.c - copies Open Firmware's (IEEE 1275) device tree, node by node, into a flattened one, so
  * that boot.c reads one format. Interface: port.h.

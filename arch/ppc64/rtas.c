@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/rtas.c - the firmware's run-time services (LoPAPR chapter 7). Interface: port.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/thread.c - a thread's first registers, and floating point in and out. The switch is in
  * <port/thread.h>.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/trap.c - handles exceptions and interrupts.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/user_copy.S - arch/user.h: the only instructions of the kernel that access user memory. AMR
  * allows it only here.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/vpa.c - whether the hypervisor runs a vCPU (LoPAPR 14.11.3.2).
  *

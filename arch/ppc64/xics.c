@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/ppc64/xics.c - external interrupts through the hypervisor (LoPAPR 14.5.4.7): arch_irq_* of
  * arch/machine.h, inter-processor interrupts.

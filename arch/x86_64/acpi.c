@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/acpi.c - reads CPUs, interrupt controllers, HPET, power-off and pvpanic from the firmware's
  * tables.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/apic.c - the local APIC of each CPU: inter-processor interrupts, end of interrupt, timer.
  *

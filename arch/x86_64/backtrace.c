@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/backtrace.c - call chains along frame pointers, which all code is compiled with. A frame is the
  * caller's frame pointer, then the return address; the entry code starts chains with 0. Interface:
  * arch/debug.h. */

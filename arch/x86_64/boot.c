@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/boot.c - fills boot_info from the boot loader's data, and calls generic code.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/boot_mmu.c - the kernel's own page tables: direct map, kernel sections with their rights,
  * devices.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/clock.c - arch/clock.h: the time-stamp counter's rate, the deadline timer, the clock chip.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/clock_rate.c - measures the rates of the time-stamp counter and of the local APIC's timer.
  *

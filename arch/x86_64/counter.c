@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/counter.c - the counters of arch/counter.h: the fixed ones of architectural performance
  * monitoring (Intel SDM volume 3; CPUID leaf 10, version 2 or later).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/cpu.c - one CPU's descriptor tables, control registers and stacks; starting the others.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/debug.c - registers for the kernel's debugger. Call chains: backtrace.c; stopping a CPU:
  * apic.c; entering: trap.c. */
 #include "port.h"

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Compiler and linker flags of the x86_64 port.
 CROSS :=
 ARCH_CFLAGS        := -m64 -march=x86-64 -mno-avx

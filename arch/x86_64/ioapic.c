@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/ioapic.c - device interrupts: arch_irq_* of arch/machine.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/machine.c - serial console (COM1), PCI configuration, power.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/mmu.h - the kernel's own tables, shared by mmu.c and boot_mmu.c.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/start.S - from the boot loader's 32-bit mode to C.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/thread.c - a thread's first floating-point and segment state. The switch is in <port/thread.h>.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/trace_machine.h - primitives of the logging path that only depend on the CPU: the same in
  * Tarn and in programs of Linux (arch/x86_64/linux). Contract in <arch/trace.h>.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/vectors.h - interrupt vectors. */
 #pragma once
 

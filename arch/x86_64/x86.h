@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/x86.h - instructions and registers that C cannot express. Private to the port. */
 #pragma once
 

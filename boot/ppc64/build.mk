@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The firmware of a direct start: a flat file for -bios.
 STUB := $(BA)/boot/stub.bin
 $(STUB): boot/ppc64/stub.S

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * boot/ppc64/stub.S - the firmware of a direct start: `-bios stub.bin`.
  *

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The boot image with GRUB. Tests and the demonstration make their own with the same tool and other command lines.
 
 ISO := $(BA)/tarn.iso

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* elf.h - the ELF64 file header, for loading programs and looking up their symbols. */
 #pragma once
 

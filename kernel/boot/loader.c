@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * loader.c - loads sbin/init from the boot archive: maps its ELF segments, registers its trace
  * points, and gives it a stack, a startup block and the capabilities from which all others are derived.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* boot_options.c - options of the boot command line. */
 #include <arch/boot.h>
 #include <kernel/kernel.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* cpu.c - the data of all CPUs; see cpu.h. */
 #include <kernel/cpu/cpu.h>
 

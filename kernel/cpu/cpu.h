@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* cpu.h - per-CPU data. */
 #pragma once
 

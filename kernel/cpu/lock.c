@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* lock.c - lock classes, and the contended path of spinlocks. Interface: lock.h. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>

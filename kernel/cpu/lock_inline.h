@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* lock_inline.h - the uncontended path of kernel/cpu/lock.h; the contended one is in lock.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* lock_watch.c - samples acquisitions of spinlocks. Interface: lock_watch.h. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>

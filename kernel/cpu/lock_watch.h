@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lock_watch.h - samples acquisitions of spinlocks.
  *

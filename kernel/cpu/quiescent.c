@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * quiescent.c - epochs: each ends when every CPU has reported once in it. Interface: quiescent.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * quiescent.h - detects when no CPU can still hold a pointer that it found earlier.
  *

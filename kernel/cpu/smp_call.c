@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * smp_call.c - runs functions on other CPUs. Interface: smp_call.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* smp_call.h - smp calls: runs a function on other CPUs. */
 #pragma once
 

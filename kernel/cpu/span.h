@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * span.h - spans: activities with a begin and an end (system call, fault, interrupt), each written once,
  * where it happens.

@@ -1,3 +1,2 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The kernel's debugger. rules.mk links the kernel with the table that symbolgen makes.
 KERNEL_SOURCES += $(sort $(wildcard kernel/debug/*.c))

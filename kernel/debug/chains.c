@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * chains.c - commands waits (chains of waiting threads, and deadlocks) and locks.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * console.c - the raw console, polled: output, lines of input. For a VT100-like terminal. A command that
  * prints more than LINES_MAX lines ends.

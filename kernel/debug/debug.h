@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * debug.h - shared by the debugger's files, which run in a session, on one CPU, with the others stopped.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * debugger.h - the kernel debugger, for the rest of the kernel and the ports.
  *

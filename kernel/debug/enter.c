@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * enter.c - stops all CPUs for a session, and lets them continue.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * objects.c - finds threads, spaces and endpoints, and what a thread waits for.
  *

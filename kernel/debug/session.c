@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * session.c - the command loop: says why the session began, then runs commands until `continue`.
  *

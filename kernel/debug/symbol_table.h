@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* symbol_table.h - the table of the kernel's own symbols, in order of address. gen/symbolgen makes it. */
 #pragma once
 

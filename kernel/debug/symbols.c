@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* symbols.c - the kernel's own symbols, whose table is linked in (gen/symbolgen), and call chains. */
 #include <arch/debug.h>
 #include <kernel/debug/debug.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.c - commands cpu, threads, thread, spaces, bt. */
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>

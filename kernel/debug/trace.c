@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace.c - command trace: the last events of one CPU or all, merged by time and filtered; mask and switches.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * user_symbols.c - symbols of programs, from their files in the boot archive.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * counters.c - hardware counters in the trace. Interface: counters.h.
  *

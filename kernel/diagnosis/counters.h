@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * counters.h - hardware counters in the trace: class counter.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * measure.c - measures trace points and tables in the kernel for `make bench`, if booted with measure=1.
  * trace/cost/cost.h describes the method; user/bench/micro.c measures programs.

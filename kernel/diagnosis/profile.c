@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * profile.c - the sampling profiler. Interface, and what can be sampled: profile.h.
  *

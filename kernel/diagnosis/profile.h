@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * profile.h - sampling profiler: logs profile_sample events.
  *

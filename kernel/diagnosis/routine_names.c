@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routine_names.c - numbers for the names of programs' routines, the same in the whole system: system calls
  * routines_name and routine_names. struct trace_routine in trace/format/routine.h.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* routine_rows.c - the memory of tables, and their rows. Interface: routine_rows.h. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/routine_rows.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routine_rows.h - shared by the files of routines.h: a table's memory, and the list of all tables.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines.c - counts routines of the kernel at their begins and ends. Interface: routines.h.
  *

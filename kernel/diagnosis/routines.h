@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines.h - tables of routines: how often, and how long, each thread was inside each pair of begin and
  * end. Rows and times: trace/format/routine.h and FORMAT.md, "Routines". (profile.h is the sampling

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines_call.c - counts system calls, messages by their labels, and switches. Interface: routines.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines_end.c - hands tables on when their thread or process ends. Interface: routines.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines_program.c - the kernel's side of routines of programs: maps the memory in which programs count
  * them, and validates it. Interface: routine_rows.h; struct trace_program in trace/format/routine.h.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* settings.c - gives the commands of trace/print/commands.h access to the kernel's settings. */
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/counters.h>

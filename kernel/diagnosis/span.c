@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * span.c - begins and ends system calls, faults, exceptions, calls of servers, and switches, for all
  * observers. Interface: span.h.

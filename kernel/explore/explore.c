@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/explore/explore.c - perturbs a run by a seed, and detects errors. Interface: explore.h.
  *

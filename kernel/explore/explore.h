@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/explore/explore.h - interleaves CPUs by a seed (boot option `explore=`), and detects errors.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * explore_idle.c - finds CPUs that sleep although they should run a thread. Interface: explore.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * explore_kill.c - ends programs, single threads and servers at a random moment. Interface: explore_point.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/explore/explore_point.h - between explore_runtime.c, which the compiler calls, and explore.c.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/explore/explore_program.c - system_read(SYSTEM_EXPLORE, ...) for programs of the exploring archive,
  * and which of their code was executed. Their side is libc-glue/explore/point.c.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/explore/explore_race.c - finds accesses to the same bytes that nothing orders. Interface:
  * explore_point.h.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/explore/explore_runtime.c - the runtime of -fsanitize=thread, in the exploring kernel and in
  * programs of the exploring archive.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * explore_weak.c - lets relaxed and acquire loads return the value before the last store, where C11 allows
  * that. Interface: explore_point.h.

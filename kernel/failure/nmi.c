@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * nmi.c - an NMI from outside: a user or a tool suspects that the machine hangs.
  *

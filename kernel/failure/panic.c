@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * panic.c - panics: stops the other CPUs, reports (report.c), and does what the boot option `panic=` says.
  *

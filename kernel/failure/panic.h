@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * panic.h - panics, as the rest of the kernel sees them. To panic: kernel.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c - the parts of a report. Interface: report.h. */
 #include <arch/clock.h>
 #include <arch/debug.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * report.h - the report about a CPU that failed, in parts: reason, what ran there, registers, call chains,
  * the other CPUs, the last events. For panics (panic.c), NMIs from outside (nmi.c) and hangs (watchdog.c).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * watchdog.c - finds CPUs that take no timer interrupts, and the reason. Interface: watchdog.h.
  *

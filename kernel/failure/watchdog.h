@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * watchdog.h - detects CPUs that no longer take timer interrupts.
  *

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Generates files from kernel/syscalls.def and kernel/errors.def; one run of syscallgen writes them all.
 SYSCALL_GENERATED := $(GEN)/include/tarn/syscall.h
 SYSCALL_ENUM      := $(GEN)/syscalls.enum

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cap.c - capability tables. cap.h says why lookups need no lock; syscall_cap.c has the system calls.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cap.h - capability tables: a space's rights to objects.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * endpoint.c - messages, the general path. The model: endpoint.h; waits: thread.h; the fast path:
  * ipc_fast.c.

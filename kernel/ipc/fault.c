@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fault.c - page faults and exceptions of user mode.
  *

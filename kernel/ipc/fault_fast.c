@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fault_fast.c - sends a fault's message to a thread that waits for it on this CPU, as fast as a call
  * (ipc_fast.c).

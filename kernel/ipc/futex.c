@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * futex.c - waiting for a word of user memory to change. Interface: futex.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * futex.h - waiting for a word of user memory to change. futex.c has the system calls.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* ipc.h - shared by endpoint.c, reply.c, notification.c, ipc_fast.c, fault.c and user_copy.c. */
 #pragma once
 

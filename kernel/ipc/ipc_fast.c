@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ipc_fast.c - the fast paths of ipc_call and ipc_reply_receive.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* ipc_fast.h - steps that fast messages (ipc_fast.c) and fast faults (fault_fast.c) share. */
 #pragma once
 

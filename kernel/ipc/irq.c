@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * irq.c - turns interrupts into signals. Interface: irq.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * irq.h - interrupt objects: a line or a message that signals a notification.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* notification.c - asynchronous signals. The model and the races: notification.h. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>

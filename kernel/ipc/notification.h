@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * notification.h - asynchronous signals: bits that any thread sets and one thread takes.
  *

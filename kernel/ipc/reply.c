@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * reply.c - replies of the thread that took a message, and saved replies.
  *

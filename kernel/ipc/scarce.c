@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * scarce.c - ends the ordinary program that holds the most memory. The policy: scarce.h.
  *

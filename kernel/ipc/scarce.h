@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * scarce.h - which program ends when memory runs out.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * space_exit.c - death of spaces. Interface: space_exit.h; how a thread ends: thread.h.
  *

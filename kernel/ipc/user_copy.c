@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * user_copy.c - copies between the current program's memory and the kernel or a memory object. Interface:
  * user_copy.h.

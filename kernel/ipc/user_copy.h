@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * user_copy.h - copies between the kernel and the current program's memory, for system calls.
  *

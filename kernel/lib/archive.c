@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* archive.c - finds files in the boot archive (cpio "newc"). Interface: archive.h. */
 #include <arch/boot.h>
 #include <arch/mmu.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* archive.h - files of the boot archive. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * compiler_calls.c - functions that GCC calls where the CPU has no instruction, for the kernel and programs
  * (libc-glue/build.mk).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * format.c - a small printf: %c %s %d %i %u %x %p %%, flags 0 - #, width, precision of %s, lengths l ll z.
  * No floating point.

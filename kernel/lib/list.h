@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * list.h - doubly linked circular lists with a head; the links are inside the objects.
  *

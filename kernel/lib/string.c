@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* string.c - the memory functions that freestanding C needs. They copy and fill words where they can. */
 #include <kernel/kernel.h>
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * frame.c - page frames: a cache per CPU in front of a buddy allocator (Knowlton, CACM 1965). Interface:
  * frame.h.

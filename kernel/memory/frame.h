@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * frame.h - page frames: a cache per CPU in front of a buddy allocator.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * slab.c - caches of kernel objects (after Bonwick, USENIX 1994: constructed state survives a free).
  *

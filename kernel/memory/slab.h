@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * slab.h - caches of kernel objects of one size.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * run_queue.h - shared by sched.c, which fills run queues, and schedule.c, which empties them. The rest of
  * the kernel uses sched.h.

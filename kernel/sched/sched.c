@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sched.c - run queues, and the placement of threads that wake up. Interface and policy: sched.h. States
  * and ownership: thread.h. schedule.c chooses what a CPU runs next.

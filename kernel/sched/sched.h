@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sched.h - the scheduler: which thread runs where.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * schedule.c - chooses what this CPU runs next. Interface and policy: sched.h.
  *

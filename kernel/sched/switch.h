@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * switch.h - the switch from one thread to another on this CPU.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * thread.c - creation, suspension and death of threads. States: thread.h; waits: wait.c; choice of CPUs:
  * sched.c.

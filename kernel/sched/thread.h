@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * thread.h - threads: their states, and which code may change them.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * timer.c - queues of deadlines, one per CPU, and the hardware timer. Interface: timer.h.
  *

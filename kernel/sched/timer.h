@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * timer.h - deadlines: time-outs of threads, ends of time slices, heartbeats of the trace.
  *

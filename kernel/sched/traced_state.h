@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* traced_state.h - a thread's state in the trace. */
 #pragma once
 

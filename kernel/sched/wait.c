@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* wait.c - how threads begin and end a wait. thread.h describes the protocol. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * counting.c - maps page frames in which threads count routines of their program (struct trace_program).
  * Interface: space.h.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mapping.c - a balanced tree of mappings. Interface: mapping.h; balancing: base/tree.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mapping.h - the mappings of a space, ordered by address in a balanced tree (base/tree.h).
  *

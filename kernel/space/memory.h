@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory.h - memory objects: page frames that can be mapped in many spaces.
  *

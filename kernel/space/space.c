@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * space.c - address spaces. Interface: space.h. Page faults are in space_fault.c, the tree of mappings in
  * mapping.c, TLB shootdown in tlb.c.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* space.h - address spaces: mappings, page tables, thread blocks, capability table. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * space_fault.c - resolves page faults in a space: demand zero, copy-on-write, or a request to a pager.
  *

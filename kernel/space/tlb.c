@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tlb.c - TLB shootdown: makes other CPUs drop translations.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* ipi.c - the inter-processor interrupt: calls of other CPUs (smp_call.h), stops, wake-ups. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>

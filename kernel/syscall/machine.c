@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* machine.c - system calls on the machine object and on devices (raw console, PCI configuration, power), and
  * those without an object. */
 #include <arch/clock.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * machine.h - the machine object: authority over the raw console, devices and power. There is one. Its
  * holder can make capabilities for single devices.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pci.c - does what firmware does for PCI devices, on machines that start without one. Interface: pci.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pci.h - addresses for the registers of PCI devices.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* syscall_cap.c - system calls on capabilities. cap.c implements them. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>

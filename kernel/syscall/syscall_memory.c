@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * syscall_memory.c - system calls on memory objects. memory.c implements them; calls that copy are in
  * user_copy.c.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * syscall_space.c - system calls on spaces, and on memory objects in spaces. space.c and space_exit.c
  * implement them.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* syscall_thread.c - system calls on threads. thread.c, wait.c and sched.c implement them. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>

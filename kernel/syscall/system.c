@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * system.c - system_read: facts about the system, for ps, top and leak tests.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* timer_interrupt.c - the timer interrupt: samples, heartbeats, the end of a time slice, time-outs. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_control.c - system calls that control the trace: trace_control, trace_consume, trace_image; the
  * statedump; the boot options.

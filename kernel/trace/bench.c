@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/bench.c - measures the cost of logging each event of the system (`trace bench`), for the
  * metadata, and collects applications' measurements of theirs.
@@ -56,7 +55,6 @@ static bool measure(struct trace_figures *figures, trace_dummy_function *log)
 {
     struct cpu *cpu = this_cpu();
     const uint64_t ring = cpu->block.ring;
-
     cpu->block.ring = (uint64_t)scratch.buffer;
     const bool has_logged = trace_measure(figures, log, &scratch.control);
     cpu->block.ring = ring;
@@ -77,7 +75,6 @@ static void add_number(struct trace_text *text, uint32_t number, bool is_known)
 static void write_figures(struct trace_text *text, const char *name, const struct trace_figures *figures)
 {
     const bool counts = arch_counts_instructions();
-
     trace_text_add(text, " * ");
     trace_text_add(text, name);
     for (uint32_t i = 0; i < 2; i++)

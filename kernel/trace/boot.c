@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/boot.c - the info page, and a ring that works from the first C statement on.
  *

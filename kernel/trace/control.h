@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/control.h - the kernel's control of the trace: set-up, masks, modes, rings, metadata.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/drain.c - wakes the drain of the trace when a ring reaches the low-water mark.
  *

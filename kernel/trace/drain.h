@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/drain.h - the drain of the trace: the program that takes packets out of the rings, and the
  * low-water mark at which it is woken (drain.c).

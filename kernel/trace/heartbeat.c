@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/heartbeat.c - bounds the time between events, and detects and repairs damage to the rings.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel/trace/newest.c - walks the newest packets in place, and prints the last events for panics. */
 #include <arch/trace.h>
 #include <kernel/trace/control.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/previous.c - keeps the trace of the system that ran before a reset (README.md, "After a
  * reset").

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/registry.c - applications' schemas, and the metadata of the whole trace.
  *

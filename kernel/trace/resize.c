@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/resize.c - changes the sizes of rings, and keeps their packets (trace/ring/resize.h).
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel/trace/restart.c - restarts interrupted blocks of logging; see restart.h. */
 #include <kernel/trace/drain.h>
 #include <kernel/trace/restart.h>

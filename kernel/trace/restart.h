@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/restart.h - how the kernel makes blocks of restartable logging atomic (trace/ring/restart.h).
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/rings.c - every CPU's ring and tables: their memory, starting over. resize.c changes the
  * sizes.

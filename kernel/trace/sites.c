@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/sites.c - switches the sites of trace points, so that they agree with mask and switches.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/store.c - the store: records in physical memory where the trace lies (trace/format/store.h).
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel/trace/sums.c - checksums of packets, to detect changes by a reset and the following boot. When, and
  * why not by writers: README.md, "After a reset". */
 #include <arch/mmu.h>

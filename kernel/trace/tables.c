@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/trace/tables.c - recycles rows of tables of counters whose process or lock has ended
  * (trace/ring/table_move.h). Interface: control.h.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libc-glue/explore/point.c - lets a program's threads meet in orders that a seed decides.
  *

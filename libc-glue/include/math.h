@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* math.h - newlib's <math.h> without its macro for log2, which is inexact: see libc-glue/math/exact.c. */
 #pragma once
 

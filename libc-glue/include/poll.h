@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* poll.h - waits for several files at once; libc-glue/posix/poll.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* semaphore.h - counting semaphores of one process; libc-glue/posix/semaphore.c. */
 #pragma once
 

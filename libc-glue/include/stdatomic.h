@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* stdatomic.h - newlib's <stdatomic.h>, with the types that it expects to be defined. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* utime.h - newlib's <utime.h>, with the types that it expects to be defined. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * exact.c - functions of libm that return the exact result where a float or double can hold it.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* call.c - logs and counts entry and exit of POSIX calls; see call.h. */
 #include "call.h"
 

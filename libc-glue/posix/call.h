@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * call.h - what each POSIX call does first and last: logs events, and counts itself in the thread's table.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* console.c - isatty, and terminal modes (termios over servers/protocol/console.h). */
 #include "file.h"
 

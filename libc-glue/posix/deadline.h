@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* deadline.h - converts POSIX's absolute times to the kernel's deadlines. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* directory.c - reads directories (<dirent.h>), a buffer of entries at a time. */
 #include "file.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * file.c - the table of open files; reading and writing files of all kinds.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* file.h - the table of open files, for the calls that use it. */
 #pragma once
 

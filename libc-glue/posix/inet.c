@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* inet.c - conversion of Internet addresses from and to text (<arpa/inet.h>). */
 #include <arpa/inet.h>
 #include <errno.h>

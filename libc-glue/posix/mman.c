@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* mman.c - memory mappings: anonymous ones, and files of the file system. */
 #include "file.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * poll.c - poll and select over SERVER_POLL (servers/protocol/server.h).
  *

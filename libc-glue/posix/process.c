@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* process.c - ends, waits for and kills processes; for starting them see spawn.c. */
 #include "call.h"
 

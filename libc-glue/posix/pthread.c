@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pthread.c - threads: create, join, detach, exit. For their stacks see tarn/thread.c.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* pthread_key.c - thread-specific data, and pthread_once. */
 #include "../tarn/lock_trace.h"
 #include "call.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pthread_mutex.c - mutexes and spin locks, based on the lock word of tarn/lock.c.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* seek.c - calls on open files that transfer no data. */
 #include "file.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* semaphore.c - counting semaphores; the count is a futex word. */
 #include "../tarn/lock_trace.h"
 #include "call.h"

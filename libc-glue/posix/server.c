@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * server.c - requests to servers, and the pool of shared buffers ("shared_buffers"). Interface:
  * tarn/server.h.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* socket.c - sockets over servers/protocol/net.h. */
 #include "file.h"
 

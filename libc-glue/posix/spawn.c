@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * spawn.c - starts programs (<spawn.h>).
  *

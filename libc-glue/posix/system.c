@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* system.c - information about the machine. */
 #include "call.h"
 

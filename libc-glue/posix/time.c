@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* time.c - clocks and sleeping. */
 #include "call.h"
 #include "deadline.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* clock.c - time without system calls, from the CPU's clock and the trace info page. */
 #include "internal.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* debug.c - writes text to the kernel log without any server. */
 #include "internal.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * heap.c - malloc and its family: newlib's allocator with entry points that log events, and count themselves
  * in the thread's table.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* internal.h - what the files of the lower layer share with each other and with the POSIX layer. */
 #pragma once
 

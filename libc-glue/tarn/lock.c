@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lock.c - the lock on which all others are built, and newlib's locks.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lock_name.c - names that programs give to their locks.
  *

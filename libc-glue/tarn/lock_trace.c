@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lock_trace.c - events and tables of locks; see lock_trace.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lock_trace.h - events and tables of locks and of other objects that threads wait for.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* power_off.c - switches the machine off. Interface: tarn/server.h. */
 #include <servers/protocol/traced.h>
 #include <tarn/server.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routine.c - counts routines of the program in memory that the thread shares with the kernel. Interface:
  * tarn/routine.h; struct trace_program in trace/format/routine.h.

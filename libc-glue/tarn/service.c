@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* service.c - services, registered with proc. Interface: tarn/service.h. */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * start.c - from the first instruction to main().
  *
@@ -42,7 +41,6 @@ bool slot_is_filled(cap_t slot)
 void start_program(const struct startup *from)
 {
     static char *no_environment[1];
-
     startup = from;
     init_first_thread(from);
     if (from->magic != STARTUP_MAGIC)

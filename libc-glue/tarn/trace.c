@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace.c - reports the program's executable to the trace. Programs with events of their own register them
  * with trace_register_schema (trace/event/schema.h).

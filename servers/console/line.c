@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* line.c - the line discipline. Interface: line.h. */
 #include "line.h"
 #include <base/keys.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * main.c - the console server: one thread, woken by requests and by input.
  *

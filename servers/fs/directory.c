@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* directory.c - the entries of one directory. Interface and locking: directory.h. */
 #include "directory.h"
 #include <errno.h>

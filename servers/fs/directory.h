@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * directory.h - the entries of one directory, in two search trees: by name and by age. The trees are balanced
  * (base/tree.h), so no choice of names makes a look-up slow.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* load.c - fills the file system from the boot archive. Interface: load.h. */
 #include "load.h"
 #include "tree.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* load.h - fills the new file system from the boot archive. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * main.c - the file system server: loads the boot archive, then serves requests with one worker per CPU. Read
  * next: request.c.

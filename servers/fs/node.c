@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * node.c - nodes, and the contents of files. Interface and locking: node.h. Names: tree.c.
  *

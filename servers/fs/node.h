@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * node.h - files and directories as objects, independent of their names.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* open.c - open files, the objects that handles name. Interface: open.h, servers/lib/client.h. */
 #include "open.h"
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * open.h - open files (POSIX: open file descriptions): a position and flags. Clients name them by handles;
  * SERVER_INHERIT adds handles to the same file.

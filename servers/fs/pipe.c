@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pipe.c - the ring of a pipe, its waiting requests and poll watches. Interface: pipe.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pipe.h - pipes: a byte ring, requests that wait for it, and poll watches.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * request.c - the requests of servers/protocol/fs.h: one function for each, and the table of them.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* request.h - handler of file system requests, called by the server loop. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tree.c - the name space. Interface: tree.h. Entries of one directory: directory.c.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tree.h - the name space: walks paths, makes and removes entries.
  *

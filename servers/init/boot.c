@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * boot.c - starts the servers from the boot archive and monitors them.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* init.h - functions that the files of init share. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * main.c - the first process: starts the servers (boot.c) and the first programs (session.c), then reports
  * servers that die.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* session.c - runs the program of run=PATH, then shells on the console. */
 #include "init.h"
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * client.c - clients of a server: their handles and shared buffers. Interface: client.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * client.h - what a server keeps of each client: the handles by which it names the server's objects, and the
  * memory that both have mapped, for bulk data. It is made with the first of them and freed when the client

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* cpio.c - boot archive reader. Headers have 110 characters, numbers are eight hexadecimal digits. */
 #include "cpio.h"
 #include <string.h>

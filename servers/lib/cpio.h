@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cpio.h - reads a boot archive (cpio, "newc" format) in memory.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* elf.c - parses ELF64 headers. Interface: elf.h. */
 #include "elf.h"
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * elf.h - validates the headers of an ELF64 executable and extracts the segments to map.
  *

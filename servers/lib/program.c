@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * program.c - creates processes. Interface: program.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * program.h - creates a process from an executable in a memory object. Used by init and proc.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * server.c - the workers' loop: receive, handle, reply; and what happens when a client dies.
  *

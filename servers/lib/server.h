@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * server.h - the request loop of all servers, access to shared buffers, and deferred replies.
  *

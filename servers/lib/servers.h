@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* servers.h - the table of servers from servers/protocol/servers.def, for init and proc. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * startup.c - builds the startup block: struct startup, argv, envp, open files, strings. Pointers in it are
  * addresses of the new space.
@@ -45,7 +44,6 @@ void startup_fill(const struct startup_arguments *arguments, void *memory, uint6
     uint64_t strings = fds + arguments->fd_count * sizeof(struct startup_fd);
     uint64_t cwd = strings + arguments->strings_size;
     uint64_t path = cwd + strlen(arguments->cwd) + 1;
-
     memcpy(block + strings, arguments->strings, arguments->strings_size);
     strcpy(block + cwd, arguments->cwd);
     strcpy(block + path, arguments->path);

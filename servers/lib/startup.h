@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* startup.h - lays out the startup block on a new program's stack. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* waiter.c - requests that wait for their reply. Interface: waiter.h. */
 #include "waiter.h"
 #include <errno.h>

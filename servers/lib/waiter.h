@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * waiter.h - lists of requests that wait for their reply, oldest first. The caller locks them.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* watch.c - watches of SERVER_POLL. Interface: watch.h. */
 #include "watch.h"
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* watch.h - the watches that SERVER_POLL leaves on an object. The caller locks them. */
 #pragma once
 

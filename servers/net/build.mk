@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The network server: our files with -Wall -Werror, lwIP's files without warnings.
 # third_party/lwip.mk unpacks lwIP. It is read after this file, so the path is repeated here.
 NET_LWIP_SRC := $(B)/third_party/lwip

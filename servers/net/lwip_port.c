@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lwip_port.c - what lwIP expects from a port: checksum, random numbers, log. Time: timer.c.
  *
@@ -16,7 +15,6 @@ uint16_t net_checksum(const void *bytes, int size)
 {
     const char *at = bytes;
     uint64_t sum = 0, more = 0;
-
     /* Adds 32-bit halves to 64-bit accumulators: no overflow within 2^32 steps. */
     for (; size >= 32; size -= 32, at += 32) {
         uint64_t word[4];
@@ -44,7 +42,6 @@ uint16_t net_checksum(const void *bytes, int size)
 uint32_t net_random(void)
 {
     static uint64_t state;
-
     if (state == 0)
         state = clock_monotonic_ns() | 1;
     state ^= state >> 12;
@@ -57,7 +54,6 @@ void net_log(const char *format, ...)
 {
     char line[200];
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);

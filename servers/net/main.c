@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * main.c - the network server: start, and one round of work per request or notification.
  *
@@ -45,7 +44,6 @@ int main(void)
         .notified = notified,
     };
     int64_t notification = sys_notification_create();
-
     if (notification > 0) {
         server.notification = (cap_t)notification;
         have_device = start_timer(server.notification) && start_stack(server.notification);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * netif.c - lwIP's network interface on virtio-net (modern, over PCI): frames in and out, the address.
  *
@@ -63,7 +62,6 @@ static void collect_sent(void)
 {
     struct virtio_queue *queue = &transmit_queue;
     uint32_t head, length;
-
     while (virtio_take_used(queue, &head, &length)) {
         uint16_t last = (uint16_t)head, count = 1;
         for (; queue->descriptors[last].flags & le16(VIRTQ_NEXT); count++)
@@ -87,7 +85,6 @@ struct piece {
 static unsigned find_pieces(const struct pbuf *p, struct piece pieces[PIECES_MAX])
 {
     unsigned count = 0;
-
     for (; p; p = p->next) {
         if (p->len == 0)
             continue;
@@ -102,7 +99,6 @@ static unsigned find_pieces(const struct pbuf *p, struct piece pieces[PIECES_MAX
 static bool has_descriptors(unsigned count)
 {
     struct virtio_queue *queue = &transmit_queue;
-
     if (free_count < queue->size / 2)
         collect_sent();
     if (free_count < count) {
@@ -118,7 +114,6 @@ static void queue_frame(const struct piece *pieces, unsigned count, struct pbuf 
 {
     struct virtio_queue *queue = &transmit_queue;
     uint16_t head = free_head, at = head;
-
     queue->descriptors[at].address = le64(header.physical);
     queue->descriptors[at].length = le32(sizeof(struct virtio_net_header));
     for (unsigned i = 0; i < count; i++) {
@@ -138,7 +133,6 @@ static err_t send_frame(struct netif *netif, struct pbuf *p)
 {
     struct piece pieces[PIECES_MAX];
     unsigned count = find_pieces(p, pieces);
-
     if (count > 0) {
         pbuf_ref(p);
     } else {
@@ -165,7 +159,6 @@ static err_t send_frame(struct netif *netif, struct pbuf *p)
 static void detect_slirp(const uint8_t *frame)
 {
     const uint8_t *mac = frame + 6;
-
     if (mac[0] != 0x52 || mac[1] != 0x55 || peer_is_slirp)
         return;
     peer_is_slirp = true;
@@ -194,7 +187,6 @@ static void receive_frames(void)
 {
     struct virtio_queue *queue = &receive_queue;
     uint32_t id, length;
-
     while (virtio_take_used(queue, &id, &length)) {
         const char *buffer = receive_buffers.address + id * (uint64_t)RECEIVE_BYTES;
         if (length > sizeof(struct virtio_net_header) && length <= RECEIVE_BYTES)
@@ -207,7 +199,6 @@ static void receive_frames(void)
 static void poll_device(void)
 {
     struct virtio_queue *receive = &receive_queue;
-
     sys_irq_acknowledge((cap_t)device.irq);
     transmit_queue.available->flags = le16(VIRTQ_NO_INTERRUPT);
     collect_sent();
@@ -246,7 +237,6 @@ static err_t init_interface(struct netif *netif)
 static void use_static_address(void *argument)
 {
     ip4_addr_t address, mask, gateway;
-
     if (dhcp_supplied_address(&interface))
         return;
     dhcp_release_and_stop(&interface);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* request.c - maps requests of clients to operations on sockets (servers/protocol/net.h). */
 #include "socket.h"
 #include "stack.h"
@@ -9,7 +8,6 @@
 static int64_t create_socket(struct server_request *request)
 {
     uint64_t type = request->word[0];
-
     if (type != NET_TCP && type != NET_UDP)
         return -EPROTONOSUPPORT;
     struct socket *socket = make_socket((uint32_t)type);
@@ -49,7 +47,6 @@ static bool is_no_delay(const struct socket *socket, uint64_t option)
 static int64_t set_option(struct socket *socket, uint64_t option, uint64_t value)
 {
     uint8_t bit = option_bit(socket, option);
-
     if (!socket->pcb)
         return -EINVAL;
     if (is_no_delay(socket, option)) {
@@ -71,7 +68,6 @@ static int64_t set_option(struct socket *socket, uint64_t option, uint64_t value
 static int64_t get_option(struct socket *socket, uint64_t option, uint64_t *value)
 {
     uint8_t bit = option_bit(socket, option);
-
     if (option == NET_OPTION_ERROR) {
         *value = (uint64_t)socket->error;
         socket->error = 0;
@@ -88,7 +84,6 @@ static int64_t get_option(struct socket *socket, uint64_t option, uint64_t *valu
 int64_t try_request(struct socket *socket, struct server_request *request)
 {
     uint64_t *word = request->word;
-
     switch (request->label) {
     case NET_BIND:
         return is_bound(socket)                           ? -EINVAL
@@ -154,7 +149,6 @@ static int64_t connect_anew(const struct socket *socket)
 static int64_t handle_on_socket(struct socket *socket, struct server_request *request)
 {
     int64_t result = request->label == NET_CONNECT ? connect_anew(socket) : 0;
-
     if (result == 0)
         result = try_request(socket, request);
 
@@ -169,7 +163,6 @@ int64_t handle_socket_request(struct server_request *request)
 {
     uint32_t number = (uint32_t)request->word[0];
     int64_t result;
-
     if (request->label == NET_STATISTICS) {
         read_statistics(request->word);
         return 0;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* socket.c - what TCP and UDP sockets share: creation, closing, handles, changes (socket.h). */
 #include "socket.h"
 #include <errno.h>
@@ -11,7 +10,6 @@ uint32_t socket_count;
 struct socket *make_socket(uint32_t type)
 {
     struct socket *socket = calloc(1, sizeof(*socket));
-
     if (!socket)
         return NULL;
     socket_count++;
@@ -30,7 +28,6 @@ void free_socket(struct socket *socket)
 static void close_socket(void *object)
 {
     struct socket *socket = object;
-
     waiter_reply_all(&socket->waiters, -EBADF);
     watch_free_all(&socket->watches);
     class_of(socket)->destroy(socket);
@@ -42,7 +39,6 @@ static void close_socket(void *object)
 static void handle_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
 {
     struct socket *socket = object;
-
     watch_forget(&socket->watches, client, handle);
     if (exiting)
         waiter_forget(&socket->waiters, client);
@@ -82,7 +78,6 @@ int lwip_errno(err_t error)
         [-ERR_RST] = ECONNRESET,    [-ERR_IF] = ENETDOWN,
     };
     const unsigned number = (unsigned)-error;
-
     if (error == ERR_OK)
         return 0;
     return number < sizeof(errors) / sizeof(*errors) && errors[number] ? errors[number] : EINVAL;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* stack.h - lwIP on a device: start, time, and what must happen after each round of work. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * stream.c - bulk sending without copies: the client writes where the device reads.
  *
@@ -44,7 +43,6 @@ int64_t open_stream(struct socket *socket, cap_t *memory)
 static void queue_stream(struct stream *stream, struct tcp_pcb *pcb)
 {
     bool any = false;
-
     while (stream->queued < stream->given) {
         uint64_t place = stream->queued % NET_STREAM_BYTES, left = stream->given - stream->queued;
         if (left > NET_STREAM_BYTES - place)
@@ -71,7 +69,6 @@ void stream_sent(struct stream *stream, struct tcp_pcb *pcb, uint32_t bytes)
 int64_t send_stream(struct socket *socket, struct server_request *request)
 {
     struct stream *stream = socket->stream;
-
     if (!stream)
         return -EINVAL;
     if (socket->state != SOCKET_CONNECTED || socket->write_shut)
@@ -92,7 +89,6 @@ int64_t send_stream(struct socket *socket, struct server_request *request)
 static err_t stream_on_sent(void *argument, struct tcp_pcb *pcb, u16_t length)
 {
     struct stream *stream = argument;
-
     stream->acknowledged += length;
     if (stream->acknowledged >= stream->queued) {
         tcp_arg(pcb, NULL);

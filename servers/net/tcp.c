@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tcp.c - TCP sockets on lwIP's raw interface: its callbacks, and the requests (socket.h). */
 #include "socket.h"
 #include "stack.h"
@@ -14,7 +13,6 @@
 static void close_pcb(struct socket *socket)
 {
     struct tcp_pcb *pcb = socket->tcp;
-
     tcp_arg(pcb, NULL);
     if (socket->state == SOCKET_LISTENING) {
         tcp_accept(pcb, NULL);
@@ -50,7 +48,6 @@ static void release_pcb(struct socket *socket)
 static err_t tcp_on_receive(void *argument, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
 {
     struct socket *socket = argument;
-
     if (!p) {
         socket->end_received = true;
         if (pcb->state == CLOSING || pcb->state == TIME_WAIT) /* both sides have closed */
@@ -70,7 +67,6 @@ static err_t tcp_on_receive(void *argument, struct tcp_pcb *pcb, struct pbuf *p,
 static err_t tcp_on_sent(void *argument, struct tcp_pcb *pcb, u16_t length)
 {
     struct socket *socket = argument;
-
     if (socket->stream)
         stream_sent(socket->stream, pcb, length);
     socket_changed(socket);
@@ -80,7 +76,6 @@ static err_t tcp_on_sent(void *argument, struct tcp_pcb *pcb, u16_t length)
 static err_t tcp_on_poll(void *argument, struct tcp_pcb *pcb)
 {
     struct socket *socket = argument;
-
     if (socket->stream)
         stream_sent(socket->stream, pcb, 0);
     socket_changed(socket);
@@ -91,7 +86,6 @@ static err_t tcp_on_poll(void *argument, struct tcp_pcb *pcb)
 static void tcp_on_error(void *argument, err_t error)
 {
     struct socket *socket = argument;
-
     socket->error = error == ERR_CLSD                                         ? 0 /* both sides have closed */
                     : error == ERR_RST && socket->state == SOCKET_CONNECTING  ? ECONNREFUSED
                     : error == ERR_ABRT && socket->state == SOCKET_CONNECTING ? ETIMEDOUT
@@ -134,7 +128,6 @@ static err_t tcp_on_connected(void *argument, struct tcp_pcb *pcb, err_t error)
 static err_t tcp_on_accept(void *argument, struct tcp_pcb *pcb, err_t error)
 {
     struct socket *listener = argument, **last = &listener->accepted;
-
     if (error != ERR_OK || !pcb)
         return ERR_VAL;
     struct socket *socket = make_socket(NET_TCP);
@@ -155,7 +148,6 @@ static err_t tcp_on_accept(void *argument, struct tcp_pcb *pcb, err_t error)
 static int create_tcp(struct socket *socket)
 {
     struct tcp_pcb *pcb = tcp_new();
-
     if (!pcb)
         return -ENOMEM;
     take_pcb(socket, pcb);
@@ -182,7 +174,6 @@ static void destroy_tcp(struct socket *socket)
 static uint32_t tcp_readiness(const struct socket *socket)
 {
     uint32_t ready = 0;
-
     if (socket->state == SOCKET_LISTENING)
         return socket->accepted ? SERVER_POLL_READ : 0;
     if (socket->received || socket->end_received || socket->read_shut || socket->state == SOCKET_CLOSED)
@@ -211,7 +202,6 @@ static int take_error(struct socket *socket, int otherwise)
 static int64_t bind_tcp(struct socket *socket, uint64_t address)
 {
     ip_addr_t ip;
-
     set_address(&ip, address);
     err_t error = tcp_bind(socket->tcp, &ip, NET_ADDRESS_PORT(address));
     if (error == ERR_OK)
@@ -224,7 +214,6 @@ static int64_t bind_tcp(struct socket *socket, uint64_t address)
 static bool set_reuse(struct socket *socket, bool on)
 {
     bool was_on = ip_get_option(socket->tcp, SOF_REUSEADDR) != 0;
-
     if (on)
         ip_set_option(socket->tcp, SOF_REUSEADDR);
     else
@@ -235,7 +224,6 @@ static bool set_reuse(struct socket *socket, bool on)
 int64_t listen_tcp(struct socket *socket, uint64_t backlog)
 {
     err_t error;
-
     if (socket->type != NET_TCP)
         return -EOPNOTSUPP;
     backlog = backlog < 1 ? 1 : backlog > 64 ? 64 : backlog;
@@ -265,7 +253,6 @@ int64_t listen_tcp(struct socket *socket, uint64_t backlog)
 int64_t accept_tcp(struct socket *socket, struct server_request *request)
 {
     struct socket *connection = socket->accepted;
-
     if (socket->type != NET_TCP)
         return -EOPNOTSUPP;
     if (socket->state != SOCKET_LISTENING)
@@ -289,7 +276,6 @@ static int64_t begin_connect(struct socket *socket, uint64_t address)
     ip_addr_t ip;
     struct tcp_pcb *pcb = socket->tcp;
     bool reuses = set_reuse(socket, true);
-
     set_address(&ip, address);
     err_t error = tcp_connect(pcb, &ip, NET_ADDRESS_PORT(address), tcp_on_connected);
     set_reuse(socket, reuses);
@@ -326,7 +312,6 @@ static int64_t send_tcp(struct socket *socket, struct server_request *request)
 {
     const void *bytes = server_span(request->client, request->word[1]);
     uint32_t length = SERVER_SPAN_LENGTH(request->word[1]);
-
     if (!bytes)
         return -EFAULT;
     if (socket->state == SOCKET_CONNECTING)
@@ -358,7 +343,6 @@ static int64_t receive_tcp(struct socket *socket, struct server_request *request
 {
     void *bytes = server_span(request->client, request->word[1]);
     uint32_t length = SERVER_SPAN_LENGTH(request->word[1]);
-
     if (!bytes)
         return -EFAULT;
     request->word[0] = socket->peer;

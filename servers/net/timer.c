@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * timer.c - lwIP's time: a thread that signals the server when lwIP's next timer is due.
  *
@@ -32,7 +31,6 @@ bool start_timer(cap_t notification)
 {
     int64_t slot = sys_notification_create();
     pthread_t thread;
-
     if (slot < 0)
         return false;
     wakeup = (cap_t)slot;
@@ -46,7 +44,6 @@ void arm_timer(uint32_t milliseconds)
                             ? TARN_FOREVER
                             : deadline_after(milliseconds * 1000000ull);
     uint64_t armed = __atomic_load_n(&next, __ATOMIC_RELAXED);
-
     if (deadline >= armed)
         return; /* it wakes early enough; an extra wake-up is harmless */
     __atomic_store_n(&next, deadline, __ATOMIC_RELAXED);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* udp.c - UDP sockets on lwIP's raw interface (socket.h). */
 #include "socket.h"
 #include <errno.h>
@@ -21,7 +20,6 @@ static void udp_on_receive(void *argument, struct udp_pcb *pcb, struct pbuf *p, 
     struct socket *socket = argument;
     bool is_full = socket->queued_bytes + bytes_held(p) > QUEUE_BYTES_MAX;
     struct datagram *datagram = is_full ? NULL : calloc(1, sizeof(*datagram));
-
     if (!datagram) {
         trace_net_drop(p->tot_len, is_full ? TRACE_NET_SOCKET_FULL : TRACE_NET_NO_BUFFER);
         pbuf_free(p);
@@ -46,7 +44,6 @@ static int create_udp(struct socket *socket)
 static void remove_datagram(struct socket *socket)
 {
     struct datagram *datagram = socket->first;
-
     socket->first = datagram->next;
     if (!socket->first)
         socket->last = &socket->first;
@@ -75,7 +72,6 @@ static void note_address(struct socket *socket)
 static int64_t bind_udp(struct socket *socket, uint64_t address)
 {
     ip_addr_t ip;
-
     set_address(&ip, address);
     err_t error = udp_bind(socket->udp, &ip, NET_ADDRESS_PORT(address));
     note_address(socket);
@@ -85,7 +81,6 @@ static int64_t bind_udp(struct socket *socket, uint64_t address)
 static int64_t connect_udp(struct socket *socket, uint64_t address)
 {
     ip_addr_t ip;
-
     set_address(&ip, address);
     err_t error = udp_connect(socket->udp, &ip, NET_ADDRESS_PORT(address));
     if (error == ERR_OK) {
@@ -103,7 +98,6 @@ static int64_t send_udp(struct socket *socket, struct server_request *request)
     uint32_t length = SERVER_SPAN_LENGTH(request->word[1]);
     uint64_t to = request->label == NET_SEND_TO ? request->word[3] : socket->peer;
     ip_addr_t ip;
-
     if (!bytes)
         return -EFAULT;
     if (socket->write_shut)
@@ -129,7 +123,6 @@ static int64_t receive_udp(struct socket *socket, struct server_request *request
 {
     void *bytes = server_span(request->client, request->word[1]);
     uint32_t length = SERVER_SPAN_LENGTH(request->word[1]);
-
     if (!bytes)
         return -EFAULT;
     if (socket->read_shut)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fault.c - handles faults of programs: reports them on the console and kills the process.
  *

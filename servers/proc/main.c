@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * main.c - the process server: handles the requests of servers/protocol/proc.h.
  *

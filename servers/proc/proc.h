@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* proc.h - functions and variables that the files of the process server share. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * process.c - the process table. Interface and states of a record: process.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * process.h - the process table: parents, children, and pending waits.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* script.c - parses "#!" lines. Interface: script.h. */
 #include "script.h"
 #include <errno.h>

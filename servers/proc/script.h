@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * script.h - scripts: programs whose first line is "#!INTERPRETER [ARGUMENT]".
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * services.c - services that programs publish by name: PROC_PUBLISH, PROC_CONNECT.
  *

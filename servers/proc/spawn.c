@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * spawn.c - PROC_SPAWN: from a request to a running program.
  *

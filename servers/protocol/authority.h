@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* authority.h - the table of authority.def. Sets of authorities are bits: 1 << index. */
 #pragma once
 

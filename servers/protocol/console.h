@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * console.h - requests to the console (SLOT_CONSOLE). For conventions and spans see server.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fs.h - requests to the file system (SLOT_FS). For conventions and spans see server.h.
  *

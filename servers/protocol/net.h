@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * net.h - requests to the network server (SLOT_NET). For conventions and spans see server.h.
  *

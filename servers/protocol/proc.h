@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* proc.h - requests to the process server (SLOT_PROC). For conventions and spans see server.h. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * requestgen.c - generates the names of requests, by which the trace shows message labels.
  *
@@ -52,7 +51,6 @@ static int is_in_range(const char *name, unsigned long long label)
 static int is_wanted(const char *name, unsigned long long label, const char *server)
 {
     size_t length = server != NULL ? strlen(server) : 0;
-
     if (strncmp(name, "SERVER_", 7) == 0)
         return 1;
     return label >= SERVER_LABEL_MIN &&

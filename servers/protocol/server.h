@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * server.h - conventions that all servers and their clients share.
  *

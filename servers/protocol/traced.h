@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * traced.h - requests to the trace server (SLOT_TRACED). For conventions see server.h.
  *

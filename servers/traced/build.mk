@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 TRACED_SOURCES := $(wildcard servers/traced/*.c) trace/format/wire.c
 $(foreach f,$(filter servers/%,$(TRACED_SOURCES)),$(eval CFLAGS_$f := -DTARN_MACHINE='"$(ARCH)"'))
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * channel.h - a link to a host as a byte stream, implemented by TCP and by a serial port.
  *

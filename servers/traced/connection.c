@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * connection.c - connections to hosts: frames in both directions, the start of pulls; requests: request.c.
  *
@@ -74,7 +73,6 @@ static bool send_hello(struct connection *connection)
 {
     uint8_t payload[WIRE_HELLO_BYTES];
     struct wire_hello hello;
-
     get_hello(&hello);
     connection->generation = hello.generation;
     wire_put_hello(payload, &hello);
@@ -87,7 +85,6 @@ static bool handle_pull(struct connection *connection, const uint8_t *payload, u
 {
     uint64_t want[WIRE_CPUS_MAX] = {0};
     struct wire_pull request;
-
     if (length < WIRE_PULL_BYTES)
         return false;
     request = (struct wire_pull){wire_get32(payload), wire_get32(payload + 4), wire_get32(payload + 8), 0};
@@ -137,7 +134,6 @@ static void serve_frames(struct connection *connection)
 {
     uint8_t header[WIRE_FRAME_BYTES], payload[WIRE_REQUEST_MAX];
     struct wire_frame frame;
-
     while (receive_all(connection, header, sizeof(header)) &&
            wire_get_frame(header, WIRE_REQUEST_MAX, &frame) == WIRE_OK &&
            frame.sequence == connection->received++ && receive_all(connection, payload, frame.length) &&
@@ -226,7 +222,6 @@ bool is_connected(const struct connection *connection)
 static void check_connection(struct connection *connection)
 {
     uint64_t committed, arrived, requests = atomic_load(&connection->requests);
-
     connection->channel->account(connection->channel, &committed, &arrived);
     bool is_idle = requests == connection->requests_seen && !atomic_load(&connection->is_pulling);
     bool is_stuck = arrived < committed && arrived == connection->arrived_seen;
@@ -264,7 +259,6 @@ static void free_connection(struct connection *connection)
 static void *run_connection(void *argument)
 {
     struct connection *connection = argument;
-
     if (send_hello(connection))
         serve_frames(connection);
     connection->channel->hang_up(connection->channel);
@@ -279,7 +273,6 @@ void serve_channel(struct channel *channel)
 {
     struct connection *connection = calloc(1, sizeof(*connection));
     pthread_t thread;
-
     if (!connection) {
         debug_printf("traced: refused a connection: no memory\n");
         channel->close(channel);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* drain.c - marks in the trace what a pull's thread does; see drain.h. */
 #include "drain.h"
 #include <arch/runtime.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * drain.h - marks in the trace what a pull's thread does, so that readers can leave it out (`tarn
  * --without-drain`).

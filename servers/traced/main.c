@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c - the trace server: starts the links and handles the requests of programs. */
 #include "traced.h"
 #include <errno.h>
@@ -20,7 +19,6 @@ static void *run_watch(void *argument)
 static bool has_rights(cap_t slot, uint32_t type, uint32_t rights)
 {
     const int64_t info = slot ? sys_cap_info(slot) : 0;
-
     return info > 0 && info >> 8 == type && (info & rights) == rights;
 }
 
@@ -47,7 +45,6 @@ int main(void)
     static const struct server server = {.name = "traced", .threads = 1, .handle = handle};
     static struct tcp_listener listener;
     pthread_t thread;
-
     set_server_patience(SERVER_PATIENCE_NS);
     if (listen_tcp(&listener, WIRE_TCP_PORT) && pthread_create(&thread, NULL, run_tcp, &listener) != 0)
         debug_printf("traced: cannot start the network link\n");

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * previous.c - sends a host the previous boot's trace.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pull.c - sends a host the packets of all CPUs as they become complete (WIRE.md).
  *
@@ -118,7 +117,6 @@ static bool follow_sizes(struct pull *pull)
 static bool send_end(struct connection *connection, uint32_t reason, int64_t status)
 {
     uint8_t payload[WIRE_END_BYTES];
-
     wire_put32(payload, reason);
     wire_put32(payload + 4, (uint32_t)status);
     return send_payload(connection, WIRE_END, payload, sizeof(payload));
@@ -130,7 +128,6 @@ static bool send_metadata(struct pull *pull)
 {
     size_t size;
     char *text = read_metadata(&size);
-
     if (!text)
         return false;
     bool is_sent = size == pull->metadata_bytes || trace_info()->generation != pull->generation ||
@@ -146,7 +143,6 @@ static void read_ring_counts(struct pull *pull, uint32_t cpu)
     struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = pull_ring(pull, cpu);
     uint64_t head = trace_reader_head(&reader), discarded = trace_reader_discarded(&reader);
-
     if (!trace_reader_is_current(&reader))
         return;
     ring->head = head;
@@ -157,7 +153,6 @@ static bool send_status(struct pull *pull)
 {
     uint8_t payload[WIRE_STATUS_BYTES + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES];
     uint8_t *at = payload + WIRE_STATUS_BYTES;
-
     wire_put_status(payload, &(struct wire_status){pull->cpu_count, arch_trace_clock()});
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
         const struct ring_state *ring = &pull->ring[cpu];
@@ -205,7 +200,6 @@ struct packet_job {
 static enum trace_packet_state copy_closed(const struct packet_job *job, struct trace_packet *packet)
 {
     enum trace_packet_state state = trace_packet_copy(job->reader, job->number, packet);
-
     if (state != TRACE_PACKET_INCOMPLETE)
         return state;
     return trace_packet_cut(job->reader, job->number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
@@ -224,7 +218,6 @@ static size_t fill_packet(void *context, uint8_t *payload)
 {
     struct packet_job *job = context;
     struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
-
     job->state = job->state == TRACE_PACKET_OPEN ? copy_open(job, packet) : copy_closed(job, packet);
     if (job->state != TRACE_PACKET_WHOLE)
         return 0;
@@ -238,7 +231,6 @@ static uint64_t bytes_kept(const struct pull *pull)
 {
     uint64_t bytes = trace_geometry_words(pull->geometry) * 8 * trace_geometry_buffers(pull->geometry);
     uint64_t wanted = __atomic_load_n(&trace_info()->ring_wanted, __ATOMIC_RELAXED);
-
     return (wanted && wanted < bytes ? wanted : bytes) / 4;
 }
 
@@ -252,7 +244,6 @@ static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
     uint64_t consumed = trace_reader_back(&reader, ring->next < head ? ring->next : head, keep);
     uint64_t words =
         trace_eras_start(&reader.eras, consumed) - trace_eras_start(&reader.eras, ring->consumed);
-
     if (is_changed(pull) || trace_info()->mode != TRACE_MODE_STREAM ||
         (pull->request.flags & WIRE_PULL_SNAPSHOT) || consumed <= ring->consumed ||
         (keep && words <= reader.eras.ring_words / 16))
@@ -266,7 +257,6 @@ static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
 static void follow_repair(struct ring_state *ring, const struct trace_reader *reader)
 {
     uint64_t head = trace_reader_head(reader), oldest = trace_reader_oldest(reader);
-
     if (head >= ring->next || !trace_reader_is_current(reader))
         return;
     ring->next = ring->sent_end > oldest && ring->sent_end <= head ? ring->sent_end : oldest;
@@ -278,7 +268,6 @@ static void follow_repair(struct ring_state *ring, const struct trace_reader *re
 static void count_sent(struct ring_state *ring, uint64_t number)
 {
     uint64_t due = ring->sent_end > 0 ? ring->sent_end : ring->count_from;
-
     if (number > due)
         ring->lost += number - due;
     ring->next = ring->sent_end = number + 1;
@@ -290,7 +279,6 @@ static void count_sent(struct ring_state *ring, uint64_t number)
 static bool send_new_metadata(struct pull *pull)
 {
     char byte;
-
     return sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, pull->metadata_bytes, &byte, 1) <= 0 ||
            send_metadata(pull);
 }
@@ -301,7 +289,6 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
     struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = pull_ring(pull, cpu);
     struct packet_job job = {.reader = &reader};
-
     follow_repair(ring, &reader);
     job.number = ring->next;
     job.state = trace_packet_state(&reader, ring->next);
@@ -341,7 +328,6 @@ static uint64_t flush_time(const struct pull *pull, uint32_t cpu)
     const struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = pull_ring(pull, cpu);
     uint64_t size = trace_geometry_words(pull->geometry), used = trace_open_words(&reader);
-
     if (trace_reader_head(&reader) != ring->next || used == 0)
         return ~0ull;
     return ring->sent_at + (used > size / 4 ? FLUSH_NS : FLUSH_SMALL_NS);
@@ -350,7 +336,6 @@ static uint64_t flush_time(const struct pull *pull, uint32_t cpu)
 static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
-
     if (now < flush_time(pull, cpu))
         return;
     sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, cpu, 0);
@@ -366,7 +351,6 @@ static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
     const struct trace_info *info = reader->info;
     uint64_t tail = trace_reader_tail(reader), head = trace_reader_head(reader);
     uint64_t bytes = trace_reader_ring_bytes(reader);
-
     if (flags & WIRE_PULL_SNAPSHOT)
         return trace_reader_oldest(reader);
     if (info->mode != TRACE_MODE_FLIGHT || info->mask == 0 ||
@@ -382,14 +366,12 @@ static uint64_t begun_at[TRACE_CPUS_MAX] = {[0 ... TRACE_CPUS_MAX - 1] = TRACE_N
 static uint64_t choose_resumed(const struct pull *pull, uint32_t cpu, uint64_t head)
 {
     const uint64_t want = pull->want[cpu] > 0 ? pull->want[cpu] : begun_at[cpu];
-
     return want <= head ? want : TRACE_NO_PACKET;
 }
 
 static void place_rings(struct pull *pull)
 {
     const bool resumes = pull->request.flags & WIRE_PULL_RESUME;
-
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
         struct trace_reader reader = pull_ring(pull, cpu);
@@ -409,7 +391,6 @@ static void place_rings(struct pull *pull)
 static void change_mode(struct pull *pull)
 {
     const struct wire_pull *request = &pull->request;
-
     pull->old_mode = trace_info()->mode;
     if ((request->flags & WIRE_PULL_MODE) && !(request->flags & WIRE_PULL_SNAPSHOT) &&
         trace_info()->mask != 0 && request->mode != pull->old_mode)
@@ -472,7 +453,6 @@ static bool all_sent(const struct pull *pull)
 static bool drain_rings(struct pull *pull)
 {
     bool any = false;
-
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
         uint64_t now = clock_monotonic_ns();
@@ -499,7 +479,6 @@ static bool must_poll(const struct pull *pull)
 static void wait_for_packets(struct pull *pull, uint64_t now)
 {
     uint64_t until = now + LOOK_NS;
-
     if (must_poll(pull)) {
         until = now + (now - pull->packet_at < IDLE_AFTER_NS ? BUSY_WAIT_NS : IDLE_WAIT_NS);
     } else {
@@ -543,7 +522,6 @@ static bool run_rounds(struct pull *pull)
 static void *run_pull(void *argument)
 {
     struct pull *pull = argument;
-
     pull->is_woken = sys_trace_control(SLOT_TRACE, TRACE_OP_SET_DRAIN, pull->wakeup, WAKE_LOW_WATER) >= 0;
     bool is_whole = begin_pull(pull) && run_rounds(pull);
     sys_trace_control(SLOT_TRACE, TRACE_OP_SET_DRAIN, pull->wakeup, 0);
@@ -566,7 +544,6 @@ static void *run_previous(void *argument)
 {
     struct pull *pull = argument;
     int status = 0;
-
     if (send_previous(pull->connection, &pull->asked, &status))
         send_end(pull->connection, WIRE_ENDED_SNAPSHOT, 0);
     else if (status < 0)
@@ -590,7 +567,6 @@ static bool become_owner(struct pull *pull)
 {
     struct pull *other = NULL;
     uint64_t give_up = clock_monotonic_ns() + TAKE_OVER_NS;
-
     if (atomic_compare_exchange_strong(&owner, &other, pull))
         return true;
     if (pull->request.flags & WIRE_PULL_RESUME)
@@ -609,7 +585,6 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
     struct pull *pull = calloc(1, sizeof(*pull));
     int64_t wakeup = sys_notification_create();
     uint32_t reason = WIRE_ENDED_ERROR;
-
     if (pull && wakeup > 0) {
         pull->connection = connection;
         pull->request = *request;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * request.c - replies to the requests of hosts (WIRE.md).
  *
@@ -24,7 +23,6 @@ static int64_t read_previous(const struct wire_request *request, uint8_t *to, si
 {
     struct wire_previous previous;
     const int error = get_previous(&previous);
-
     (void)request;
     if (!error)
         wire_put_previous(to, &previous);
@@ -40,7 +38,6 @@ static int64_t read_lock_classes(const struct wire_request *request, uint8_t *to
 static int64_t read_tables(const struct wire_request *request, uint8_t *to, size_t size)
 {
     const uint64_t bytes = tables_bytes();
-
     (void)size;
     if (request->a >= trace_info()->cpu_count)
         return -E_BAD_ARGUMENT;
@@ -97,7 +94,6 @@ struct reply {
 static size_t fill_reply(void *context, uint8_t *payload)
 {
     const struct reply *reply = context;
-
     wire_put32(payload, reply->request->tag);
     wire_put32(payload + 4, (uint32_t)(reply->status < 0 ? reply->status : 0));
     if (reply->size > 0)
@@ -109,7 +105,6 @@ static bool send_data(struct connection *connection, const struct wire_request *
                       const void *data, size_t size)
 {
     struct reply reply = {request, status, data, size};
-
     return send_frame(connection, WIRE_REPLY, WIRE_REPLY_BYTES + size, fill_reply, &reply);
 }
 
@@ -135,7 +130,6 @@ static bool send_command(struct connection *connection, const struct wire_reques
     uint8_t *printed = malloc(COMMAND_BYTES_MAX);
     const int64_t status = printed ? run_command(text, printed, &size) : -E_NO_MEMORY;
     bool is_sent = send_data(connection, request, status, printed, size);
-
     free(printed);
     return is_sent;
 }
@@ -146,7 +140,6 @@ static bool send_answer(struct connection *connection, const struct wire_request
     uint8_t *data = malloc(answer->most);
     const int64_t bytes = data ? answer->read(request, data, answer->most) : -E_NO_MEMORY;
     bool is_sent = send_data(connection, request, bytes, data, bytes < 0 ? 0 : (size_t)bytes);
-
     free(data);
     return is_sent;
 }
@@ -155,7 +148,6 @@ bool handle_request(struct connection *connection, const uint8_t *payload, uint3
 {
     struct wire_request request;
     char text[WIRE_TEXT_MAX + 1];
-
     if (length < WIRE_REQUEST_BYTES || length - WIRE_REQUEST_BYTES > WIRE_TEXT_MAX)
         return false;
     memcpy(text, payload + WIRE_REQUEST_BYTES, length - WIRE_REQUEST_BYTES);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* rings.c - access to the trace in shared memory and by system calls: info page, rings, control, metadata. */
 #include "traced.h"
 #include <arch/trace.h>
@@ -30,7 +29,6 @@ struct trace_reader ring_of(uint32_t cpu)
 uint64_t settled_geometry(void)
 {
     uint64_t geometry;
-
     while (trace_geometry_is_changing(geometry = trace_geometry_of(trace_info())))
         usleep(1000); /* another program's system call is changing them */
     return geometry;
@@ -52,7 +50,6 @@ void get_hello(struct wire_hello *hello)
 {
     const struct trace_info *info = trace_info();
     const uint64_t geometry = settled_geometry();
-
     *hello = (struct wire_hello){
         .version = WIRE_VERSION,
         .byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2,
@@ -76,7 +73,6 @@ size_t put_statistics(uint8_t *to)
     const struct trace_info *info = trace_info();
     struct wire_hello hello;
     uint8_t *at = to;
-
     get_hello(&hello);
     wire_put_hello(at, &hello);
     wire_put32(at + WIRE_HELLO_BYTES, info->cpu_count);
@@ -108,7 +104,6 @@ void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes)
 {
     const uint64_t ring = USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
     const uint64_t *from = (const uint64_t *)(uintptr_t)(ring + TRACE_TABLES_OFFSET);
-
     for (uint64_t word = bytes / 8; word-- > 0;) {
         const uint64_t value = __atomic_load_n(&from[word], __ATOMIC_ACQUIRE);
         memcpy(to + 8 * word, &value, sizeof(value));
@@ -119,7 +114,6 @@ size_t put_packet_header(uint8_t *payload, const struct trace_reader *reader, ui
 {
     const struct trace_packet *packet = (const void *)(payload + WIRE_PACKET_BYTES);
     uint64_t content = packet->content_size / 8, whole = packet->packet_size / 8;
-
     wire_put32(payload, reader->cpu);
     wire_put32(payload + 4, packet->flags);
     wire_put64(payload + 8, number);
@@ -166,7 +160,6 @@ int64_t run_command(char *text, uint8_t *to, size_t *size)
     struct answer answer = {.to = (char *)to};
     char *words[TRACE_COMMAND_WORDS_MAX + 1] = {0};
     uint32_t count = 0;
-
     for (char *end; text != NULL && count < TRACE_COMMAND_WORDS_MAX; text = end != NULL ? end + 1 : NULL) {
         if ((end = strchr(text, '\n')) != NULL)
             *end = '\0';
@@ -195,7 +188,6 @@ int64_t put_lock_classes(uint8_t *to)
     int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof(classes));
     uint32_t count = bytes < 0 ? 0 : (uint32_t)((uint64_t)bytes / sizeof(classes[0]));
     uint8_t *at = to + 8;
-
     wire_put32(to, count);
     wire_put32(to + 4, 0);
     for (uint32_t i = 0; i < count; i++, at += WIRE_LOCK_CLASS_BYTES) {

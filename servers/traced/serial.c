@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * serial.c - the link over a virtual serial port: the frames of WIRE.md, with nothing below them; and the
  * driver of the port, the first generic one of a virtio-serial device over PCI. QEMU options: -device
@@ -96,7 +95,6 @@ static void send_control(uint32_t port, uint16_t event, uint16_t value)
 {
     struct control_message *message = (void *)buffer_of(&control_send, 0);
     uint32_t id, length;
-
     *message = (struct control_message){le32(port), le16(event), le16(value)};
     offer_buffer(&control_send, 0, sizeof(*message), 0);
     virtio_notify(&control_send.queue);
@@ -125,7 +123,6 @@ static void on_control(const struct control_message *message)
 static bool has_ended(void)
 {
     uint32_t id, length;
-
     while (virtio_take_used(&control_receive.queue, &id, &length)) {
         if (length >= sizeof(struct control_message))
             on_control((const void *)buffer_of(&control_receive, id));
@@ -139,7 +136,6 @@ static bool has_ended(void)
 static bool receive_buffer(void)
 {
     uint32_t length;
-
     if (received_size > 0)
         return true;
     if (!virtio_take_used(&receive.queue, &received_buffer, &length))
@@ -162,7 +158,6 @@ static void consume(size_t size)
 static void collect_sent(void)
 {
     uint32_t id, length;
-
     while (virtio_take_used(&transmit.queue, &id, &length)) {
         bytes_taken += le32(transmit.queue.descriptors[id].length);
         free_buffers[free_count++] = (uint16_t)id;
@@ -173,7 +168,6 @@ static void collect_sent(void)
 static uint32_t send_part(const uint8_t *bytes, size_t size)
 {
     const uint32_t part = size < SEND_BYTES ? (uint32_t)size : SEND_BYTES;
-
     transmit.queue.available->flags = le16(VIRTQ_NO_INTERRUPT);
     collect_sent();
     if (free_count == 0) {
@@ -196,7 +190,6 @@ static uint32_t send_part(const uint8_t *bytes, size_t size)
 static size_t receive_serial(struct channel *channel, void *bytes, size_t size)
 {
     size_t got = 0;
-
     pthread_mutex_lock(&lock);
     while (!receive_buffer() && !has_ended())
         pthread_cond_wait(&changed, &lock);
@@ -223,7 +216,6 @@ static bool commit_serial(struct channel *channel, size_t size)
 {
     size_t done = 0;
     bool ended;
-
     pthread_mutex_lock(&lock);
     while (!(ended = has_ended()) && done < size) {
         size_t part = send_part(frame + done, size - done);
@@ -270,7 +262,6 @@ static struct channel serial_channel = {receive_serial, reserve_serial, commit_s
 static bool begin_connection(void)
 {
     bool ended = has_ended();
-
     if (in_use || !ended || !is_open)
         return false;
     while (receive_buffer())
@@ -335,7 +326,6 @@ void start_serial(void (*serve_channel)(struct channel *channel))
 {
     int64_t notification = sys_notification_create();
     pthread_t thread;
-
     if (notification < 0)
         return;
     wakeup = (cap_t)notification;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tcp.c - the network link: TCP through servers/net, sending without copies.
  *
@@ -79,7 +78,6 @@ static size_t receive_tcp(struct channel *channel, void *bytes, size_t size)
             ? call_net(NET_RECEIVE, tcp->handle,
                        buffer_span(&tcp->shared, 0, size < RECEIVE_BYTES ? size : RECEIVE_BYTES), NET_NO_WAIT)
             : 0;
-
     if (got <= 0 || (uint64_t)got > size)
         return 0;
     memcpy(bytes, tcp->shared.base, (size_t)got);
@@ -103,7 +101,6 @@ static char *reserve_in_ring(struct tcp_channel *tcp, size_t size)
 static bool commit_in_ring(struct tcp_channel *tcp, size_t size)
 {
     int64_t space = call_net(NET_STREAM_SEND, tcp->handle, size, 0);
-
     if (space < 0)
         return false;
     tcp->space = (uint64_t)space;
@@ -141,7 +138,6 @@ static bool commit_large(struct tcp_channel *tcp, size_t size)
 static void *reserve_tcp(struct channel *channel, size_t size)
 {
     struct tcp_channel *tcp = tcp_of(channel);
-
     tcp->is_large = size > NET_STREAM_BYTES;
     return tcp->is_large ? reserve_large(tcp, size) : reserve_in_ring(tcp, size);
 }
@@ -149,7 +145,6 @@ static void *reserve_tcp(struct channel *channel, size_t size)
 static bool commit_tcp(struct channel *channel, size_t size)
 {
     struct tcp_channel *tcp = tcp_of(channel);
-
     return tcp->is_large ? commit_large(tcp, size) : commit_in_ring(tcp, size);
 }
 
@@ -158,7 +153,6 @@ static void account_tcp(struct channel *channel, uint64_t *committed, uint64_t *
     struct tcp_channel *tcp = tcp_of(channel);
     int64_t space = call_net(NET_STREAM_SEND, tcp->handle, 0, 0);
     uint64_t under_way = space < 0 ? 0 : NET_STREAM_BYTES - (uint64_t)space;
-
     *committed = atomic_load(&tcp->committed);
     *arrived = *committed < under_way ? 0 : *committed - under_way;
 }
@@ -171,7 +165,6 @@ static void hang_up_tcp(struct channel *channel)
 static void close_tcp(struct channel *channel)
 {
     struct tcp_channel *tcp = tcp_of(channel);
-
     if (tcp->ring) {
         struct ipc_message message = {.label = NET_STREAM_SEND, .word = {tcp->handle, 0, NET_STREAM_BYTES}};
         ipc_call_deadline(SLOT_NET, &message, deadline_after(DRAIN_NS));
@@ -211,7 +204,6 @@ static struct channel *make_channel(uint64_t handle)
 {
     struct tcp_channel *tcp = calloc(1, sizeof(*tcp));
     struct ipc_message message = {.label = NET_STREAM, .word = {handle}};
-
     if (!tcp)
         return NULL;
     *tcp = (struct tcp_channel){
@@ -237,7 +229,6 @@ static struct channel *make_channel(uint64_t handle)
 static int64_t open_listener(uint16_t port)
 {
     int64_t handle = call_net(NET_SOCKET, NET_TCP, 0, 0);
-
     if (handle < 0)
         return handle;
     call_net(NET_SET_OPTION, (uint64_t)handle, NET_OPTION_REUSE, 1);
@@ -251,7 +242,6 @@ bool listen_tcp(struct tcp_listener *listener, uint16_t port)
 {
     int64_t readable = sys_notification_create();
     int64_t handle = readable < 0 ? errno_of(readable) : open_listener(port);
-
     if (handle < 0) {
         debug_printf("traced: no network link: %s\n", strerror((int)-handle));
         return false;
@@ -279,7 +269,6 @@ void admit_port(uint16_t port)
 static bool was_admitted(uint16_t port)
 {
     bool found = false;
-
     pthread_mutex_lock(&admitted.lock);
     for (unsigned i = 0; i < 16 && !found; i++)
         if ((found = port && admitted.port[i] == port))
@@ -293,7 +282,6 @@ static bool may_connect(uint64_t handle, uint64_t peer)
 {
     struct ipc_message name = {.label = NET_SOCKET_NAME, .word = {handle}};
     const uint32_t from = NET_ADDRESS_IP(peer);
-
     if (call_server_message(SLOT_NET, &name) < 0)
         return false;
     const uint32_t to = NET_ADDRESS_IP(name.word[0]);
@@ -307,7 +295,6 @@ static struct channel *accept_channel(const struct tcp_listener *listener)
     while (wait_readable(listener->handle, listener->readable)) {
         struct ipc_message message = {.label = NET_ACCEPT, .word = {listener->handle, NET_NO_WAIT}};
         const int64_t handle = call_server_message(SLOT_NET, &message);
-
         if (handle < 0)
             return NULL;
         if (may_connect((uint64_t)handle, message.word[0]))

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * traced.h - what the files of the trace server share: connections, the pull, the rings.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* dma.c - contiguous memory in fixed slots of the address space (dma.h). */
 #include <servers/virtio/dma.h>
 #include <string.h>
@@ -57,7 +56,6 @@ void dma_free(struct dma *dma)
 bool dma_physical(const void *bytes, uint64_t size, uint64_t *physical)
 {
     uint64_t offset = (uint64_t)(uintptr_t)bytes - DMA_REGION, slot = offset / DMA_SLOT_BYTES;
-
     offset %= DMA_SLOT_BYTES;
     if (slot >= DMA_SLOTS || offset >= slots[slot].size || size > slots[slot].size - offset)
         return false;

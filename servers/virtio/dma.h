@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * dma.h - memory that devices read and write: contiguous, with known physical addresses.
  *

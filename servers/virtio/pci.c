@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* pci.c - a PCI device by system calls: BARs, capabilities, MSI-X (pci.h). */
 #include <servers/virtio/pci.h>
 #include <servers/virtio/registers.h>
@@ -32,7 +31,6 @@ void pci_enable(cap_t device)
 uint32_t pci_capability(cap_t device, uint8_t id, uint32_t after)
 {
     uint32_t at = pci_read(device, after ? after + 1 : PCI_CAPABILITIES, 1) & 0xfc;
-
     /* Stops at a loop in the list: at most 48 capabilities fit the space. */
     for (int left = 48; at != 0 && left > 0; left--) {
         if (pci_read(device, at, 1) == id)
@@ -61,7 +59,6 @@ static int write_entry(cap_t device, uint32_t capability, const struct irq_messa
 {
     uint32_t place = pci_read(device, capability + MSIX_TABLE, 4);
     volatile uint32_t *entry = pci_map(device, place & 7, place & ~7u, MSIX_ENTRY_BYTES);
-
     if (!entry)
         return -1;
     const uint32_t words[4] = {(uint32_t)message->address, (uint32_t)(message->address >> 32), message->data,
@@ -75,7 +72,6 @@ int64_t pci_enable_msix(cap_t device, cap_t notification, uint64_t bits)
 {
     uint32_t capability = pci_capability(device, PCI_CAP_MSIX, 0);
     struct irq_message message;
-
     if (capability == 0)
         return -1;
     int64_t irq = sys_irq_create_message(device, &message);

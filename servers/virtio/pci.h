@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pci.h - maps the BARs of a PCI device and enables its message-signalled interrupt. The device is a
  * capability (SLOT_DEVICE of a server), with which a driver reaches nothing else.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * registers.h - accesses to device registers, mapped uncached: little-endian, in program order.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* virtio.c - starts virtio devices over PCI and manages their queues (virtio.h). */
 #include <servers/virtio/pci.h>
 #include <servers/virtio/registers.h>
@@ -24,7 +23,6 @@ static volatile void *map_part(struct virtio_device *device, uint8_t type, uint3
 static bool map_device(struct virtio_device *device)
 {
     uint32_t capability;
-
     device->common = map_part(device, VIRTIO_COMMON, &capability);
     device->config = map_part(device, VIRTIO_DEVICE, &capability);
     device->notify = map_part(device, VIRTIO_NOTIFY, &capability);
@@ -38,7 +36,6 @@ static bool negotiate(struct virtio_device *device, uint64_t wanted)
 {
     volatile struct virtio_common *common = device->common;
     uint64_t offered;
-
     register_write8(&common->status, 0);
     while (register_read8(&common->status) != 0)
         sys_thread_yield();
@@ -84,7 +81,6 @@ bool virtio_enable_interrupt(struct virtio_device *device, cap_t notification, u
 bool virtio_make_queue(struct virtio_device *device, struct virtio_queue *queue, uint16_t number)
 {
     volatile struct virtio_common *common = device->common;
-
     register_write16(&common->queue_select, number);
     *queue = (struct virtio_queue){.number = number, .size = register_read16(&common->queue_size)};
     if (queue->size == 0)
@@ -152,7 +148,6 @@ void virtio_notify(struct virtio_queue *queue)
 bool virtio_take_used(struct virtio_queue *queue, uint32_t *id, uint32_t *length)
 {
     uint16_t index = le16(queue->used->index);
-
     if (index == queue->used_seen)
         return false;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the entry was written before the index */

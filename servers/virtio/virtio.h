@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * virtio.h - virtio 1.0 devices over PCI: start, features, split queues.
  *

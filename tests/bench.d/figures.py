@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Shared by the programs beside this file: where things are, how a figure is printed, and how one fails."""
 import os
 import subprocess

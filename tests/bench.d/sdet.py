@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """One run of sdet in a guest on one CPU under -icount (tests/bench.d/sdet.rc), for 15-sdet and 16-watch-routines."""
 import os
 import re

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # What runs in the guest: /test/NAME. One that prints TAP (tap.h, tests/README.md) is a test by itself; others serve tests/host and
 # tests/bench.d, which name them, and `tarn explore`.
 # NAME, SOURCES, LIBRARIES

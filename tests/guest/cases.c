@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cases.c - runs commands as their users do, and checks what they print and set. As /test/NAME it takes its
  * cases from /test/NAME.cases:

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* child.c - spaces made by system calls. Interface: child.h. */
 #include "child.h"
 

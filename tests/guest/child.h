@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * child.h - spaces of a test, made by system calls without proc, so that a test can do to them what proc
  * never does to a process.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * costs.c - work between stopwatches, for tests/host/costs: what logging adds to its time.
  *
@@ -55,7 +54,6 @@ OWN_EVENT(log_list, trace_sample_list(8, words))
 static void log_own(void)
 {
     const uint64_t words[8] = {0};
-
     for (int i = 0; i < TIMES; i++) {
         log_numbers(1, ~1ull, 3, ~4ull, "fifteen letters", words);
         log_named(1, 2, 3, 4, "fifteen letters", words);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * counted.c - a program whose instructions can be counted in two ways, for tests/host/counters.
  *

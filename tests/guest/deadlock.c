@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * deadlock.c - programs that wait for each other for ever, to be found by tests/host/debugger.
  *

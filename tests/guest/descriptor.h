@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* descriptor.h - descriptors made by hand (trace/format/descriptor.h): a class with one event, "e", with one
  * field. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * echo.c - the guest's side of tests/host/sockets, which runs it from the shell and talks to it.
  *
@@ -54,7 +53,6 @@ static int open_bound(int type, const char *port)
 {
     struct sockaddr_in address = address_of("0.0.0.0", (uint16_t)atoi(port));
     int fd = socket(AF_INET, type, 0), on = 1;
-
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
         bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
         return -1;
@@ -66,7 +64,6 @@ static void take_peer(int listener)
     struct sockaddr_in told, asked;
     socklen_t told_size = sizeof(told), asked_size = sizeof(asked);
     int fd = accept(listener, (struct sockaddr *)&told, &told_size), place = 0;
-
     if (fd < 0) {
         complain("accept");
         return;
@@ -119,7 +116,6 @@ static void serve_datagram(int fd)
     struct sockaddr_in from;
     socklen_t size = sizeof(from);
     ssize_t got = recvfrom(fd, buffer, sizeof(buffer), MSG_DONTWAIT, (struct sockaddr *)&from, &size);
-
     if (got < 0) {
         complain("recvfrom");
         return;
@@ -151,7 +147,6 @@ static bool serve(const char *port)
     struct pollfd fds[2 + PEERS_MAX] = {{.fd = open_bound(SOCK_STREAM, port), .events = POLLIN},
                                         {.fd = open_bound(SOCK_DGRAM, port), .events = POLLIN}};
     int places[2 + PEERS_MAX];
-
     if (fds[0].fd < 0 || fds[1].fd < 0 || listen(fds[0].fd, PEERS_MAX) < 0)
         return complain("serve");
     printf("echo: serving as %d\n", (int)getpid());
@@ -188,7 +183,6 @@ static bool connect_to(const char *ip, const char *port)
     static struct peer peer;
     struct sockaddr_in to = address_of(ip, (uint16_t)atoi(port)), asked;
     socklen_t size = sizeof(asked);
-
     peer.fd = socket(AF_INET, SOCK_STREAM, 0);
     if (peer.fd < 0 || connect(peer.fd, (struct sockaddr *)&to, sizeof(to)) < 0)
         return complain("connect");
@@ -212,7 +206,6 @@ static bool show_statistics(void)
 {
     struct system_stats stats = first_stats();
     struct ipc_message message = {.label = NET_STATISTICS};
-
     if (ipc_call(SLOT_NET, &message) < 0 || (int64_t)message.label < 0)
         return complain("statistics");
     printf("echo: statistics: sockets=%lu connections=%lu buffers=%lu heap=%lu frames=%lu replies=%lu "

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/guest/explore_again.c - starts the workload `again=PATH` of the kernel's command line, for `tarn
  * explore` with perturbations that programs do or suffer. The exploring kernel spares this one, the first

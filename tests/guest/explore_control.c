@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/guest/explore_control.c - does what can be done to the trace from outside, beside another workload:
  * `tarn explore --kinds control` (tests/guest/explore_again.c starts it, and kills it at the end).

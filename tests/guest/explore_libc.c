@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/guest/explore_libc.c - a short workload for `tarn explore`: threads that meet in all that libc-glue
  * locks with. Each part counts without atomics under the lock that it tests, so that a broken lock loses

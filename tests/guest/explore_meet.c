@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/guest/explore_meet.c - a workload for `tarn explore`: threads that meet at the same kernel objects.
  *

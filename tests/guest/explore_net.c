@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/guest/explore_net.c - a workload for `tarn explore`: threads whose packets cross a network device at
  * the same time. They read the kernel's file by TFTP (RFC 1350) from QEMU's user network, which loses nothing

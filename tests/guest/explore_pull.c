@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/guest/explore_pull.c - pulls the trace over the network's loopback as `tarn pull` does, and ends the
  * pull in all ways: `tarn explore /test/explore_pull`. explore_control starts it with a number that decides

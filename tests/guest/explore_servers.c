@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/guest/explore_servers.c - a short workload for `tarn explore`: threads and children that want the
  * same of fs and proc at the same time. It spawns itself: "child" passes on what it hears, "idle" waits to be

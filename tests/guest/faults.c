@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * faults.c - spaces in which all threads fault at the same
  * time. tests/host/one_fault counts the kernel's messages.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fuzz_instructions.c - instructions that programs must not execute are
  * refused and harm neither the kernel nor other programs. Runs each piece of

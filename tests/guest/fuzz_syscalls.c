@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fuzz_syscalls.c - a million system calls with random and
  * hostile arguments: errors, but no panic and no leak.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * greedy.c - uses up all memory in one of several ways,
  * for kernel_scarce, which checks the rest of the system.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * hot.c - a program with a known profile, sampled by tests/host/profile.
  *

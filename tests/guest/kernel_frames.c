@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_frames.c - whatever a dead program made the kernel allocate, the page frames are freed, not only the
  * objects in them.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_futex.c - a futex wake reaches exactly the threads that wait for that word when it begins.
  *

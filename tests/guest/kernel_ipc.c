@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_ipc.c - messages: words, badges, capabilities, deadlines, cancellation, saved replies, bound
  * notifications, peers that die. Threads are those of the C library; children are separate spaces.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_kill.c - spaces can be killed at any time, whatever
  * they are doing, and all their resources are freed.

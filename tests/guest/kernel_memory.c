@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_memory.c - memory as programs see it: access rights, sizes, what is resident. Zeroing and
  * copying on write: kernel_space.c; pagers: kernel_pager.c; out of memory: kernel_scarce.c.

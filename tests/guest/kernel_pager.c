@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_pager.c - memory whose pages a pager supplies: in a thread of ours, in another process, late, not at
  * all, and by one that dies.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_scarce.c - a program repeatedly uses up memory in several ways (greedy.c). The system must survive:
  * all page frames are freed, the shell runs programs, files are unchanged.

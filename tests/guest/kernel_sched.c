@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_sched.c - preemption by priorities. Whom the scheduler chooses, and where: sched_test.c in
  * tests/unit/kernel.

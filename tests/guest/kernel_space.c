@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_space.c - compares mappings, faults, copies on write and the places that the kernel chooses with
  * simple models, under random operations. Each access is made by an instruction, where it is allowed, or by

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel_tlb.c - TLB shootdown as programs see it: after a system call that removed pages or rights has
  * returned, no thread on any CPU can use an old translation.

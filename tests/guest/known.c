@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * known.c - a program with known behaviour: tests/host/analyses_agree compares `tarn`'s results on its trace
  * with it. The constants are repeated there.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * last_words.c - logs numbered events on every CPU without end and prints from time to time what was logged.
  * tests/host/previous ends the system meanwhile and looks for the events in the remaining trace.

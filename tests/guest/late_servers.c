@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * late_servers.c - servers that stop replying: a second proc, as it is in the archive, starts programs and
  * learns of their ends, while its fs and net are threads of this program. This program is its init.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* leak.h - checks that page frames and kernel objects were freed. */
 #pragma once
 

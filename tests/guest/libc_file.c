@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* libc_file.c - files, directories, descriptors and pipes (libc-glue/posix/, servers/fs). */
 #include "tap.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* libc_process.c - spawning, waiting, killing; inheritance. It spawns itself. */
 #include "run.h"
 #include "tap.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libc_pthread.c - threads and their synchronisation (libc-glue/posix/pthread*.c). That nothing is lost where
  * many threads meet, explore_libc.c counts.

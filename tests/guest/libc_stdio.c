@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libc_stdio.c - what libc-glue adds to newlib without a server: heap, mappings, time, and that results of
  * functions of libm that it has itself are exact where the type can represent them; and what depends on how

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * load.c - everyday work on many CPUs, repeated: it succeeds, and its resources are freed.
  *

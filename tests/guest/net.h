@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* net.h - for tests of sockets: addresses, and how many sockets the network server has. */
 #pragma once
 

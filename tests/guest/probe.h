@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * probe.h - a memory access by a thread of a child, with its outcome: a value, an error or a fault.
  *

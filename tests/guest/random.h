@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* random.h - random numbers of tests; they depend only on the seed. */
 #pragma once
 

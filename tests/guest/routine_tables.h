@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* routine_tables.h - for tests of tables of routines: finds a table, and adds its rows. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* routines_functions.c - compiled with -finstrument-functions. Interface: routines_functions.h. */
 #include <tarn/syscall.h>
 #include <tests/guest/routines_functions.h>

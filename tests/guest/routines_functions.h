@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* routines_functions.h - functions that are compiled with -finstrument-functions, for routines_program.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines_memory.c - tables take a bounded amount of memory, which counts as that of their process: a
  * program with many threads and many routines cannot use up memory, and when memory runs out, that program

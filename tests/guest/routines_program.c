@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines_program.c - tables of routines: a program's own, counted by a macro and by
  * -finstrument-functions, merged with the kernel's rows, which know in which routine of the program they were

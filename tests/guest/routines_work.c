@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines_work.c - work in which routines of all kinds begin and end, and then all tables, as text.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* run.h - programs that a test starts, and what they print. */
 #pragma once
 

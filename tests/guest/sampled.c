@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sampled.c - a program with a known number of allocations, sampled by tests/host/sampling.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * scarce.c - uses up memory until the kernel frees the previous boot's trace, for tests/host/previous.
  *

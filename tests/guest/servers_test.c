@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * servers_test.c - tests the servers from a program in the guest: deaths at bad moments, hostile requests,
  * leaks. `servers_test ROLE` runs a child of the test.

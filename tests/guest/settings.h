@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* settings.h - all that can be set of the trace, as random numbers say. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * shared_buffers_test.c - servers that refuse shared buffers, and clients that take as many as they can.
  *

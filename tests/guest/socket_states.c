@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * socket_states.c - every operation on sockets in every state, run by tests/host/sockets.
  *

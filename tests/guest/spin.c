@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * spin.c - keeps a CPU busy in user mode, for tests/host/watchdog.
  *

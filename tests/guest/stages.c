@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* stages.c - starts a program and waits for its end, with a stopwatch for each. Run by tests/host/study; what
  * came of it is in docs/studies.md. */
 #include "run.h"

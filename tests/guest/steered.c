@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * steered.c - chooses names, addresses and orders so that look-ups become slow, if that is possible. It boots
  * with -icount on one CPU, so the clock counts instructions: each kind of call must cost about as much among

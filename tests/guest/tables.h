@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tables.h - tables of counters, as a program of the guest reads them. */
 #pragma once
 

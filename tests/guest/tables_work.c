@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tables_work.c - locks of programs and of the kernel, all sampled while threads take them and wait for them,
  * and then all rows of the tables of locks, as text.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tap.h - results of tests in the guest, what many calls return, and how often tests repeat themselves. */
 #pragma once
 

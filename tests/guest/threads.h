@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.h - threads of a test. One that cannot be started ends the test, which would wait for ever. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_boot.c - the kernel's command line sets what is traced (build.mk: GUEST_trace_boot). */
 #include <tests/guest/trace_help.h>
 #include <trace/events.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_control.c - settings take effect on all CPUs: modes, buffers, the low-water mark; what is refused.
  * Masks and switches: trace_sites.c; what the modes keep and lose: tests/host/losses; sizes that change under

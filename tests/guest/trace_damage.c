@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_damage.c - damage to control pages is detected,
  * reported and repaired. Much damage at once, and what else happens meanwhile: tests/host/vandal.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_help.h - for tests of the trace: controls it, logs numbered events and finds them again. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_load.c - all that can be switched is switched by several programs in tight loops, while others start,
  * work and are killed; then the trace works as before.

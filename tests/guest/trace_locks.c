@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_locks.c - takes locks a known number of times, and waits for them for a known time: mutexes, other
  * objects of programs, and locks of the kernel. tests/host/locks compares `tarn locks` with it.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_schema.c - schemas of applications: each gets a
  * class number and is in the metadata, or is refused.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_sites.c - trace points are switched in place: at once on all CPUs, in all programs that run the text,
  * and in programs that are loaded later. Tables of trace points are not believed.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * vandal.c - does the worst that a program can do to the trace: fills control
  * pages, buffers and tables of all CPUs with garbage while other threads log. The

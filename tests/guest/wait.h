@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * wait.h - waits until a thread has reached a state. A fixed delay would not do: a busy host may not have run
  * the vCPU meanwhile.

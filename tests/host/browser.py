@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: BSD-2-Clause
 """A real headless Chromium for tests, driven by its DevTools protocol over a pair of pipes: no other package is needed.
 
     with Browser(width=1400, height=900) as page:

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """QEMU's debug port, for tests that change or stop the kernel where it does not expect it."""
 import os
 import re

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Sessions with the kernel's debugger on a guest's serial console, for tests."""
 import re
 import time

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Shared by host tests: TAP, `tarn`, a guest that runs a script while its trace is pulled over the network, and comparisons
 of the readers of the result.
 """

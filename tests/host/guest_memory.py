@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Guest memory for tests: store, info page, metadata, rings and tables (trace/format/store.h, layout.h), in either byte order,
 at addresses that only the store contains."""
 import struct

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * late_halt.c - a library for LD_PRELOAD: provokes what tools/emulator/icount_order.c prevents. It stops the
  * thread that executes QEMU's CPUs for a while when the last of them has just halted, and is not yet back in
@@ -54,7 +53,6 @@ static void be_late(void)
 static _Noreturn void jump(const char *name, sigjmp_buf environment, int value)
 {
     void (*real)(sigjmp_buf, int);
-
     *(void **)&real = dlsym(RTLD_NEXT, name);
     be_late();
     real(environment, value);
@@ -84,7 +82,6 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 int pthread_cond_broadcast(pthread_cond_t *condition)
 {
     int (*real)(pthread_cond_t *);
-
     *(void **)&real = dlsym(RTLD_NEXT, "pthread_cond_broadcast");
     has_woken = true;
     return real(condition);
@@ -93,7 +90,6 @@ int pthread_cond_broadcast(pthread_cond_t *condition)
 int ppoll(struct pollfd *files, nfds_t count, const struct timespec *limit, const sigset_t *mask)
 {
     int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
-
     *(void **)&real = dlsym(RTLD_NEXT, "ppoll");
     int result = real(files, count, limit, mask);
     if (has_woken && syscall(SYS_gettid) == getpid())

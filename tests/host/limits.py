@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """The exact figures in instructions, from tests/bench.d/limits: read, compared, and taken over."""
 import glob
 import os

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Asks Cairo's library, which `tarn view` uses, which colours are in a PNG."""
 import collections
 import ctypes

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Computes results of tarn's analyses a second time, from the events alone, with the whole trace in memory and without
 the host tool's model, in SQL (recount.sql). Times are ticks of the trace's clock.
 

@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- What tarn's analyses must say, from the events alone, without the host tool's model (tests/host/recount.py). Each type of event
 -- is a table: `i` is the event's number in the trace, `at` its time in ticks, `on_cpu`, `by_tid` and `by_pid` where and by whom it was
 -- logged; then come its fields. Above a query stand the analysis and its table, and the columns that tell its rows apart.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """The host tool with sanitizers (tests/unit/tarn/commands.c), for tests of it with inputs that they make themselves: traces,
 guest memory, guests at the other end of a link."""
 import atexit

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """A program on a terminal of its own, for tests of what people see and type."""
 import fcntl
 import os

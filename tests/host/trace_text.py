@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Traces written by hand: lines of text to a trace directory, in either byte order.
 
     1000 0 sched_switch prev_state=ready next=11/1/calc

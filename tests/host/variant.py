@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """A copy of the tree, in which a test may change files, or build kernel and programs in another way."""
 import os
 import shutil

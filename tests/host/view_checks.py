@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Checks of tests/host/view_page: flags, names, lanes, the panel, flame graphs, the PNG, and a lost server."""
 import json
 import os

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Shared by the tests of the page of `tarn view`: drives the page in a browser, and reads the trace that it shows."""
 import contextlib
 import functools

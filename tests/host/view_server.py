@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Runs `tarn view` in the background, and sends requests to its server."""
 import http.client
 import json

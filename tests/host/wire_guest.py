@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """A made-up guest at the other end of a link (trace/format/WIRE.md), and its tables of counters (trace/format/table.h)."""
 import os
 import re

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/peers/ask.c - the part of restartable logging that Tarn's kernel has, for a process of Linux.
  *

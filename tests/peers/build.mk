@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Tarn's logging path as programs of this machine's Linux, if it has a port for it: arch/ARCH/linux. README.md.
 
 HOST_ARCH := $(shell uname -m)

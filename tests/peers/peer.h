@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/peers/peer.h - one of the ways to log that `make bench-peers` compares: a shared object with a struct
  * peer of this name.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/peers/peer_none.c - logs nothing: what the others cost besides. With PEER_CLOCK it reads the clock,
  * as each event of Tarn does. */
 #include "peer.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/peers/peer_tarn.c - Tarn's logging path in a process of Linux, in the discipline that it is compiled
  * for (trace/ring/README.md): restart.h with the blocks as restartable sequences of Linux, rseq(2), for which

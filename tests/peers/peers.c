@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/peers/peers.c - measures ways to log against each other:   peers DIRECTORY ROUNDS SECONDS PEER.so...
  *

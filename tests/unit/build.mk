@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # Builds parts of the kernel as host programs with sanitizers. tests/unit/kernel is their port, which defines what they use of one.
 KERNEL_HOST_FLAGS := -Itests/unit/kernel -Iarch/include -Ikernel/abi -DTARN_KERNEL -Wno-unused-function
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* scratch.h - a directory for the files of a unit test, which is removed when the test exits. */
 #pragma once
 
@@ -42,7 +41,6 @@ static inline void make_scratch(void)
 static inline void make_trace(const char *directory, const char *options)
 {
     char command[1024];
-
     snprintf(command, sizeof(command), "build/host/tracegen %s %s", options, directory);
     if (system(command) != 0)
         bail_out(command);

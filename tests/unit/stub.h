@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* stub.h - functions that the tested files call, and that a unit test does not need. */
 #pragma once
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # What is loaded into an emulator whose clock counts instructions.
 
 ICOUNT_LIBRARY := $(B)/host/icount_order.so

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * copies.c - a library for LD_PRELOAD, beside icount_order.so, with which an emulator copies itself for
  * `tarn goto` (tools/tarn/goto/emulator.h).
@@ -120,7 +119,6 @@ static void say(enum copies_reply what)
                                                .clock = now,
                                                .base = (uint64_t)(uintptr_t)memory,
                                                .bytes = memory_bytes};
-
     if (send(tarn, &packet, sizeof(packet), MSG_NOSIGNAL) != sizeof(packet))
         _exit(0);
 }
@@ -146,7 +144,6 @@ static bool make_copy(const char *path);
 static void obey(void)
 {
     struct copies_command command;
-
     for (;;) {
         if (recv(tarn, &command, sizeof(command), 0) != sizeof(command))
             _exit(0);
@@ -180,7 +177,6 @@ static void on_fault(int number, siginfo_t *about, void *context)
 {
     ucontext_t *at = context;
     uintptr_t address = (uintptr_t)about->si_addr & ~(PAGE_BYTES - 1);
-
     if (page == NULL || address != (uintptr_t)page) {
         signal(number, SIG_DFL);
         return;
@@ -192,7 +188,6 @@ static void on_fault(int number, siginfo_t *about, void *context)
 static void on_step(int number, siginfo_t *about, void *context)
 {
     ucontext_t *at = context;
-
     (void)number, (void)about;
     at->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
     if (page == NULL)
@@ -211,7 +206,6 @@ static void renew_eventfds(void)
     DIR *files = opendir("/proc/self/fd");
     struct dirent *entry;
     char name[40];
-
     while (files != NULL && (entry = readdir(files)) != NULL) {
         ssize_t length = readlinkat(dirfd(files), entry->d_name, name, sizeof(name) - 1);
         name[length > 0 ? length : 0] = '\0';
@@ -243,7 +237,6 @@ static void *control(void *unused)
 {
     struct pollfd files[] = {{.fd = tarn, .events = POLLRDHUP}, {.fd = wish[0], .events = POLLIN}};
     char byte;
-
     is_controller = true;
     icount_order_be_main(); /* its waits are none of the vCPUs' thread */
     rcu_register_thread();
@@ -267,7 +260,6 @@ static void *control(void *unused)
 static void offer_memory(const char *text)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
     if (file >= 0 && write(file, text, strlen(text)) < 0)
         (void)text; /* it is as any other process then */
     close(file);
@@ -278,7 +270,6 @@ static void begin_run(int connection)
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
     pthread_t thread;
     sigset_t step;
-
     tarn = connection;
     offer_memory("0");
     renew_eventfds();
@@ -304,7 +295,6 @@ static void begin_run(int connection)
 static bool is_there(const char *path, const struct stat *was)
 {
     struct stat now_there;
-
     return stat(path, &now_there) == 0 && now_there.st_ino == was->st_ino &&
            now_there.st_dev == was->st_dev && now_there.st_ctim.tv_sec == was->st_ctim.tv_sec &&
            now_there.st_ctim.tv_nsec == was->st_ctim.tv_nsec;
@@ -314,7 +304,6 @@ static bool is_there(const char *path, const struct stat *was)
 static void serve(int listener, const char *path, const struct stat *about)
 {
     struct pollfd wait = {.fd = listener, .events = POLLIN};
-
     setsid();
     signal(SIGCHLD, SIG_IGN);
     offer_memory("1000");
@@ -345,7 +334,6 @@ static bool make_copy(const char *path)
     int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     char copy[COPIES_PATH_MAX];
     struct stat about;
-
     snprintf(copy, sizeof(copy), "%s", path);
     memcpy(address.sun_path, copy, sizeof(address.sun_path));
     if (listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 &&
@@ -408,7 +396,6 @@ int madvise(void *address, size_t bytes, int advice)
 void exit(int status)
 {
     static void (*real_exit)(int) __attribute__((noreturn));
-
     if (tarn >= 0) {
         say(COPIES_ENDED);
         for (;;)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * icount_order.c - a library for LD_PRELOAD that keeps the host's scheduling from affecting guests whose
  * clock counts instructions (QEMU's -icount shift=0,sleep=off). tools/guest.py starts each such emulator with
@@ -71,7 +70,6 @@ void icount_order_be_main(void);
 static void *condition_function(const char *name)
 {
     void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-
     return found != NULL ? found : dlsym(RTLD_NEXT, name);
 }
 
@@ -122,7 +120,6 @@ static void *cpu_of(int number)
 static bool is_wanted(void)
 {
     void *cpu;
-
     if ((get_shutdown != NULL && get_shutdown() != 0) || (get_reset != NULL && get_reset() != 0))
         return true;
     for (int i = 0; get_cpu != NULL && is_stopped != NULL && (cpu = cpu_of(i)) != NULL; i++)
@@ -134,7 +131,6 @@ static bool is_wanted(void)
 static void wake_main(void)
 {
     uint64_t one = 1;
-
     if (write(wake_up, &one, sizeof(one)) < 0)
         return; /* its counter is full, so the main thread will wake */
 }
@@ -157,7 +153,6 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 int pthread_cond_broadcast(pthread_cond_t *condition)
 {
     pthread_cond_t *woken = condition;
-
     start();
     atomic_compare_exchange_strong(&asleep, &woken, NULL);
     return real_broadcast(condition);
@@ -179,7 +174,6 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 static bool is_from_outside(int fd)
 {
     char path[40], name[40];
-
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     ssize_t length = readlink(path, name, sizeof(name) - 1);
     name[length > 0 ? length : 0] = '\0';
@@ -200,7 +194,6 @@ static void wait_for_turn(const struct pollfd *files, nfds_t count)
     struct pollfd watched[FILES_MAX + 1] = {{.fd = wake_up, .events = POLLIN}};
     uint64_t ignored;
     nfds_t used = 1;
-
     for (nfds_t i = 0; i < count; i++)
         if (is_from_outside(files[i].fd))
             watched[used++] = (struct pollfd){.fd = files[i].fd, .events = files[i].events};
@@ -218,7 +211,6 @@ static void wait_for_turn(const struct pollfd *files, nfds_t count)
 int ppoll(struct pollfd *files, nfds_t count, const struct timespec *limit, const sigset_t *mask)
 {
     int got = real_ppoll(files, count, limit, mask), error = errno;
-
     if (is_main_thread() && count <= FILES_MAX && (got <= 0 || !has_outside(files, count)))
         wait_for_turn(files, count);
     errno = error;

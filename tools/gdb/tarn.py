@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """gdb commands for a stopped guest. README.md shows how to use them.
 
     gdb-multiarch -x tools/gdb/tarn.py build/ARCH/kernel/tarn.elf

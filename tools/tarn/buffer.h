@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * buffer.h - a growing byte buffer, and a bounds-checked reader.
  *

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The host tool: main.c and a library, which the tests and the fuzzer link, too. tarn-view is all of it; tarn starts that for
 # its subcommand view (command/start_view.c), and is linked without the libraries that only view needs.
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* help.c - --help and manual pages of subcommands; see help.h. */
 #include <ctype.h>
 #include <string.h>
@@ -14,10 +13,8 @@ static void put_escaped(FILE *to, const char *text, size_t length)
 {
     static const char special[] = "\\-'^~,";
     static const char *const escapes[] = {"\\e", "\\-", "\\(aq", "\\(ha", "\\(ti", ",\\:"};
-
     for (size_t i = 0; i < length; i++) {
         const char *found = strchr(special, text[i]);
-
         if (found != NULL)
             fputs(escapes[found - special], to);
         else
@@ -29,11 +26,9 @@ static void put_escaped(FILE *to, const char *text, size_t length)
 static void put_manual_word(struct page *page, const char *word, size_t length)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
-
     for (size_t i = 0, n; i < length; i += n) {
         const char *at = word + i;
         const bool is_option = strncmp(at, "--", 2) == 0;
-
         n = strspn(at, letters);
         n = n == 0 ? 1 : i + n < length ? n : length - i;
         if (*at == '`') {
@@ -53,12 +48,10 @@ static void put_manual_word(struct page *page, const char *word, size_t length)
 static void put_words(struct page *page, const char *text, size_t length, unsigned indent)
 {
     const char *end = text + length;
-
     if (page->is_manual && text < end && (*text == '.' || *text == '\''))
         fputs("\\&", page->to);
     while (text < end) {
         unsigned size = (unsigned)strcspn(text, " \n");
-
         size = text + size < end ? size : (unsigned)(end - text);
         if (!page->is_manual && page->has_word && page->used + 1 + size > TEXT_WIDTH) {
             page->used = (unsigned)fprintf(page->to, "\n%*s", (int)indent, "") - 1;
@@ -122,7 +115,6 @@ void page_entry(struct page *page, const char *name, const char *argument, const
 {
     const char *quote = *name != '-' ? "`" : "", *more = strchr(text, '\n');
     char tag[200], whole[1000];
-
     snprintf(tag, sizeof(tag), "%s%s%s%s%s", quote, name, quote, argument != NULL ? " " : "",
              argument != NULL ? argument : "");
     snprintf(whole, sizeof(whole), "%.*s%s%s", (int)strcspn(text, "\n"), text,
@@ -133,7 +125,6 @@ void page_entry(struct page *page, const char *name, const char *argument, const
 static void put_option(struct page *page, const struct command_option *option)
 {
     char name[80], letter[] = {'-', option->letter, ',', ' ', '\0'};
-
     snprintf(name, sizeof(name), "%s--%s", option->letter != '\0' ? letter : "", option->name);
     page_entry(page, name, option->argument, option->text);
 }
@@ -176,7 +167,6 @@ static const char *put_literal(struct page *page, const char *text)
         fputs(".PP\n.nf\n", page->to);
     while (strncmp(text, "    ", 4) == 0 || (*text == '\n' && strncmp(text + 1, "    ", 4) == 0)) {
         const char *end = line_end(text);
-
         if (page->is_manual) {
             text += *text == ' ' ? 4 : 0;
             if (*text == '.' || *text == '\'')
@@ -195,7 +185,6 @@ static const char *put_literal(struct page *page, const char *text)
 static const char *put_item(struct page *page, const char *text)
 {
     const char *end = block_end(text, "  "), *colon = strstr(text, "`: ");
-
     text += 2;
     if (*text == '`' && colon != NULL && colon < end) {
         put_entry(page, text, (size_t)(colon - text) + 1, colon + 3, (size_t)(end - colon - 3));
@@ -221,7 +210,6 @@ static const char *put_list(struct page *page, const char *text)
 static const char *put_heading(struct page *page, const char *text)
 {
     const char *end = line_end(text), *title = strchr(text, ' ') + 1;
-
     fprintf(page->to, "%s %.*s", text[1] == '#' ? ".SS" : ".SH", (int)(end - title), title);
     return end;
 }
@@ -229,7 +217,6 @@ static const char *put_heading(struct page *page, const char *text)
 static const char *put_paragraph(struct page *page, const char *text)
 {
     const char *end = block_end(text, "");
-
     if (page->is_manual)
         fputs(".PP\n", page->to);
     put_words(page, text, (size_t)(end - text), 0);
@@ -260,7 +247,6 @@ static const char *put_prose(struct page *page, const char *text, const char *st
 static const char *prose_of(const struct command *command)
 {
     char name[80];
-
     snprintf(name, sizeof(name), "%s.md", command->name);
     for (const struct page_file *file = manual_files; file->name != NULL; file++)
         if (strcmp(file->name, name) == 0)
@@ -278,7 +264,6 @@ static bool is_tool(const struct command *command)
 void help_usage(FILE *to, const struct command *command)
 {
     const char *form = command->forms, *begin = "usage:";
-
     for (size_t length; *form != '\0'; form += length + (form[length] == '\n')) {
         length = strcspn(form, "\n");
         fprintf(to, "%s tarn%s%s %.*s\n", begin, is_tool(command) ? "" : " ",
@@ -290,7 +275,6 @@ void help_usage(FILE *to, const struct command *command)
 void help_print(FILE *to, const struct command *command)
 {
     struct page page = {.to = to, .command = command};
-
     help_usage(to, command);
     fputc('\n', to);
     put_prose(&page, prose_of(command), "#");
@@ -303,7 +287,6 @@ static void put_synopsis(struct page *page)
 {
     const struct command *command = page->command;
     const char *form = command->forms;
-
     fputs(".SH SYNOPSIS\n", page->to);
     for (size_t length; *form != '\0'; form += length + (form[length] == '\n')) {
         length = strcspn(form, "\n");
@@ -318,7 +301,6 @@ void help_manual(FILE *to, const struct command *command)
 {
     struct page page = {.to = to, .command = command, .is_manual = true};
     const char *dash = is_tool(command) ? "" : "tarn-", *prose = prose_of(command);
-
     fprintf(to, ".\\\" Generated by `tarn help --man %s`.\n.TH \"%s%s\" 1 \"\" Tarn\n", command->name, dash,
             command->name);
     fprintf(to, ".nh\n.ad l\n.SH NAME\n%s%s \\- %s\n", dash, command->name, command->summary);

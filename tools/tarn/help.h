@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * help.h - prints what a struct command declares (options.h), as --help and as a manual page.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c - `tarn SUBCOMMAND ...`; see command/commands.h. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * map.h - containers for counting: a hash table from up to three numbers to a record, and a growing array.
  *

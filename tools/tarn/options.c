@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - parses the command line of a subcommand; see options.h. */
 #include <ctype.h>
 #include <getopt.h>
@@ -26,7 +25,6 @@ struct parser {
 static void add_letter(char *letters, char letter, bool has_argument)
 {
     size_t length = strlen(letters);
-
     letters[length] = letter;
     letters[length + 1] = has_argument ? ':' : '\0';
     letters[length + 1 + has_argument] = '\0';
@@ -37,10 +35,8 @@ static void know_options(struct parser *parser, void *const contexts[])
     strcpy(parser->letters, "h");
     for (unsigned g = 0; g < COMMAND_GROUPS; g++) {
         const struct command_option *option = parser->command->groups[g].options;
-
         for (; option != NULL && option->name != NULL && parser->count < COMMAND_OPTIONS; option++) {
             bool has_argument = option->argument != NULL;
-
             parser->known[parser->count] =
                 (struct option){option->name, has_argument ? required_argument : no_argument, NULL,
                                 FIRST_OPTION + (int)parser->count};
@@ -66,7 +62,6 @@ int complain_of_words(const struct command *command, const char *what)
 bool option_count(const char *value, uint64_t *number, struct fail *fail)
 {
     char *end;
-
     *number = strtoull(value, &end, 0);
     return (*value >= '0' && *value <= '9' && *end == '\0') || fail_set(fail, "expected a number");
 }
@@ -84,7 +79,6 @@ static bool set_real(const struct command_option *option, double *number, const 
                      struct fail *fail)
 {
     char *end;
-
     *number = strtod(value, &end);
     return (end != value && *end == '\0' && *number >= option->least && *number <= option->most) ||
            fail_set(fail, "expected a number from %g to %g", option->least, option->most);
@@ -95,10 +89,8 @@ static bool set_word(const struct command_option *option, unsigned *number, cons
 {
     char list[200] = "";
     size_t used = 0;
-
     for (unsigned i = 0; option->words[i] != NULL; i++) {
         const char *between = i == 0 ? "" : option->words[i + 1] != NULL ? ", " : " or ";
-
         if (strcmp(option->words[i], value) == 0) {
             *number = i;
             return true;
@@ -120,7 +112,6 @@ bool parse_amount(const char *text, bool is_size, double *amount)
 {
     char *end;
     double number = strtod(text, &end);
-
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && isdigit((unsigned char)text[0]); i++)
         if (units[i].is_size == is_size && strcmp(end, units[i].name) == 0) {
             *amount = number * units[i].factor;
@@ -138,14 +129,12 @@ bool parse_duration(const char *text, double *seconds, struct fail *fail)
 bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
     void *seconds = (char *)context + option->place;
-
     return parse_duration(value, seconds, fail);
 }
 
 bool option_set(const struct command_option *option, void *context, const char *value, struct fail *fail)
 {
     void *variable = (char *)context + option->place;
-
     switch (option->kind) {
     case OPTION_FLAG:
         return *(bool *)variable = true;
@@ -177,7 +166,6 @@ const struct command_option *option_find(const struct command_option *options, c
 bool list_names(const char *list, const char *name)
 {
     size_t length = strlen(name);
-
     for (; *list != '\0'; list += strcspn(list, ","), list += strspn(list, ", "))
         if (strcspn(list, ",") == length && memcmp(list, name, length) == 0)
             return true;
@@ -192,11 +180,9 @@ static bool check_choices(const struct parser *parser, unsigned number, struct f
     const struct command_option *option = parser->options[number];
     char list[100] = "";
     unsigned given = 0, others = 0;
-
     for (unsigned i = parser->count; i-- > 0;) {
         const struct command_option *other = parser->options[i];
         char rest[100];
-
         if (other->kind != OPTION_CHOICE || other->place != option->place)
             continue;
         given += parser->is_given[i];
@@ -211,10 +197,8 @@ static bool check_option(const struct parser *parser, unsigned number, struct fa
 {
     const struct command_option *option = parser->options[number];
     bool has_need = option->need == NULL;
-
     for (unsigned i = 0; i < parser->count; i++) {
         const char *other = parser->options[i]->name;
-
         if (!parser->is_given[i])
             continue;
         has_need = has_need || strcmp(other, option->need) == 0;
@@ -230,7 +214,6 @@ static int check_words(const struct parser *parser, int argc, char **argv)
 {
     const struct command *command = parser->command;
     struct fail fail;
-
     for (unsigned i = 0; i < parser->count; i++)
         if (parser->is_given[i] && !check_option(parser, i, &fail))
             return complain_of_words(command, fail.text);
@@ -246,7 +229,6 @@ static int check_words(const struct parser *parser, int argc, char **argv)
 static unsigned place_of(const struct parser *parser, int option)
 {
     unsigned place = 0;
-
     if (option >= FIRST_OPTION)
         return (unsigned)(option - FIRST_OPTION);
     while (parser->options[place]->letter != option)
@@ -260,7 +242,6 @@ int command_parse(const struct command *command, void *const contexts[], int arg
     struct fail fail;
     static char title[80];
     int option;
-
     know_options(&parser, contexts);
     snprintf(title, sizeof(title), "tarn: %s", command->name);
     argv[0] = title; /* for the complaints of getopt_long */

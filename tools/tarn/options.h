@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * options.h - declares a subcommand once: parsing, --help (help.h) and the manual come from its struct
  * command.

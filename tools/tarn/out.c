@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* out.c - buffered output; see out.h. */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +27,6 @@ bool out_flush(struct out *out)
         out->before_write(out);
     for (size_t done = 0; done < out->used && !out->failed;) {
         ssize_t put = write(out->fd, out->bytes + done, out->used - done);
-
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0) {
@@ -57,7 +55,6 @@ char *out_reserve(struct out *out, size_t needed)
 bool out_close(struct out *out)
 {
     bool ok = out_flush(out);
-
     free(out->bytes);
     out->bytes = NULL;
     errno = out->error;
@@ -69,7 +66,6 @@ bool out_close_file(struct out *out, const char *path)
     bool is_written = out_close(out);
     int error = errno;
     bool is_there = output_close(out->fd, path);
-
     if (!is_written)
         errno = error;
     return is_written && is_there;

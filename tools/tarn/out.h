@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * out.h - fast text output: a large buffer, and number formatting that cannot overrun it.
  *
@@ -60,7 +59,6 @@ static inline unsigned decimal_digits(uint64_t value)
         100000000000000000, 1000000000000000000, 10000000000000000000u};
     /* clang-format on */
     unsigned guess = (unsigned)(64 - __builtin_clzll(value | 1)) * 1233 >> 12;
-
     return guess + (value >= powers[guess]);
 }
 
@@ -68,7 +66,6 @@ static inline unsigned decimal_digits(uint64_t value)
 static inline char *put_padded(char *at, uint64_t value, unsigned digits)
 {
     char *end = at + digits;
-
     for (at = end; digits >= 2; digits -= 2, value /= 100) {
         at -= 2;
         memcpy(at, digit_pairs + value % 100 * 2, 2);
@@ -81,7 +78,6 @@ static inline char *put_padded(char *at, uint64_t value, unsigned digits)
 static inline char *put_nine_digits(char *at, uint32_t value)
 {
     const uint32_t high = value / 100000, low = value % 100000;
-
     memcpy(at, digit_pairs + high / 100 * 2, 2);
     memcpy(at + 2, digit_pairs + high % 100 * 2, 2);
     memcpy(at + 4, digit_pairs + low / 1000 * 2, 2);
@@ -118,7 +114,6 @@ extern const char hex_lower[17], hex_upper[17];
 static inline char *put_hex(char *at, uint64_t value, const char *digits)
 {
     unsigned nibbles = (unsigned)(67 - __builtin_clzll(value | 1)) / 4;
-
     *at++ = '0';
     *at++ = 'x';
     for (unsigned i = nibbles; i-- > 0; value >>= 4)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * output.h - reads small files; writes files, and checks that they still exist when they are complete.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* table.c - rows and columns; see table.h. */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@ struct table_row *table_add(struct table *table, const char *name)
 {
     size_t bytes = sizeof(struct table_row) + table->column_count * sizeof(union table_cell);
     struct table_row *row = arena_alloc(&table->arena, bytes);
-
     table->rows = array_grow(table->rows, table->count, &table->size, sizeof(table->rows[0]));
     row->name = table_text(table, name);
     table->rows[table->count++] = row;
@@ -27,7 +25,6 @@ const char *table_format(struct table *table, const char *format, ...)
 {
     char text[512];
     va_list args;
-
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
@@ -38,7 +35,6 @@ const char *table_format(struct table *table, const char *format, ...)
 static void replace_end(char text[HEADING_BYTES], const char *end, const char *by)
 {
     size_t length = strlen(text), cut = strlen(end);
-
     if (length >= cut && strcmp(text + length - cut, end) == 0)
         snprintf(text + length - cut, HEADING_BYTES - (length - cut), "%s", by);
 }
@@ -48,7 +44,6 @@ static const char *words_of(const struct table_column *column, char text[HEADING
 {
     static const char percent[] = "percent";
     bool is_share = strncmp(column->key, percent, sizeof(percent) - 1) == 0;
-
     if (column->heading != NULL && column->heading[0] != '\0')
         return column->heading;
     snprintf(text, HEADING_BYTES, "%s%s", is_share ? "%" : "",
@@ -66,7 +61,6 @@ const char *column_heading(const struct table_column *column, char text[HEADING_
 {
     const char *words = words_of(column, text);
     size_t length = strlen(words);
-
     if (column->heading != NULL)
         return column->heading;
     if (column->kind == COLUMN_WHEN)
@@ -83,7 +77,6 @@ static bool is_called(const struct table_column *column, const char *called, boo
     char text[HEADING_BYTES];
     const char *words = words_of(column, text);
     size_t length = strlen(words);
-
     if (length == 0 || strncmp(called, words, length) != 0)
         return false;
     called += length;
@@ -99,7 +92,6 @@ static bool is_called(const struct table_column *column, const char *called, boo
 static bool has_key(const struct table_column *column, const char *called, bool lacks_unit)
 {
     const size_t length = strlen(called);
-
     return column->kind != COLUMN_BAR && strncmp(column->key, called, length) == 0 &&
            strcmp(column->key + length, lacks_unit ? "_ns" : "") == 0;
 }
@@ -135,7 +127,6 @@ struct order {
 static int compare_known(const struct table_column *column, union table_cell left, union table_cell right)
 {
     int order;
-
     switch (column->kind) {
     case COLUMN_TEXT:
         return strcmp(left.text, right.text);
@@ -156,7 +147,6 @@ static int compare_known(const struct table_column *column, union table_cell lef
 static int compare_cells(const struct table_column *column, union table_cell left, union table_cell right)
 {
     bool is_left = table_cell_is_known(column, left), is_right = table_cell_is_known(column, right);
-
     return is_left && is_right ? compare_known(column, left, right) : is_right - is_left;
 }
 
@@ -165,7 +155,6 @@ static int compare_rows(const void *left, const void *right, void *argument)
     const struct table_row *a = *(struct table_row *const *)left, *b = *(struct table_row *const *)right;
     const struct order *by = argument;
     int order = 0;
-
     if (by->column >= 0)
         order = compare_cells(&by->table->columns[by->column], a->cells[by->column], b->cells[by->column]);
     if (order == 0)
@@ -179,7 +168,6 @@ static int compare_rows(const void *left, const void *right, void *argument)
 void table_sort(struct table *table, int column)
 {
     struct order order = {table, column};
-
     if (column == TABLE_NO_COLUMN)
         return;
     table->sorted = column;
@@ -198,7 +186,6 @@ void table_reverse(struct table *table)
 {
     for (size_t i = 0; i < table->count / 2; i++) {
         struct table_row *row = table->rows[i];
-
         table->rows[i] = table->rows[table->count - 1 - i];
         table->rows[table->count - 1 - i] = row;
     }
@@ -209,7 +196,6 @@ void table_reverse(struct table *table)
 union table_cell table_unknown(const struct table_column *column)
 {
     union table_cell cell = {.number = TABLE_NONE};
-
     if (column->kind == COLUMN_TEXT)
         cell.text = NULL;
     else if (column->kind == COLUMN_REAL)
@@ -222,7 +208,6 @@ void table_add_cells(const struct table *table, struct table_row *sum, const str
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
         union table_cell *to = &sum->cells[i], from = row->cells[i];
-
         if (column->sum == SUM_NOTHING || !table_cell_is_known(column, from))
             continue;
         if (!table_cell_is_known(column, *to))

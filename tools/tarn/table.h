@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * table.h - tables: named rows with typed columns. Analyses return them.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tarn.h - what every part of the host tool shares: subcommands, errors, memory.
  *

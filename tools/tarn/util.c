@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* util.c - errors, memory, patterns; see tarn.h. */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 bool fail_set(struct fail *fail, const char *format, ...)
 {
     va_list args;
-
     va_start(args, format);
     vsnprintf(fail->text, sizeof(fail->text), format, args);
     va_end(args);
@@ -20,7 +18,6 @@ bool fail_set(struct fail *fail, const char *format, ...)
 void complain(const char *format, ...)
 {
     va_list args;
-
     va_start(args, format);
     fputs("tarn: ", stderr);
     vfprintf(stderr, format, args);
@@ -46,7 +43,6 @@ static void *must_have(void *memory)
 int compare_numbers(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
     return (a > b) - (a < b);
 }
 
@@ -80,11 +76,9 @@ struct arena_block {
 void *arena_alloc(struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->blocks;
-
     size = (size + 15) & ~(size_t)15;
     if (block == NULL || block->size - block->used < size) {
         size_t capacity = block != NULL ? 2 * block->size : ARENA_BLOCK_MIN;
-
         capacity = capacity < ARENA_BLOCK_MAX ? capacity : ARENA_BLOCK_MAX;
         capacity = capacity > size ? capacity : size;
         block = alloc_zero(1, sizeof(*block) + capacity);
@@ -99,7 +93,6 @@ void *arena_alloc(struct arena *arena, size_t size)
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t *size, size_t bytes_of_one)
 {
     void *more = items;
-
     if (count == *size) {
         *size = count != 0 ? 2 * count : 8;
         more = arena_alloc(arena, *size * bytes_of_one);
@@ -111,7 +104,6 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t *size, s
 char *arena_string(struct arena *arena, const char *text, size_t length)
 {
     char *copy = arena_alloc(arena, length + 1);
-
     memcpy(copy, text, length);
     return copy;
 }
@@ -120,7 +112,6 @@ void arena_free(struct arena *arena)
 {
     while (arena->blocks != NULL) {
         struct arena_block *next = arena->blocks->next;
-
         free(arena->blocks);
         arena->blocks = next;
     }
@@ -134,7 +125,6 @@ bool match_glob(const char *pattern, const char *name)
 bool match_words(const char *pattern, const char *words)
 {
     const char *blank = strrchr(words, ' ');
-
     return match_glob(pattern, words) || (blank != NULL && match_glob(pattern, blank + 1));
 }
 
@@ -142,7 +132,6 @@ bool program_path(char *path, size_t size, unsigned up)
 {
     const ssize_t length = readlink("/proc/self/exe", path, size - 1);
     char *slash = path;
-
     path[length > 0 ? length : 0] = '\0';
     for (; up > 0 && slash != NULL; up--)
         if ((slash = strrchr(path, '/')) != NULL)
@@ -153,7 +142,6 @@ bool program_path(char *path, size_t size, unsigned up)
 bool source_file(const char *name, char path[PATH_MAX], struct fail *fail)
 {
     char root[PATH_MAX];
-
     if (program_path(root, sizeof(root), 3) && snprintf(path, PATH_MAX, "%s/%s", root, name) < PATH_MAX &&
         access(path, R_OK) == 0)
         return true;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/cost/cost.c - minimum counts, means of ticks, and the measured trace points; see cost.h. */
 #include <trace/cost/cost.h>
 #include <trace/user.h>

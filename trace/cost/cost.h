@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/cost/cost.h - the cost of a piece of code in instructions, in the kernel and in programs; for
  * benchmarks.

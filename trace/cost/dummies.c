@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/cost/dummies.c - takes samples of the cost of logging an event; see dummies.h. */
 #include <trace/cost/cost.h>
 #include <trace/cost/dummies.h>
@@ -22,7 +21,6 @@ static struct sample take_sample(trace_dummy_function *log, struct trace_control
     static const uint64_t words[TRACE_DUMMY_WORDS];
     volatile struct cost_reading begin;
     uint64_t *index = &scratch->index;
-
     scratch->time_limit = trace_time_limit(arch_trace_clock());
     cost_begin(&begin, round * 8);
     for (uint32_t i = 0; i < SAMPLE; i++) {
@@ -65,7 +63,6 @@ bool trace_measure(struct trace_figures *figures, trace_dummy_function *log, str
 {
     struct samples nothing, samples;
     const uint32_t median = SAMPLES / 2, places[2] = {0, median};
-
     take_samples(&nothing, log_nothing, scratch);
     const bool has_logged = take_samples(&samples, log, scratch);
     for (uint32_t i = 0; i < 2; i++) {

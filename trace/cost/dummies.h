@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/cost/dummies.h - the cost of logging an event, measured with dummy arguments, in the kernel
  * (kernel/trace/bench.c).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/event/counted_interval.h - a stopwatch of hardware counters, for programs of Tarn.
  *

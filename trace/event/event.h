@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/event/event.h - included by every generated <trace/CLASS.h>.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/event/lock_tables.h - updates the tables lock_classes, locks and lock_sites (trace/schema/lock.ev),
  * for kernel and programs.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/event/previous.c - maps the trace of the system before; see previous.h. */
 #include <tarn/syscall.h>
 #include <trace/event/previous.h>

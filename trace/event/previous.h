@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/event/previous.h - the trace of the system that ran before a reset, for programs that may read the
  * trace.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/event/register.c - registers an application's schema with the kernel; see schema.h. */
 #include <tarn/syscall.h>
 #include <trace/event/schema.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/event/routines.h - whether routines of programs are counted in tables (trace/format/routine.h), at
  * the price of a trace point. For programs; class_number is a constant.

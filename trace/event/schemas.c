@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/event/schemas.c - reads applications' events from their descriptors; see schemas.h. */
 #include <stdbool.h>
 #include <stdio.h>

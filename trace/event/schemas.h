@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/event/schemas.h - names and fields of all events: the system's, and those that applications
  * registered, which are read from their descriptors.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/event/sizes.h - sets the sizes of all rings. The kernel, which is not interrupted,
  * works in pieces; if the caller ends in between, the kernel completes the change. */
 #pragma once

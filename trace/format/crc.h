@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/format/crc.h - CRC-32C (Castagnoli, reflected, start and end inverted), bit by bit, for small data.
  */
 #pragma once

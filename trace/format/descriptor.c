@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/format/descriptor.c - checks a descriptor, and writes its events as TSDL (CTF 1.8, section C); see
  * descriptor.h.
  */

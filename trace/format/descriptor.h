@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/descriptor.h - the events of one class, flat: as evgen writes them, as a program registers
  * them with the kernel, and as TSDL is made of them.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/era.h - where a ring's packets lie, if their sizes differ.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/event_table.h - types of the generated table that describes the bodies of events.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/format.h - the bytes of a Tarn trace: event header, packet header, fixed events.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/layout.h - the memory of the logging path: info page, control page, buffers.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/format/metadata.c - fills in metadata templates; see metadata.h. Freestanding. */
 #include <stddef.h>
 #include <trace/format/metadata.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/metadata.h - fills in the placeholders of the generated metadata.
  *

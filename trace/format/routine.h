@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/routine.h - tables of routines: rows in memory, and the result of routines_read.
  *

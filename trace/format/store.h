@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/store.h - records where the trace lies in physical memory: for readers of a memory dump, of a
  * stopped machine or of shared memory, and for the kernel that boots after a reset.

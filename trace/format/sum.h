@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/sum.h - the checksum of a packet in memory: detects changes by a reset and a reload.
  *

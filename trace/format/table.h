@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/table.h - tables of counters beside each CPU's ring: how a table and its rows lie in memory.
  *

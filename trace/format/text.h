@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/format/text.h - writes text into memory, and compares words of text. Freestanding. */
 #pragma once
 

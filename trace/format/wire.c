@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/wire.c - checksums, frame header and fixed payloads of the link (wire.h).
  *
@@ -50,7 +49,6 @@ static uint64_t hash_lanes(const uint8_t **bytes, size_t *size)
 {
     uint64_t a = PRIME1 + PRIME2, b = PRIME2, c = 0, d = 0 - PRIME1;
     const uint8_t *at = *bytes;
-
     for (; *size >= 32; *size -= 32, at += 32) {
         a = mix_lane(a, load64(at));
         b = mix_lane(b, load64(at + 8));
@@ -67,7 +65,6 @@ uint32_t wire_hash(const void *bytes, size_t size)
     const uint8_t *at = bytes;
     size_t left = size;
     uint64_t hash = (size >= 32 ? hash_lanes(&at, &left) : PRIME5) + size;
-
     for (; left >= 8; left -= 8, at += 8)
         hash = rotate(hash ^ mix_lane(0, load64(at)), 27) * PRIME1 + PRIME4;
     if (left >= 4) {

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/format/wire.h - how trace packets and control requests travel between guest and host: frames with a
  * checksummed header and a checksummed payload, on any ordered stream of bytes. WIRE.md specifies every byte

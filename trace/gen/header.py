@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Writes <trace/CLASS.h>: one typed inline function for each event.
 
 An event of constant size becomes a site that is off or on (trace/ring/ring.h), and a block with one store per field
@@ -141,10 +140,7 @@ def enums(own):
 
 
 def opening(own):
-    upper = own.name.upper()
-    return ["/* SPDX-License-Identifier: BSD-2-Clause */",
-            f"/* {outputs.NOTE} from {own.file}. {own.description} */",
-            f"#ifndef TRACE_{upper}_H", f"#define TRACE_{upper}_H", "", "#include <trace/event/event.h>"]
+    return [f"/* {outputs.NOTE} from {own.file}. {own.description} */", "#pragma once", "#include <trace/event/event.h>"]
 
 
 def class_header(own):
@@ -164,7 +160,7 @@ def class_header(own):
     lines = [*opening(own), text.replace("@", own.name.upper()) % own.number, *enums(own)]
     for event in own.events:
         lines += event_functions(own, event, f"TRACE_ID({own.number}, {event.minor})")
-    return "\n".join([*lines, "", "#endif", ""])
+    return "\n".join([*lines, ""])
 
 
 def app_header(schema, own):
@@ -189,8 +185,6 @@ const struct trace_schema trace_schema_~ = {
     .uuid = {%s},
     .descriptor = (const struct trace_descriptor *)&trace_descriptor_~,
 };
-#endif
-
 #endif
 """
     lines = [*opening(own), text, *enums(own)]

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """The model: classes, events, fields, enumerations, tables; and the numbers of trace/format."""
 import dataclasses
 import os

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Reads the files of trace/schema into the model and refuses mistakes.
 
 One line is one statement, except for an enumeration, whose braces may span lines; text.py matches them with their

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Reads tables of counters (trace/format/table.h) of trace/schema into the model, and refuses mistakes."""
 import dataclasses
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Writes what is made from tables of counters (trace/format/table.h).
 
     <trace/tables.h>         the rows as C structures, and the functions that find them
@@ -99,18 +98,17 @@ def row_functions(table):
 
 
 def header(schema):
-    lines = [outputs.LICENCE, f"/* {outputs.NOTE} from trace/schema. Tables of counters: see trace/ring/table.h. */",
-             "#ifndef TRACE_TABLES_H", "#define TRACE_TABLES_H", "", "#include <trace/ring/table.h>"]
+    lines = [f"/* {outputs.NOTE} from trace/schema. Tables of counters: see trace/ring/table.h. */",
+             "#pragma once", "#include <trace/ring/table.h>"]
     for table in schema.tables:
         lines += [] if table.is_private else row_struct(schema, table) + row_functions(table)
-    return "\n".join([*lines, "", "#endif", ""])
+    return "\n".join([*lines, ""])
 
 
 def private_rows(schema):
-    lines = [outputs.LICENCE, f"/* {outputs.NOTE} from trace/schema. Rows of private tables: see trace/format/routine.h. */",
-             "#ifndef TRACE_ROWS_H", "#define TRACE_ROWS_H", "", "#include <trace/format/table.h>"]
-    return "\n".join([*lines, *(line for table in schema.tables if table.is_private for line in row_struct(schema, table)), "", "#endif",
-                      ""])
+    lines = [f"/* {outputs.NOTE} from trace/schema. Rows of private tables: see trace/format/routine.h. */",
+             "#pragma once", "#include <trace/format/table.h>"]
+    return "\n".join([*lines, *(line for table in schema.tables if table.is_private for line in row_struct(schema, table)), ""])
 
 
 # ---- C for readers ----

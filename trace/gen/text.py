@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """A file of the schema, line by line. Each statement has a form, such as `event NAME NUMBER [as ALIAS] "TEXT"`, which a
 line matches or the file is refused."""
 import functools

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The trace for other kernels, as one folder: README.md.
 
 KIT := $(B)/kit

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/kit/kit.c - the trace in another kernel; see kit.h. */
 #include <trace/events.h> /* generated */
 #include <trace/format/metadata.h>
@@ -54,7 +53,6 @@ static void fill_info(const struct trace_kit_setup *setup)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
     struct trace_info *info = &trace_kit_info;
-
     trace_set_masks(info, setup->buffer_bytes, setup->buffer_count);
     info->geometry = trace_geometry_word(setup->buffer_bytes, setup->buffer_count, 0);
     info->magic = TRACE_INFO_MAGIC;
@@ -93,7 +91,6 @@ static void write_store(const struct trace_kit_setup *setup, uint64_t metadata_b
 {
     struct trace_store *store = &place.store;
     struct trace_extent *extent = store->extents;
-
     trace_store_begin_change(store);
     store->self = physical_of(setup, store);
     store->version = TRACE_STORE_VERSION;

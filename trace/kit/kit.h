@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/kit/kit.h - the trace in another kernel: start, upkeep, end.
  *

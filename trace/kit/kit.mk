@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The trace in another kernel's Makefile:
 #
 #     TRACE_SCHEMA := $(addprefix $(KIT)/trace/schema/,trace.ev sched.ev) mine.ev   # trace.ev is always needed

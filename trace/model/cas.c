@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/model/cas.c - writers of trace/ring/cas.h, and a reader, for GenMC.
  *

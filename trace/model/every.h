@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/model/every.h - runs restart.c's code on the host once for each way in which something can come in
  * between, up to DEPTH things in a run.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/model/format.h - a packet header that GenMC can search; stands in for trace/format/format.h,
  * which it includes for all else.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/model/harness.h - shared by both harnesses: rings, clock, and a reader that checks
  * packets.

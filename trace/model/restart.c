@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/model/restart.c - the kernel's part of restartable logging (trace/ring/restart.c), blocks, and a
  * reader: for GenMC, and with EVERY for every.h.

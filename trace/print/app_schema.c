@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/app_schema.c - makes tables of applications' events (format/event_table.h) from their
  * descriptors; see app_schema.h. */
 #include "trace/events.h" /* generated */

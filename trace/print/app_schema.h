@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/app_schema.h - names and fields of the events that applications registered, read from their
  * descriptors. For kernel and programs; freestanding, in memory that the caller provides. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/commands.c - the commands that show and set the trace's settings; see commands.h. */
 #include "trace/events.h" /* generated */
 #include <tarn/abi.h>

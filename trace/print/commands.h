@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/print/commands.h - the commands that show and set the trace's settings, declared once for all places
  * that offer them: `trace NAME ...` in the guest's shell and in the kernel's debugger, `tarn ctl SOURCE NAME

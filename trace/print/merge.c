@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/merge.c - merges CPUs by time; see merge.h. Freestanding, no allocation. */
 #include <trace/print/merge.h>
 

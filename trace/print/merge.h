@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/print/merge.h - the events of all CPUs as one sequence, in order of time.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/print/print.c - prints an event by its format, with the fields that the generated table describes.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/print.h - prints one event as a line of text, from the generated table. Kernel and programs. */
 #pragma once
 

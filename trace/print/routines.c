@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* routines.c - names of routines. Interface: routines.h. No C library. */
 #include <stddef.h>
 #include <trace/format/format.h>

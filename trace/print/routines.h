@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/routines.h - names of routines (trace/format/routine.h). Programs, and `tarn`. */
 #pragma once
 

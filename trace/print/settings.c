@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/settings.c - prints the trace's settings; see settings.h. */
 #include <tarn/abi.h>
 #include <trace/print/settings.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/print/settings.h - the trace's settings, as the commands of commands.h read, print and change them.
  * Freestanding.

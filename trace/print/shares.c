@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/shares.c - how each process spent its time; see shares.h. */
 #include <trace/print/shares.h>
 

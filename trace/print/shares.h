@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/print/shares.h - how each process spent its time, from tables of routines
  * (trace/format/routine.h): for `top` in the guest, and `tarn top`.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/study.c - parses studies; see commands.h. */
 #include <trace/print/commands.h>
 

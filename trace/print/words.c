@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/print/words.c - words for classes, events, masks, modes and sizes; see words.h. Freestanding. */
 #include "trace/events.h" /* generated */
 #include <trace/format/layout.h>

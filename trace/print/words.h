@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/print/words.h - words for classes, events, masks, modes and sizes. Kernel, programs, and `tarn`.
  *

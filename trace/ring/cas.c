@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/cas.c - the slow path of the discipline without restarts: change of buffer, a full ring, and
  * tail.c's events.

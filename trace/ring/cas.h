@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/cas.h - the discipline of writers that nobody restarts: compare-and-swap reserve, counted
  * commit.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/ring/packet.h - begin and end of a packet in a ring, for both disciplines. FORMAT.md, "A
  * buffer's life". Included by cas.c and restart.c only. */
 #pragma once

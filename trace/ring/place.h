@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/ring/place.h - from an index to memory, and the store of a header: for writers in C, of either
  * discipline. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/read.c - reads rings that are mapped here; see read.h. The rules are in read_rules.h.
  *

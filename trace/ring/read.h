@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/read.h - the reader of a ring: which packets there are, and copying them.
  *

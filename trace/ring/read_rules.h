@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/read_rules.h - how any reader finds, checks, copies and cuts the packets of a ring.
  *

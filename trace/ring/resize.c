@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/ring/resize.c - see resize.h. */
 #include <trace/ring/resize.h>
 

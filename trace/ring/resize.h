@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/resize.h - gives a ring other sizes and keeps its packets.
  *

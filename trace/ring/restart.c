@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/restart.c - the kernel's part of restartable logging: packets, a full ring, heartbeats.
  *

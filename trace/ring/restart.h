@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/restart.h - the discipline of writers that the kernel restarts.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/ring.h - the logging path: one source for kernel, servers and applications.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/routine_copy.h - completes a copy of a table's rows (trace/format/routine.h): with the
  * open routines, the routines of the program, and the rest of the program's time. For the kernel,

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/table.h - updates tables of counters (trace/format/table.h): in kernel, servers and programs.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/table_derive.c - values of rows; see table_derive.h. Freestanding.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/table_derive.h - the values that readers print of a row of a table of counters: its columns,
  * percentiles of its histograms, and what is computed from several columns: means, ratios, errors of

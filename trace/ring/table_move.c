@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/table_move.c - moves rows of tables; see table_move.h. Freestanding.
  *

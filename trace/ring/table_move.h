@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/table_move.h - frees rows of tables of counters whose process or lock has ended.
  * FORMAT.md, "Tables", explains moves.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/table_read.c - copies rows of tables; see table_read.h. Freestanding.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/table_read.h - reads tables of counters (trace/format/table.h) where they are mapped: kernel,
  * servers, programs.

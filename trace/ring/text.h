@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/text.h - strings that are copied into events, eight bytes at a time.
  *

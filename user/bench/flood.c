@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * flood.c - logs as many events as the trace's consumer takes, to measure what `tarn pull` transfers without
  * loss (tests/bench.d/20-pull).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * micro.c - measures the cost of single operations. Prints "bench: name value instructions" lines.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sdet.c - simulates many users at their terminals, after SPEC SDET as the K42 paper runs it (section 4,
  * figure 3).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* cat.c - writes files, or standard input, to standard output. */
 #include <user/bin/input.h>
 #include <user/bin/util.h>

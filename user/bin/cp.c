@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* cp.c - copies files; -r: directories with their contents. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * debug.c - starts the kernel debugger, and causes hangs and panics for tests. During a debugger session all
  * CPUs are stopped and the debugger has the console until `continue` (kernel/debug/README.md).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* echo.c - writes its arguments; -n: without the newline. Uses a single write, so that lines of several
  * processes are not interleaved. */
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* false.c - exits with status 1. */
 int main(void)
 {

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * grep.c - prints lines that match a pattern. Exit status 0: something matched, 1: nothing, 2: an error.
  *

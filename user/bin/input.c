@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* input.c - reads the files named by operands. Interface: input.h. */
 #include <stdlib.h>
 #include <string.h>

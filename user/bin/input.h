@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* input.h - reads the files named by operands, for cat, wc, sort and grep. */
 #pragma once
 

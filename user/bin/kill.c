@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* kill.c - kills processes: kill [-SIGNAL] pid ... */
 #include <errno.h>
 #include <limits.h>

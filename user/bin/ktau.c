@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktau.c - whose time it was: the table of processes by routine of the kernel, of a command's, of all or of
  * chosen ones, once or again and again into a file. `ktaud` is another name.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* ls.c - lists directories, one name per line. -a: also names that begin with a dot; -l: type, size and
  * links; -d: the operands themselves, not their contents. */
 #include <dirent.h>

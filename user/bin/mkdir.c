@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* mkdir.c - makes directories; -p: also missing parents, and existing directories are no error. */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* mv.c - renames files and directories, or moves them into a directory. */
 #include <stdio.h>
 

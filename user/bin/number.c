@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* number.c - interface: number.h. */
 #include <stdlib.h>
 #include <user/bin/number.h>

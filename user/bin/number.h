@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* number.h - numbers with a fraction as values of options. Not in util.h: they would make all utilities
  * larger. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* poweroff.c - ends the machine; the status becomes QEMU's exit status (boot/README.md). */
 #include <stdlib.h>
 

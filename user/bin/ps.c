@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ps.c - lists processes and the authority that each holds; -t: also their threads. Asks the kernel, so
  * servers are listed, too. AUTHORITY: trace (control it; trace-read: only read it), machine (devices,

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* rm.c - removes files; -r: directories with their contents; -f: missing files are no error. */
 #include <dirent.h>
 #include <errno.h>

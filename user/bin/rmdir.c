@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* rmdir.c - removes empty directories. */
 #include <unistd.h>
 

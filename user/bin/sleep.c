@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* sleep.c - sleeps for a number of seconds, which may be a fraction. */
 #include <stdlib.h>
 #include <time.h>

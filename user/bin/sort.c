@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* sort.c - sorts lines; -n: by their leading number; -r: descending; -u: each line once. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sysstat.c - memory, kernel objects and idle time, as the kernel counts them.
  *

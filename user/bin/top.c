@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top.c - what each process did with its time: `top` shows it again and again until Ctrl-C.
  *

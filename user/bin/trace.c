@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace.c - shows and sets what is traced, from inside the guest: `trace --help`.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace.h - what the files of the command `trace` share. Functions that return a number return an exit
  * status. */
 #pragma once

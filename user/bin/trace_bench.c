@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_bench.c - `trace bench`: has the kernel measure what logging each of the system's events costs
  * (kernel/trace/bench.c), and prints what it has added to the trace's metadata.
@@ -21,7 +20,6 @@
 static unsigned measure_events(void)
 {
     unsigned count = 0;
-
     for (uint32_t class_number = 0; class_number < TRACE_CLASS_COUNT; class_number++)
         for (uint32_t minor = 0; minor < trace_class_table[class_number].minor_limit; minor++)
             if (trace_class_table[class_number].events[minor])
@@ -34,7 +32,6 @@ static char *read_text(void)
     char *text = malloc(METADATA_MAX + 1);
     size_t length = 0;
     int64_t got = text ? 1 : 0;
-
     while (got > 0 && length < METADATA_MAX) {
         got =
             sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, length, text + length, METADATA_MAX - length);
@@ -49,7 +46,6 @@ static char *read_text(void)
 static const char *find_costs(const char *text)
 {
     const char *last = NULL;
-
     for (const char *at = text; (at = strstr(at, TRACE_COSTS_BEGIN)); at++)
         last = at;
     return last ? last + strlen(TRACE_COSTS_BEGIN) : NULL;
@@ -60,7 +56,6 @@ static void print_number(const char *word)
 {
     char *end;
     uint64_t value = strtoull(word, &end, 10);
-
     if (end == word)
         printf(" %12s", "-");
     else
@@ -70,7 +65,6 @@ static void print_number(const char *word)
 static void print_costs(const char *line)
 {
     char name[64], word[4][24];
-
     printf("%-28s %12s %12s %12s %12s\n", "event", "ticks least", "median", "instr. least", "median");
     for (; line && sscanf(line, " * %63s %23s %23s %23s %23s", name, word[0], word[1], word[2], word[3]) == 5;
          line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {

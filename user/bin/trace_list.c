@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_list.c - `trace stats` and `trace last`; see trace.h.
  *

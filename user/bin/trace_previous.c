@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_previous.c - reads the rings of the previous boot; see trace.h. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_rings.c - reads the rings; see trace_rings.h. For the rules see trace/ring/read.c. */
 #include <stdlib.h>
 #include <tarn/abi.h>

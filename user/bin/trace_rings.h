@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_rings.h - reads the current contents of the rings, for programs in the guest: `trace`, tests.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_study.c - `trace study`: what to trace for a question (trace/studies/README.md). trace/print/study.c
  * parses the lines. */
 #include <dirent.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_tables.c - `trace tables [NAME [--by COLUMN] [--top N]]`: prints tables of counters. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* true.c - exits with status 0. */
 int main(void)
 {

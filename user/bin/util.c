@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* util.c - shared code of the utilities. Interface: util.h. */
 #include <ctype.h>
 #include <errno.h>

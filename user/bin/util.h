@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* util.h - error messages, options, and complete reads and writes, for the utilities. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* wc.c - counts lines (-l), words (-w) and bytes (-c). */
 #include <ctype.h>
 #include <stdio.h>

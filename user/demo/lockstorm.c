@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lockstorm.c - threads that compete for one mutex, to show contention in the trace.
  *

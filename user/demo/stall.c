@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * stall.c - a CPU that hangs with interrupts disabled while others work.
  *

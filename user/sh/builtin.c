@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* builtin.c - commands that must run in the shell itself, in one table. */
 #include <ctype.h>
 #include <errno.h>

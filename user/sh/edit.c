@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * edit.c - reads a line from the terminal, with editing, history and completion.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * expand.c - expands words to arguments: variables, quotes, then file name patterns.
  *

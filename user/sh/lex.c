@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* lex.c - splits a line into tokens. Words keep their quotes; expand.c removes them. */
 #include <ctype.h>
 #include <stdlib.h>

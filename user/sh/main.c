@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * main.c - the shell: `sh` (interactive), `sh SCRIPT [ARGUMENT ...]`, `sh -c COMMAND`. Reading order: sh.h,
  * lex.c, parse.c, expand.c, exec.c, builtin.c, edit.c.

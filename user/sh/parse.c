@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * parse.c - parses tokens into a list of pipelines.
  *

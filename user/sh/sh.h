@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sh.h - the shell: a line passes through edit (or a script), lex, parse and exec, one file each.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* terminal.c - tells the console when the shell edits lines itself, and which processes Ctrl-C kills. */
 #include <sys/termios.h>
 #include <tarn/console.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines.c - a program declares routines, by the macro or by -finstrument-functions. Interface: routines.h.
  * tarn/routine.h counts them. Not itself compiled with -finstrument-functions.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines.h - tables of a program's own routines, merged with the kernel's: libtarnprof.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * rows.c - rows of tables of counters as text; see rows.h.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * rows.h - prints rows of tables of counters as lines of text, for programs of the guest.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* show.c - prints tables of routines. Interface: show.h. */
 #include <arch/trace.h>
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* show.h - prints tables of routines, of kernel and programs: libtarnprof. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tarnprof.c - reads tables of routines, and adds them. Interface: tarnprof.h. */
 #include "trace/events.h" /* generated */
 #include <stdlib.h>

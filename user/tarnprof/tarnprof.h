@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tarnprof.h - tables of routines, for programs: libtarnprof.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/boot_memory.h - helpers for a port that fills boot_info: messages, memory ranges, pages for its first
  * tables. Implemented in arch/boot_memory.c; one CPU, no locks. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/clock.h - time: one clock that all CPUs share, one deadline timer per CPU. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/debug.h - what the kernel's debugger (kernel/debug) needs of a port.
  *

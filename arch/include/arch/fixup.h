@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/fixup.h - faults of the instructions that access user memory, for a port's user_copy.S and trap.c. The
  * port's kernel.ld puts .fixups between fixups_start and fixups_end. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/list_site.S - to be included: lists the site at the local label 0, that jumps to `target`, as a struct
  * trace_site; what ARCH_TRACE_LIST_SITE is in C (<arch/trace.h>). */
 .macro LIST_SITE target, id

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/machine.h - the board: console, interrupts, PCI configuration, power.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/page_table.h - page tables that are trees, without the format of an entry.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/thread.h - the registers of a thread that its frame does not hold: floating point, thread pointer. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/trace.h - what the logging path (trace/ring/ring.h) needs of a port, in the kernel and in user
  * programs.

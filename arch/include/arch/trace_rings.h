@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/trace_rings.h - for <port/trace.h>: functions that ports have in common. The rings are at
  * ARCH_TRACE_RINGS in the kernel and at USER_TRACE_RINGS in programs; contract in <arch/trace.h>. */
 #pragma once

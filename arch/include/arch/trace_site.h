@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/trace_site.h - sites of trace points: how the kernel switches them (kernel/trace/sites.c).
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/user.h - the only access of the kernel to user memory of the current space.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/user/fault.S - a program that only faults, for user/bench/micro.c. It is copied into a space of
  * its own, so it is position-independent and uses no memory. */
     .abiversion 2

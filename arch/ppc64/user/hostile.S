@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/user/hostile.S - instructions that a program must not be able to execute, or must not harm
  * others with, for tests/guest/fuzz_instructions.c: pieces of code of 16 bytes each that end in a trap. r3 =
  * the test's argument, r1 = a stack, r12 = the piece's own address. */

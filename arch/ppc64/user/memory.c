@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/ppc64/user/memory.c - memcpy and memmove instead of newlib's, which copy bytes unless both addresses
  * are aligned; network frames rarely are. The CPU accesses words at any address. */
 #include <stddef.h>

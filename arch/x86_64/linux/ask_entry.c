@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/x86_64/linux/ask_entry.c - the call by which a block asks for space: saves all registers.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/user/thread.S - the first and the last instructions of a thread of libc-glue. */
 #include <tarn/syscall.h>
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * abi.h - the interface between kernel and programs: capabilities, messages, memory, addresses.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * any_value.h - an undefined register value, for a message word that nobody reads.
  *

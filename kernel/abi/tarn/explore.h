@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tarn/explore.h - what programs and the exploring kernel (kernel/explore/explore.h) agree on. The ordinary
  * kernel and its programs know nothing of it.

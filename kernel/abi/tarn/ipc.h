@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ipc.h - sending and receiving messages from a program.
  *

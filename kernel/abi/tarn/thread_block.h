@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * thread_block.h - what a thread can read about itself without a system call.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_control.h - operations of the trace_control system call, and tables for trace_sites.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arpa/inet.h - Internet addresses as text; libc-glue/posix/inet.c. */
 #pragma once
 

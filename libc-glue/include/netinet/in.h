@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* netinet/in.h - Internet addresses. Ports and addresses in these structures are in network byte order. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* netinet/tcp.h - the one option of TCP sockets; libc-glue/posix/socket.c. */
 #pragma once
 

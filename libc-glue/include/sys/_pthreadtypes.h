@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sys/_pthreadtypes.h - the types of <pthread.h>, replacing newlib's one-word handles.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/dirent.h - directories, included by newlib's <dirent.h>; libc-glue/posix/directory.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sys/features.h - newlib's feature macros, and the optional parts of POSIX that Tarn has.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/ioctl.h - requests for the console and sockets; libc-glue/posix/console.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/mman.h - memory mappings; libc-glue/posix/mman.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/socket.h - sockets of the net server (IPv4: TCP and UDP); libc-glue/posix/socket.c. */
 #pragma once
 

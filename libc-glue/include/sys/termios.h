@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* sys/termios.h - terminal modes; libc-glue/posix/console.c. Only ICANON, ECHO and ISIG have an effect. */
 #pragma once
 

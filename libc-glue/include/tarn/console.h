@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tarn/console.h - foreground processes, for a shell; libc-glue/posix/console.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tarn/file_kind.h - `kind` of struct startup_fd: the protocol of an inherited open file.
  *

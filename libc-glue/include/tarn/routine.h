@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tarn/routine.h - counts routines of the program in the calling thread's table (trace/format/routine.h);
  * libc-glue/tarn/routine.c. For programs, libtarnprof has a macro for it (user/tarnprof/routines.h).

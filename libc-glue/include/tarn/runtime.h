@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tarn/runtime.h - libc-glue beyond C and POSIX: the lower layer, which servers use, too.
  *

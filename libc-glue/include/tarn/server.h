@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tarn/server.h - requests to servers (servers/protocol/server.h), and shared buffers for their data;
  * libc-glue/posix/server.c.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tarn/service.h - services: endpoints that programs publish by name; libc-glue/tarn/service.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lwipopts.h - configuration of lwIP: one thread, raw API, IPv4 with TCP and UDP, heap in DMA memory.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/base/sparse_test.c - compares sparse_next with a linear search, for all ranges of random tables.
  */
 #include <base/sparse.h>

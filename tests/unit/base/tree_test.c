@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/base/tree_test.c - compares the balanced tree with arrays: contents, depth, summaries. */
 #include <base/tree.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* clock_test.c - tests arch_clock_agree with clock sources that agree, differ, or lie. */
 #include <arch/clock.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps. What CPUs do at
  * the same time is explored (docs/explore.md).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* lib_test.c - ELF headers (valid, corrupt, random), archives. */
 #include <elf.h>
 #include <errno.h>

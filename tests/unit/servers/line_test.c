@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* line_test.c - typed characters in, lines and echo out. */
 #include <servers/console/line.h>
 #include <servers/protocol/console.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* process_test.c - creation, deaths and waits in the process table, without processes. */
 #include <errno.h>
 #include <servers/lib/server.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * edit_test.c - tests edit.c on the host: keys in, the line and the screen out.
  *

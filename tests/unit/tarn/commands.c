@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * commands.c - runs subcommands of `tarn` in one process with sanitizers, for tests in Python
  * (tests/host/sanitized.py), to which a process for each would cost more than most commands do.
@@ -24,7 +23,6 @@ static bool redirect(int to, const char *path)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     bool ok = file >= 0 && dup2(file, to) == to;
-
     close(file);
     return ok;
 }
@@ -35,7 +33,6 @@ int main(int argc, char **argv)
          *lines = fdopen(fcntl(0, F_DUPFD_CLOEXEC, 3), "r");
     char *line = NULL;
     size_t size = 0;
-
     __sanitizer_set_report_fd((void *)(intptr_t)fcntl(2, F_DUPFD_CLOEXEC, 3));
     signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes stands for a full disk */
     if (argc != 3 || freopen("/dev/null", "r", stdin) == NULL)
@@ -43,7 +40,6 @@ int main(int argc, char **argv)
     while (getline(&line, &size, lines) > 0) {
         char *words[WORDS_MAX + 1] = {NULL}, *rest = line;
         int count = 0;
-
         line[strcspn(line, "\n")] = '\0';
         while (rest != NULL && count < (int)WORDS_MAX)
             words[count++] = strsep(&rest, "\t");

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/guest_live_test.c - reading rings in a file (ram:) into which, with the kernel's own code,
  * is logged between any two accesses to them. The rings are as small as they can be, so that packets are
@@ -38,7 +37,6 @@ static void put_window_into_file(uint32_t cpu)
 {
     uint64_t at = RINGS_AT + cpu * WINDOW_BYTES;
     char *window = ring_of_cpu(cpu);
-
     memcpy(ram + at, trace_control_of(window), 4096);
     memcpy(ram + at + 4096, window + TRACE_BUFFERS_OFFSET, RING_BYTES);
     if (mmap(trace_control_of(window), 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ram_fd,
@@ -53,7 +51,6 @@ static void put_window_into_file(uint32_t cpu)
 static void write_store(void)
 {
     struct trace_store *store = (struct trace_store *)(void *)(ram + STORE_AT);
-
     *store = (struct trace_store){.self = STORE_AT,
                                   .version = TRACE_STORE_VERSION,
                                   .bytes = sizeof(*store) + TEST_CPUS * EXTENTS * sizeof(struct trace_extent),
@@ -128,7 +125,6 @@ static void see_event(const struct trace_header *event, uint64_t time, void *con
 {
     const uint64_t *word = (const uint64_t *)(const void *)(event + 1);
     struct seen *seen = context;
-
     if (event->id != TRACE_ID(TRACE_CLASS_USER, 5))
         return;
     seen->events++;
@@ -165,7 +161,6 @@ static bool packet_is_right(const void *packet)
 {
     struct findings findings = {0};
     struct seen seen = {0};
-
     visit_packet(packet, see_event, &seen, &findings);
     return findings.disorder == 0 && seen.wrong == 0;
 }
@@ -179,7 +174,6 @@ static void look_once(struct guest_ring *ring, struct counts *whole, struct coun
     static uint64_t copy[BUFFER_BYTES / 8];
     uint64_t number;
     struct counts *counts = whole;
-
     act_at = act_events = 0;
     act(700); /* wherever the last one was left */
     const uint64_t newest = guest_ring_head(ring) - 1;
@@ -200,7 +194,6 @@ static void test_every_window(void)
     struct guest guest;
     struct guest_ring ring;
     struct fail fail = {""};
-
     start_guest();
     struct memory *memory = memory_open(&memory_ram, ram_path, &fail);
     struct memory_class class = memory_ram;
@@ -229,7 +222,6 @@ static void test_opening(void)
     struct guest guest;
     struct guest_ring ring;
     struct fail fail = {""};
-
     start_guest();
     struct memory *memory = memory_open(&memory_ram, ram_path, &fail);
     struct memory_class class = memory_ram;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/map_test.c - the limit of maps, and Student's t. Tables, and how they are printed:
  * tests/host/analyses. Prints TAP.
@@ -11,7 +10,6 @@ static void test_chance(void)
 {
     const struct sample a = {3, 2, 1}, b = {3, 5, 1}; /* 1, 2, 3 and 4, 5, 6 */
     double chance = chance_of(a, b), same = chance_of(a, a);
-
     /* t = 3.674 with 4 degrees of freedom: p = 0.0213 (any table of Student's t) */
     check(chance > 0.0212 && chance < 0.0214 && same == 1, "Student's t agrees with published tables");
 }
@@ -20,14 +18,12 @@ static void test_map(void)
 {
     struct map map;
     bool ok = true;
-
     map_open(&map, sizeof(uint64_t));
     for (uint64_t i = 0; i < 100000; i++)
         *(uint64_t *)map_at(&map, i % 100, i % 1000, 5) += i;
     check(map.count == 1000, "a map has a record for each key");
     for (uint64_t i = 0; i < 1000; i++) {
         uint64_t sum = 0, *found = map_find(&map, i % 100, i, 5);
-
         for (uint64_t n = i; n < 100000; n += 1000)
             sum += n;
         ok &= found != NULL && *found == sum && map.entries[i]->key[1] == i;

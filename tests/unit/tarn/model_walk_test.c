@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/model_walk_test.c - the model's checkpoints; prints TAP. What it promises of whole traces:
  * tests/host/model_promises.
@@ -22,7 +21,6 @@ struct listener {
 static void add(struct model_observer *self, const uint64_t *values, size_t count)
 {
     struct listener *listener = (struct listener *)(void *)self; /* its first member */
-
     for (size_t i = 0; i < count; i++) {
         listener->checksum = (listener->checksum ^ values[i]) * 0x9e3779b97f4a7c15u;
         listener->checksum ^= listener->checksum >> 29;
@@ -113,7 +111,6 @@ static uint64_t draw(uint64_t *random, uint64_t below)
 static void resume(struct walk *walk)
 {
     struct buffer saved = {0};
-
     model_save(&walk->model, &saved);
     if (walk->resume == RESUME_NEW) {
         model_close(&walk->model);
@@ -131,7 +128,6 @@ static uint64_t walk_trace(struct walk *walk)
     struct merge merge;
     struct cursor *cursor, *moved;
     uint64_t next = 1 + draw(&walk->random, 500);
-
     model_open(&walk->model, walk->trace, 0, UINT64_MAX);
     walk->listener = new_listener;
     model_observe(&walk->model, &walk->listener.observer);
@@ -160,7 +156,6 @@ static void test_trace(const struct trace *trace, const char *name)
     struct walk new = {.trace = trace, .resume = RESUME_NEW, .random = 3};
     uint64_t checksum = walk_trace(&whole), same_checksum = walk_trace(&same),
              new_checksum = walk_trace(&new);
-
     check(same_checksum == checksum && same.resumed > 0, "%s: the same when saved and restored %u times",
           name, same.resumed);
     check(new_checksum == checksum && new.resumed > 0, "%s: the same when restored into a new model %u times",
@@ -171,7 +166,6 @@ static void test_synthetic(const char *options)
 {
     struct trace trace;
     struct fail fail;
-
     make_trace(scratch, options);
     if (!trace_open(&trace, scratch, &fail))
         bail_out(fail.text);
@@ -189,7 +183,6 @@ int main(void)
         "--packet 8192 --events 60000 --order le --losses --freq 2399997121 --uniform --ties",
         "--packet 8192 --events 60000 --order be --losses --freq 2399997121 --uniform --ties",
     };
-
     make_scratch();
     for (unsigned i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         test_synthetic(options[i]);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/tarn/synthetic.c - packets, events at random, and a stream of them; see tracegen.c. */
 #include <stddef.h>
 #include <string.h>
@@ -36,7 +35,6 @@ static void put_header(struct writer *writer, uint32_t id, uint64_t words)
 {
     uint32_t length = words > TRACE_LENGTH_MAX ? 0 : (uint32_t)words;
     uint8_t *at = writer->packet + writer->used;
-
     store_number(at, schema.big_endian ? id << 10 | length : id | length << 22, 4);
     store_number(at + 4, (uint32_t)writer->time, 4);
 }
@@ -49,7 +47,6 @@ bool has_space(const struct writer *writer, uint64_t bytes)
 void append_event(struct writer *writer, uint32_t id, const uint8_t *event, uint64_t bytes)
 {
     uint64_t words = (bytes + 7) / 8;
-
     memcpy(writer->packet + writer->used, event, words * 8);
     put_header(writer, id, words);
     writer->used += words * 8;
@@ -61,7 +58,6 @@ void begin_packet(struct writer *writer)
     const uint32_t context = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT);
     uint8_t event[EVENT_BYTES_MAX];
     uint64_t bytes = make_event(writer, event, schema_event(&schema, context));
-
     memset(writer->packet, 0, options.packet);
     writer->used = sizeof(struct trace_packet);
     writer->begin = writer->time;
@@ -74,7 +70,6 @@ static void put_packet(struct writer *writer)
     const uint64_t words[] = {writer->begin,     writer->time, writer->used * 8,   options.packet * 8,
                               writer->discarded, writer->seq,  options.packet / 8, writer->before};
     uint8_t *packet = writer->packet;
-
     store_number(packet, TRACE_CTF_MAGIC, 4);
     store_number(packet + 4, TRACE_STREAM_ID, 4);
     memcpy(packet + 8, schema.uuid, 16);
@@ -90,7 +85,6 @@ static void put_packet(struct writer *writer)
 void end_packet(struct writer *writer)
 {
     static const uint8_t end[8];
-
     append_event(writer, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END), end, sizeof(end));
     put_packet(writer);
     writer->before += writer->events - 1 - writer->first;
@@ -111,7 +105,6 @@ static const char *const programs[] = {"init", "sh",      "ls",   "grep", "sort"
 static void set_comm(char comm[TRACE_NAME_BYTES], uint32_t tid)
 {
     char name[32];
-
     memset(comm, 0, TRACE_NAME_BYTES);
     snprintf(name, sizeof(name), "%s", tid == 99 ? "a_name_of_16_byt" : programs[tid % 11]);
     memcpy(comm, name, strnlen(name, TRACE_NAME_BYTES));
@@ -122,7 +115,6 @@ static uint64_t some_number(const struct field *field)
     if (field->kind == FIELD_ENUM && field->labels != NULL && draw(50) != 0) {
         unsigned skip = (unsigned)draw(8);
         const struct label *label = field->labels;
-
         while (skip-- > 0 && label->next != NULL)
             label = label->next;
         return label->value;
@@ -147,7 +139,6 @@ static size_t some_text(char *text, size_t size)
                                         "/lib/libc.so",
                                         "\x01\x7f control"};
     int length = snprintf(text, size, "%s", texts[draw(draw(4) ? 3 : 8)]);
-
     return (size_t)length + 1;
 }
 
@@ -156,7 +147,6 @@ static uint64_t fill_field(uint8_t *event, const struct field *field)
 {
     uint8_t *at = event + field->offset;
     uint64_t count = field->kind == FIELD_SEQUENCE ? draw(9) : field->count;
-
     switch (field->kind) {
     case FIELD_TEXT:
         memset(at, 0, field->count);
@@ -182,7 +172,6 @@ static void store_named(uint8_t *event, const struct event_type *type, const cha
                         const char *comm)
 {
     const struct field *field = schema_find_field(type, name);
-
     if (field == NULL)
         return;
     if (comm != NULL)
@@ -195,7 +184,6 @@ static void store_named(uint8_t *event, const struct event_type *type, const cha
 static uint32_t some_thread(uint64_t cpu)
 {
     uint64_t cpus = options.cpus, own = THREADS / cpus;
-
     return own > 0 ? (uint32_t)(cpu + cpus * draw(own)) : (uint32_t)cpu;
 }
 
@@ -216,7 +204,6 @@ static void fill_switch(struct writer *writer, uint8_t *event, const struct even
 uint64_t make_event(struct writer *writer, uint8_t *event, const struct event_type *type)
 {
     uint64_t bytes = 8;
-
     memset(event, 0, EVENT_BYTES_MAX);
     for (unsigned i = 0; i < type->field_count; i++) {
         const struct field *field = &type->fields[i];
@@ -225,7 +212,6 @@ uint64_t make_event(struct writer *writer, uint8_t *event, const struct event_ty
                              ? field->count * (uint64_t)field->width
                          : field->kind == FIELD_STRING || field->kind == FIELD_SEQUENCE ? 0
                                                                                         : field->width;
-
         bytes = field->offset + fixed + variable;
     }
     if (strcmp(type->name, "sched_switch") == 0)
@@ -245,7 +231,6 @@ uint64_t make_event(struct writer *writer, uint8_t *event, const struct event_ty
 static const struct event_type *some_type(void)
 {
     const struct event_type *type;
-
     do
         type = schema.events[draw(schema.event_count)];
     while (type->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER) ||
@@ -256,7 +241,6 @@ static const struct event_type *some_type(void)
 void write_uniform(struct writer *writer, uint64_t events)
 {
     uint8_t event[EVENT_BYTES_MAX] = {0};
-
     writer->running.tid = writer->cpu;
     writer->running.pid = writer->running.tid % 11;
     set_comm(writer->running.comm, writer->running.tid);
@@ -265,14 +249,12 @@ void write_uniform(struct writer *writer, uint64_t events)
         const struct event_type *type = some_type();
         const struct running before = writer->running;
         uint64_t bytes;
-
         writer->time += options.ties ? draw(4) == 0 : draw(2000);
         if (draw(200000) == 0)
             writer->time += 0x70000000;
         bytes = make_event(writer, event, type);
         if (!has_space(writer, bytes)) {
             const struct running next = writer->running;
-
             end_packet(writer);
             writer->running = before; /* the event may be a switch, which comes after the context */
             begin_packet(writer);

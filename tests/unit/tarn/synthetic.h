@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/tarn/synthetic.h - what the files of tracegen share: tracegen.c, synthetic.c, workload.c. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/tracegen.c - writes synthetic traces of any size, from the system's real metadata.
  *
@@ -47,7 +46,6 @@ static bool parse_options(int argc, char **argv)
 {
     struct option names[KNOWN + 1] = {0};
     int option;
-
     for (size_t i = 0; i < KNOWN; i++)
         names[i] =
             (struct option){known[i].name, known[i].flag ? no_argument : required_argument, NULL, (int)i};
@@ -68,7 +66,6 @@ static bool parse_options(int argc, char **argv)
 static FILE *open_file(const char *path, const char *how)
 {
     FILE *file = fopen(path, how);
-
     if (file == NULL) {
         perror(path);
         exit(2);
@@ -103,7 +100,6 @@ static void write_metadata(void)
     FILE *file = open_file(options.metadata, "rb");
     struct fail fail;
     char path[4096];
-
     trace_metadata_expand(text, TSDL_BYTES_MAX, template, fread(template, 1, sizeof(template), file),
                           &values);
     close_file(file, options.metadata);
@@ -121,7 +117,6 @@ static void write_stream(uint32_t cpu, uint64_t events)
 {
     struct writer writer = {.cpu = cpu, .time = 0xffffff00};
     char name[16], path[4096];
-
     snprintf(name, sizeof(name), "cpu%u", cpu);
     writer.file = create_file(name, path);
     writer.packet = alloc_zero(1, options.packet + EVENT_BYTES_MAX);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/view_test.c - compares the view's index and replies with walks over the whole trace; prints
  * TAP.
@@ -40,7 +39,6 @@ static uint64_t draw(uint64_t below)
 static void choose_range(const struct view *view, uint64_t *from, uint64_t *to)
 {
     uint64_t length = (view->index.end - view->index.begin) >> draw(10), begin;
-
     begin = draw(view->index.end - view->index.begin - length + 1);
     *from = view_ticks(view, view_span(view, begin)); /* requests have whole nanoseconds */
     *to = view_ticks(view, view_span(view, begin + length));
@@ -50,7 +48,6 @@ static void choose_range(const struct view *view, uint64_t *from, uint64_t *to)
 static void ask_for_all(const struct view *view, struct lanes *lanes, const bool *marked)
 {
     bool *all = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
-
     memset(all, true, index_thread_count(&view->index));
     lanes_ask(lanes, view, NULL, all, marked);
     free(all);
@@ -71,7 +68,6 @@ static bool is_right_thread(const struct lane *lane, const struct tally *tally)
     const uint64_t *ticks = tally_ticks(tally, lane->number);
     uint64_t states[MODEL_STATES] = {0};
     bool is_known = false, ok;
-
     BUFFER_EACH (const struct lane_box, box, &lane->rows[0].out)
         states[box->what] += box->end - box->begin;
     for (unsigned kind = 0; kind < NODE_KINDS; kind++)
@@ -87,7 +83,6 @@ static bool is_right_cpu(const struct lane *lane, const struct tally_cpu *cpu)
 {
     uint64_t busy = cpu->ticks[CPU_USER] + cpu->ticks[CPU_KERNEL] + cpu->ticks[CPU_INTERRUPT];
     uint64_t idle = cpu->ticks[CPU_IDLE];
-
     BUFFER_EACH (const struct lane_box, box, &lane->rows[0].out)
         *(box->kind == ACTIVITIES && box->detail != 0 ? &idle : &busy) -= box->end - box->begin;
     return busy == 0 && idle == 0;
@@ -100,7 +95,6 @@ static bool is_right_sum(const struct lanes *lanes, const struct lane *lane, con
     uint64_t end = lanes->from;
     double off = 0;
     bool ok = true;
-
     BUFFER_EACH (const struct lane_box, box, &exact->rows[0].out)
         off += box->what <= MODEL_READY ? (double)(box->end - box->begin) : 0;
     BUFFER_EACH (const struct lane_box, box, &lane->rows[0].out) {
@@ -119,7 +113,6 @@ static bool is_right(const struct view *view, uint64_t from, uint64_t to)
                  summed = {.from = from, .to = to, .width = 300};
     struct lanes counted = {.from = from, .to = to, .width = 1};
     struct tally tally;
-
     memset(all, true, view->trace.schema.event_count);
     walk_lanes(view, &exact, NULL);
     walk_lanes(view, &counted, all);
@@ -152,11 +145,9 @@ static unsigned count_wrong_switches(const struct view *view, unsigned *count)
     unsigned wrong = 0;
     struct merge merge;
     struct cursor *cursor;
-
     merge_open(&merge, &view->trace, NULL, 0, NULL);
     while ((cursor = merge_next(&merge)) != NULL && *count < SWITCHES) {
         uint64_t begin;
-
         while (block < index_block_count(&view->index) && index_begin(&view->index, block) < cursor->ticks)
             block++;
         begin = index_begin(&view->index, block);
@@ -173,10 +164,8 @@ static unsigned count_wrong_switches(const struct view *view, unsigned *count)
 static void test_sums(const struct view *view, const char *name)
 {
     unsigned wrong = 0, switches = 0;
-
     for (unsigned i = 0; i < RANGES; i++) {
         uint64_t from, to;
-
         choose_range(view, &from, &to);
         wrong += !is_right(view, from, to);
     }
@@ -197,7 +186,6 @@ struct asker {
 static bool has_patience(const struct request *request)
 {
     struct asker *asker = request->asker;
-
     return asker->asked++ < asker->patience;
 }
 
@@ -208,7 +196,6 @@ static struct buffer ask_with(struct view *view, const char *question, struct as
     struct request request = {.path = text, .is_waiting = has_patience, .asker = asker};
     struct json json = {0};
     const char *type;
-
     snprintf(text, sizeof(text), "/api/%s", question);
     at = strchr(text, '?');
     while (at != NULL && *at != '\0' && request.count < REQUEST_PARAMETERS_MAX) {
@@ -234,7 +221,6 @@ static struct buffer ask(struct view *view, const char *question, unsigned *stat
 static bool has_reply(struct view *view, const char *question, struct asker *asker)
 {
     unsigned status;
-
     free(ask_with(view, question, asker, &status).bytes);
     return status == 200;
 }
@@ -245,7 +231,6 @@ static void test_patience(struct view *view, const char *name)
     static const char question[] = "analysis?name=ipc&request=longest";
     struct asker asker = {.patience = UINT_MAX};
     bool ok = has_reply(view, question, &asker);
-
     check(ok && asker.asked > 2 && !has_reply(view, question, &(struct asker){.patience = asker.asked - 1}) &&
               has_reply(view, question, &(struct asker){.patience = asker.asked}),
           "%s: an analysis stops when no client waits", name);
@@ -259,11 +244,9 @@ static struct buffer search(struct view *view, const char *what, unsigned *statu
 {
     bool is_next = draw(2) != 0;
     uint64_t from = draw(view->index.events + 1), end = is_next ? view->index.events : 0;
-
     for (;;) {
         char question[600], *rest;
         struct buffer reply;
-
         snprintf(question, sizeof(question), "list?%s&before=%d&after=%d&n=%llu", what, !is_next, is_next,
                  (unsigned long long)from);
         reply = ask(view, question, status);
@@ -288,7 +271,6 @@ static struct buffer draw_search(struct view *view, unsigned number, unsigned *s
     unsigned long long value = draw(1ull << draw(34));
     char what[6][200], question[300] = "";
     size_t length = draw(2) ? (size_t)snprintf(question, sizeof(question), "events=%u&", type->index) : 0;
-
     snprintf(what[0], 200, "text=%.5s", type->name + draw(strlen(type->name)));
     snprintf(what[1], 200, "text=%s", thread->name);
     snprintf(what[2], 200, "text=%llu", value);
@@ -303,10 +285,8 @@ static struct buffer draw_search(struct view *view, unsigned number, unsigned *s
 static struct buffer ask_for_list(struct view *view, const char *question, unsigned *status)
 {
     struct buffer longest = ask(view, question, status);
-
     for (unsigned i = 0; i < 3 && *status == 200; i++) {
         struct buffer reply = ask(view, question, status), shorter = reply;
-
         if (reply.used > longest.used) {
             shorter = longest;
             longest = reply;
@@ -323,7 +303,6 @@ static struct buffer draw_reply(struct view *view, unsigned number, unsigned *st
     uint64_t duration = view_duration(view), length = duration >> draw(12),
              from = draw(duration - length + 1);
     char question[300];
-
     if (number % 5 == 4)
         return search(view, draw(2) ? "cpus=0-2&events=20-40" : "cpus=0-2", status);
     if (number % 5 == 3) {
@@ -352,7 +331,6 @@ static unsigned compare_replies(struct view *view, const char *name, unsigned co
     struct index whole = view->index;
     uint64_t before = random_state;
     unsigned wrong = 0, filled = 0, status;
-
     for (unsigned i = 0; i < count; i++) {
         replies[i] = draws(view, i, &status);
         filled += replies[i].used > 20;
@@ -362,7 +340,6 @@ static unsigned compare_replies(struct view *view, const char *name, unsigned co
     leave(&view->index);
     for (unsigned i = 0; i < count; i++) {
         struct buffer reply = draws(view, i, &status);
-
         if (status != 200 || !is_same(&reply, &replies[i])) {
             printf("# %.300s\n# %.300s\n", reply.bytes, replies[i].bytes);
             wrong++;
@@ -395,7 +372,6 @@ static void test_replies(struct view *view, const char *name)
 {
     unsigned found =
         compare_replies(view, name, SEARCHES, "without the nodes of the index", draw_search, leave_no_nodes);
-
     check(found < SEARCHES, "%s: some searches find nothing", name);
     compare_replies(view, name, REPLIES, "without checkpoints", draw_reply, leave_no_checkpoints);
 }
@@ -406,7 +382,6 @@ static void test_replies(struct view *view, const char *name)
 static const char *draw_word(const char *words, int *length)
 {
     uint64_t count = 1;
-
     for (const char *at = words; *at != '\0'; at++)
         count += *at == ' ';
     for (uint64_t skip = draw(count); skip > 0; skip--)
@@ -425,7 +400,6 @@ static void test_requests(struct view *view)
         "1000000000";
     static const char paths[] = "trace lanes rows list analysis analyses flags  ../etc/passwd";
     unsigned wrong = 0, ok = 0;
-
     for (int i = 0; i < REQUESTS; i++) {
         char question[600];
         int name, word;
@@ -433,7 +407,6 @@ static void test_requests(struct view *view)
         size_t length = (size_t)snprintf(question, sizeof(question), "%.*s", name, path);
         unsigned status;
         struct buffer reply;
-
         for (uint64_t left = draw(6), all = left; left > 0; left--) {
             key = draw_word(keys, &name);
             path = draw_word(values, &word);
@@ -456,7 +429,6 @@ static bool is_same_index(const struct index *a, const struct index *b)
     bool same = a->events == b->events && a->end == b->end && is_same(&a->blocks, &b->blocks) &&
                 a->report_count == b->report_count && a->losses.lost_events == b->losses.lost_events &&
                 is_same(&a->snapshots.bytes, &b->snapshots.bytes);
-
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         same &= is_same(&a->levels[level].bytes, &b->levels[level].bytes);
     return same;
@@ -465,7 +437,6 @@ static bool is_same_index(const struct index *a, const struct index *b)
 static void copy_files(const char *from, const char *to, const char *files)
 {
     char command[2500];
-
     snprintf(command, sizeof(command), "mkdir -p '%s' && cd '%s' && cp %s '%s/'", to, from, files, to);
     if (system(command) != 0)
         bail_out(command);
@@ -476,7 +447,6 @@ static void grow_file(const struct stream *from, int to, uint64_t *at, uint64_t 
 {
     uint64_t size = packets * from->first_packet_bytes;
     uint8_t *bytes;
-
     if (size > from->size - *at)
         size = from->size - *at;
     bytes = alloc_zero(size + 1, 1);
@@ -497,14 +467,12 @@ static void test_growth(const char *directory, const char *other, const char *na
     struct fail fail = {""};
     unsigned rounds = 0, wrong = 0;
     bool more = true;
-
     remove_tree(other);
     copy_files(directory, other, "metadata");
     if (!trace_open(&whole, directory, &fail))
         return;
     for (unsigned i = 0; i < whole.stream_count; i++) {
         char path[600];
-
         snprintf(path, sizeof(path), "%s/%s", other, whole.streams[i].name);
         files[i] = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
         while (at[i] == 0)
@@ -515,7 +483,6 @@ static void test_growth(const char *directory, const char *other, const char *na
     index_extend(&index, &grown, 0, NULL);
     while (more) {
         enum trace_news news;
-
         more = false;
         for (unsigned i = 0; i < whole.stream_count; i++) {
             grow_file(&whole.streams[i], files[i], &at[i], draw(4));
@@ -545,7 +512,6 @@ static bool is_for(const struct buffer *bytes, const char *directory, const char
     struct trace trace;
     struct fail fail = {""};
     char command[600];
-
     remove_tree(other);
     copy_files(directory, other, "metadata cpu[1-9]*");
     snprintf(command, sizeof(command), "tail -c +65537 %s/cpu0 >%s/cpu0", directory, other);
@@ -562,7 +528,6 @@ static void test_file(struct view *view, const char *directory, const char *othe
     struct buffer bytes = {0}, again = {0};
     struct index index = {0};
     bool ok;
-
     index_write(&view->index, &view->trace, &bytes);
     ok = index_read(&index, &view->trace, bytes.bytes, bytes.used);
     check(ok && is_same_index(&index, &view->index), "a written index can be read");
@@ -585,7 +550,6 @@ static void test_trace(const char *directory, const char *name, bool has_losses)
     char other[100];
     struct view view;
     struct fail fail;
-
     snprintf(other, sizeof(other), "%s/grown", scratch);
     if (!view_open(&view, &options, true, &fail))
         bail_out(fail.text);
@@ -608,7 +572,6 @@ int main(int argc, char **argv)
                                           "--seed 8 --events 250000 --order be --freq 2099999842",
                                           "--seed 8 --order be --freq 2099999842 --losses"};
     char trace[600];
-
     make_scratch();
     for (int i = 0; i < 3; i++) {
         snprintf(trace, sizeof(trace), "%s/%d", scratch, i);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/workload.c - what threads do that work, as events of a synthetic trace; see
  * synthetic.h.
@@ -92,13 +91,11 @@ static void emit(struct work *work, enum shape_number number, const uint64_t *va
 {
     struct shape *shape = &work->shapes[number];
     struct writer *writer = work->writer;
-
     if (shape->size == 0)
         return;
     writer->time += 100 + draw(800);
     for (unsigned i = 0; i < count && shape->fields[i] != NULL; i++) {
         const struct field *field = shape->fields[i];
-
         if (field->kind == FIELD_TEXT)
             memcpy(shape->bytes + field->offset, (const char *)(uintptr_t)values[i], TRACE_NAME_BYTES);
         else
@@ -124,7 +121,6 @@ static void set_current(struct work *work, struct worker *worker)
 static void switch_to(struct work *work, struct worker *next, uint64_t state)
 {
     struct worker *prev = work->current;
-
     EMIT(work, SWITCH, TEXT_VALUE(prev->thread.comm), prev->thread.tid, state, prev->prio,
          TEXT_VALUE(next->thread.comm), next->thread.tid, next->prio, prev->thread.pid, next->thread.pid);
     set_current(work, next);
@@ -142,7 +138,6 @@ static void wake(struct work *work, struct worker *worker)
 static void interrupt(struct work *work, struct worker *wakes)
 {
     uint64_t irq = 4 + draw(3);
-
     EMIT(work, IRQ_ENTRY, irq);
     if (wakes != NULL)
         wake(work, wakes);
@@ -152,7 +147,6 @@ static void interrupt(struct work *work, struct worker *wakes)
 static void fault(struct work *work)
 {
     uint64_t address = (0x400000 + draw(1u << 20)) << 12, begin = work->writer->time;
-
     EMIT(work, FAULT_ENTRY, address, work->current->thread.tid);
     EMIT(work, FRAME_ALLOC, 0);
     EMIT(work, FAULT_EXIT, address, work->current->thread.tid, work->writer->time - begin, draw(3));
@@ -161,7 +155,6 @@ static void fault(struct work *work)
 static void call_system(struct work *work)
 {
     uint64_t number = draw(20);
-
     EMIT(work, SYSCALL_ENTRY, number, work->current->thread.tid);
     if (draw(3) == 0)
         EMIT(work, FRAME_ALLOC, 0);
@@ -171,7 +164,6 @@ static void call_system(struct work *work)
 static void serve(struct work *work, const struct worker *client, uint64_t id)
 {
     uint64_t request = 1 + draw(8);
-
     EMIT(work, REQUEST_BEGIN, request, client->thread.pid);
     if (draw(4) == 0)
         fault(work);
@@ -187,7 +179,6 @@ static void call_server(struct work *work)
 {
     struct worker *client = work->current;
     uint64_t call = 1 + draw(40), id = ++work->calls << 8 | work->writer->cpu;
-
     EMIT(work, LIBC_ENTRY, call, client->thread.tid);
     EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_call, client->thread.tid);
     EMIT(work, IPC_CALL, id, 520, 3, work->server.thread.tid);
@@ -204,10 +195,8 @@ static void call_server(struct work *work)
 static struct worker *find_ready(struct work *work)
 {
     uint64_t first = draw(CLIENTS);
-
     for (unsigned i = 0; i < CLIENTS; i++) {
         struct worker *client = &work->clients[(first + i) % CLIENTS];
-
         if (client->is_ready && client != work->current)
             return client;
     }
@@ -217,7 +206,6 @@ static struct worker *find_ready(struct work *work)
 static struct worker *sleep_until_interrupt(struct work *work)
 {
     struct worker *woken;
-
     EMIT(work, SLEEP, 1);
     work->writer->time += 1000 + draw(200000);
     EMIT(work, SLEEP, UINT32_MAX);
@@ -230,7 +218,6 @@ static struct worker *sleep_until_interrupt(struct work *work)
 static void leave(struct work *work, uint64_t state)
 {
     struct worker *next = find_ready(work);
-
     if (next == NULL) {
         switch_to(work, &work->idle, state);
         next = sleep_until_interrupt(work);
@@ -252,7 +239,6 @@ static void wait_for_others(struct work *work)
 static void set_worker(struct work *work, struct worker *worker, const char *name)
 {
     uint32_t number = ++work->births;
-
     memset(worker, 0, sizeof(*worker));
     worker->thread.tid = number * options.cpus + work->writer->cpu;
     worker->thread.pid = worker->thread.tid + 1;
@@ -273,7 +259,6 @@ static void replace(struct work *work)
     static const char *const programs[] = {"sh",  "ls",   "grep", "sort", "wc",
                                            "cat", "sdet", "awk",  "cp",   "ps"};
     struct worker *client = work->current, born;
-
     set_worker(work, &born, programs[draw(10)]);
     tell_birth(work, &born);
     wake(work, &born);
@@ -290,14 +275,12 @@ static void replace(struct work *work)
 static struct worker *find_waiting(struct work *work)
 {
     struct worker *client = &work->clients[draw(CLIENTS)];
-
     return client->is_ready || client == work->current ? NULL : client;
 }
 
 static void act(struct work *work)
 {
     uint64_t choice = draw(10000);
-
     work->writer->time += draw(4000);
     if (choice < 4500)
         call_server(work);
@@ -322,14 +305,12 @@ static void act(struct work *work)
 static uint64_t label_of(const char *event, const char *field, const char *name)
 {
     const struct field *found = schema_find_field(schema_find_event(&schema, event), field);
-
     return field_label_value(found, name, 0);
 }
 
 static void find_numbers(struct work *work)
 {
     static const char event[] = "sched_switch", field[] = "prev_state";
-
     work->numbers = (struct numbers){
         .ready = label_of(event, field, "ready"),
         .reply = label_of(event, field, "blocked_reply"),
@@ -347,7 +328,6 @@ static void find_shapes(struct work *work)
     for (unsigned i = 0; i < SHAPES; i++) {
         const struct event_type *type = schema_find_event(&schema, shapes[i].event);
         struct shape *shape = &work->shapes[i];
-
         if (type == NULL)
             continue;
         shape->id = type->id;
@@ -379,7 +359,6 @@ static void begin(struct work *work)
 void write_workload(struct writer *writer, uint64_t events)
 {
     struct work *work = alloc_zero(1, sizeof(*work));
-
     work->writer = writer;
     find_numbers(work);
     find_shapes(work);

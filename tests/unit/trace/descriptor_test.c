@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/descriptor_test.c - tests descriptors of applications' events: what evgen --app writes is
  * accepted, and TSDL made of it is what babeltrace2 reads. Names and printed events: trace_command.cases.

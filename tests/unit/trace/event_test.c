@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/trace/event_test.c - tests merging, and events as lines. */
 #include "ring_harness.h"
 #include "trace/events.h" /* generated */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/trace/path_probe.c - call sites for path_test, compiled with the flags of kernel and programs.
  */
 #include <trace/user.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/trace/path_probe_cas.c - the same call sites in the compare-and-swap discipline. */
 #ifndef TRACE_CAS
 #define TRACE_CAS

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/trace/path_probe_tested.c - the same call sites with a mask test in place of the site. */
 #ifndef TRACE_TESTED
 #define TRACE_TESTED

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/resize_test.c - rings whose sizes change keep their packets: random geometries, one after
  * another, in a ring of memory that a sanitizer watches. Every word of a packet tells its packet and its

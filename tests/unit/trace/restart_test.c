@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/restart_test.c - tests the kernel's part of restartable logging (trace/ring/restart.c)
  * where no block is needed: how often it grants space.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/trace/ring_harness.c - see ring_harness.h. */
 #include "ring_harness.h"
 #include "trace/events.h" /* generated */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/ring_harness.h - rings in ordinary memory, hooks into their race rings, and a checking
  * reader.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/ring_test.c - tests the logging path under its own races, on the host, with sanitizers.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/trace/sum_test.c - tests that a packet's checksum detects damage, and identifies the packet. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/table_move_test.c - rows of tables of counters that are given back: what has ended is
  * moved, while threads update, take and read rows; totals stay exact, and readers know what they do not see

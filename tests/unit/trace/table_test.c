@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/table_test.c - tables of counters: updates that are interrupted, full tables, and garbage
  * in all writable memory, whose surroundings are not mapped. Sums, percentiles and what is computed from

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Modules of tools/gdb/tarn.py, bottom up: port (architecture differences), kernel (a stopped guest's memory and structures), stack
 (call chains)."""
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Reads the kernel's structures by the debug information of its executable.
 
 Memory is read at physical addresses, because in a stopped guest gdb reads only what the selected CPU may. Bytes are passed to

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Architecture differences: kernel addresses, page tables, registers and stacks. The facts come from
 arch/ARCH/include/port/*.h and arch/ARCH/backtrace.c.
 

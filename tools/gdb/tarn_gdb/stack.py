@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 """Call chains in the kernel and in user programs, with symbols."""
 import contextlib
 import glob

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* analyses.c - the list of analyses, and one walk for several; see analysis.h. */
 #include <fcntl.h>
 #include <glob.h>
@@ -32,7 +31,6 @@ static const struct page_file *find_sql(const char *name)
 {
     const struct page_file *file = sql_files;
     size_t length = strlen(name);
-
     while (file->name != NULL &&
            (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, ".sql") != 0))
         file++;
@@ -47,7 +45,6 @@ const char *analysis_sql(const char *name)
 static void add(const char *path, const void *text, size_t length)
 {
     struct fail fail;
-
     kinds[kind_count] = sql_analysis(text, length, analysis_sql("shared"), &fail);
     if (kinds[kind_count] == NULL)
         complain("%s: %s", path, fail.text);
@@ -59,7 +56,6 @@ static void add_own(const char *path)
 {
     size_t length = 0;
     char *text = file_read(AT_FDCWD, path, OWN_BYTES_MAX, &length);
-
     if (text != NULL && length > 0 && kind_count < ANALYSES_MAX)
         add(path, text, length);
     free(text);
@@ -70,7 +66,6 @@ static void list_kinds(void)
     const char *home = getenv("HOME");
     char pattern[PATH_MAX];
     glob_t found;
-
     for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++)
         add(in_order[i], find_sql(in_order[i])->bytes, find_sql(in_order[i])->size);
     snprintf(pattern, sizeof(pattern), "%s/.config/tarn/*.sql", home != NULL ? home : "");
@@ -83,7 +78,6 @@ static void list_kinds(void)
 const struct analysis_kind *const *analysis_list(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-
     pthread_once(&once, list_kinds);
     return kinds;
 }
@@ -91,7 +85,6 @@ const struct analysis_kind *const *analysis_list(void)
 const struct analysis_kind *analysis_find(const char *name)
 {
     const struct analysis_kind *const *kind = analysis_list();
-
     while (*kind != NULL && strcmp((*kind)->name, name) != 0)
         kind++;
     return *kind;
@@ -100,7 +93,6 @@ const struct analysis_kind *analysis_find(const char *name)
 struct analysis *analysis_new(const struct analysis_kind *kind)
 {
     struct analysis *analysis = alloc_zero(1, sizeof(struct analysis));
-
     analysis->kind = kind;
     analysis->tables = alloc_zero(kind->table_count, sizeof(analysis->tables[0]));
     if (kind->table_count != 0)
@@ -152,7 +144,6 @@ bool analysis_set(struct analysis *analysis, const char *name, const char *value
 {
     const struct command_option *option = option_find(analysis->kind->options, name);
     struct fail why;
-
     return option_set(option, analysis, value, &why) ||
            fail_set(fail, "--%s %.40s: %.400s", name, value, why.text);
 }
@@ -161,7 +152,6 @@ bool analysis_set(struct analysis *analysis, const char *name, const char *value
 static const char *missing_option(const struct analysis *analysis, const struct table *table)
 {
     const struct command_option *option = option_find(analysis->kind->options, table->needs);
-
     return option != NULL &&
                    *(const char *const *)(const void *)((const char *)analysis + option->place) == NULL
                ? table->needs
@@ -172,7 +162,6 @@ static struct table *find_table(struct analysis *analysis, const char *key, size
 {
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {
         struct table *table = &analysis->tables[i];
-
         if (strlen(table->key) == length && memcmp(table->key, key, length) == 0)
             return table;
     }
@@ -182,14 +171,12 @@ static struct table *find_table(struct analysis *analysis, const char *key, size
 static void add_word(char *text, size_t size, const char *word)
 {
     size_t used = strlen(text);
-
     snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
 }
 
 static bool no_table(const struct analysis *analysis, const char *key, size_t length, struct fail *fail)
 {
     char known[256] = "";
-
     for (unsigned i = 0; i < analysis->kind->table_count; i++)
         add_word(known, sizeof(known), analysis->tables[i].key);
     return fail_set(fail, "%s has no table '%.*s'; it has %s", analysis->kind->name,
@@ -199,7 +186,6 @@ static bool no_table(const struct analysis *analysis, const char *key, size_t le
 bool analysis_choose_tables(struct analysis *analysis, const char *list, struct fail *fail)
 {
     bool is_all = list != NULL && strcmp(list, "all") == 0, only_needing = false;
-
     /* an option that tables need shows only these */
     for (unsigned i = 0; i < analysis->kind->table_count; i++)
         only_needing |=
@@ -213,7 +199,6 @@ bool analysis_choose_tables(struct analysis *analysis, const char *list, struct 
     do {
         size_t length = strcspn(list, ",");
         struct table *table = find_table(analysis, list, length);
-
         if (table == NULL)
             return no_table(analysis, list, length, fail);
         if (missing_option(analysis, table) != NULL)
@@ -227,12 +212,10 @@ bool analysis_choose_tables(struct analysis *analysis, const char *list, struct 
 static bool no_column(const struct analysis *analysis, const char *column, struct fail *fail)
 {
     char known[400] = "name";
-
     for (unsigned i = 0; i < analysis->kind->table_count; i++)
         for (unsigned c = 0; analysis->tables[i].is_wanted && c < analysis->tables[i].column_count; c++) {
             char text[HEADING_BYTES];
             const char *heading = column_heading(&analysis->tables[i].columns[c], text);
-
             if (*heading != '\0' && !list_names(known, heading))
                 add_word(known, sizeof(known), heading);
         }
@@ -242,11 +225,9 @@ static bool no_column(const struct analysis *analysis, const char *column, struc
 bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, struct fail *fail)
 {
     bool any = column == NULL;
-
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {
         struct table *table = &analysis->tables[i];
         int place = column != NULL ? table_find_column(table, column) : TABLE_NO_COLUMN;
-
         if (!table->is_wanted)
             continue;
         any |= place != TABLE_NO_COLUMN;
@@ -268,7 +249,6 @@ struct chosen {
 static bool choose_thread(const struct analysis *analysis, const struct model_thread *thread)
 {
     struct running running = {.pid = thread->pid, .tid = thread->tid, .is_known = true};
-
     memcpy(running.comm, thread->comm, sizeof(running.comm));
     return filter_running(analysis->filter, &running, &analysis->model->names);
 }
@@ -277,7 +257,6 @@ static bool choose_thread(const struct analysis *analysis, const struct model_th
 static bool choose_nobody(const struct analysis *analysis)
 {
     const struct model *model = analysis->model;
-
     if (!analysis->filter->by_running)
         return false;
     for (uint32_t i = 0; i < model->thread_count; i++)
@@ -286,7 +265,6 @@ static bool choose_nobody(const struct analysis *analysis)
     for (size_t i = 0; i < model->processes.count; i++) {
         const struct model_process *process = map_value(&model->processes, i);
         struct running running = {.is_known = true, .pid = process->pid};
-
         if (filter_running(analysis->filter, &running, &model->names))
             return false;
     }
@@ -303,7 +281,6 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
     for (unsigned i = 0; i < count; i++) {
         struct analysis *analysis = analyses[i];
         const struct trace *trace = model->trace;
-
         analysis->trace = trace;
         analysis->model = model;
         analysis->filter = filter;
@@ -325,7 +302,6 @@ struct analysis *analysis_plain(const struct trace *trace, const struct filter *
     static const struct analysis_kind plain = {.name = "plain"};
     struct analysis *analysis = analysis_new(&plain);
     struct fail fail;
-
     analysis->trace = trace;
     analysis->filter = filter;
     if (model == NULL)
@@ -337,7 +313,6 @@ struct analysis *analysis_plain(const struct trace *trace, const struct filter *
 static uint64_t count_worked(const struct model *model)
 {
     uint64_t ticks = 0;
-
     for (unsigned i = 0; i < model->trace->stream_count; i++)
         ticks += model->cpus[i].busy - model->cpus[i].boot - model->cpus[i].drained;
     return ticks > model->subtracted.ticks ? ticks - model->subtracted.ticks : 0;
@@ -346,7 +321,6 @@ static uint64_t count_worked(const struct model *model)
 static void keep_left_out(struct analysis *analysis)
 {
     const struct model *model = analysis->model;
-
     analysis->subtracts = model->subtracts_costs;
     analysis->subtracted = model->subtracted;
     if (!analysis->filter->without_drain)
@@ -360,7 +334,6 @@ static void keep_left_out(struct analysis *analysis)
 void analysis_describe_subtracted(const struct analysis *analysis, char *text, size_t size)
 {
     const struct model_subtracted *subtracted = &analysis->subtracted;
-
     *text = '\0';
     if (analysis->subtracts)
         snprintf(text, size,
@@ -376,7 +349,6 @@ void analysis_describe_left_out(const struct analysis *analysis, char *text, siz
     const struct model_left_out *left_out = &analysis->left_out;
     uint64_t ran = 0;
     size_t used;
-
     *text = '\0';
     if (analysis->drained == NULL)
         return;
@@ -426,7 +398,6 @@ bool analyses_walk(struct analysis **analyses, unsigned count, struct model *mod
     bool ok =
         analyses_open(analyses, count, model, filter, symbols, fail) &&
         (model_walk_range(model, merge, goes_on, owner) || fail_set(fail, "the analysis was cancelled"));
-
     if (ok)
         analyses_finish(analyses, count);
     merge_close(merge);
@@ -441,7 +412,6 @@ bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace
 {
     struct model model;
     struct merge merge;
-
     model_open(&model, trace, filter->from_ticks, filter->to_ticks);
     walk_open_late(&model, &merge, filter->subtract_cost ? 0 : model.from, reporter);
     return analyses_walk(analyses, count, &model, &merge, filter, symbols, NULL, NULL, fail);
@@ -460,7 +430,6 @@ static bool is_current(const struct analysis *analysis, const struct chosen *cho
 bool analysis_wants_slow(struct analysis *analysis, const struct model_thread *thread)
 {
     struct chosen *chosen = slots_at(&analysis->chosen, thread->number);
-
     if (is_current(analysis, chosen, thread))
         return chosen->is_chosen;
     *chosen = (struct chosen){.is_known = true,
@@ -484,7 +453,6 @@ double analysis_seconds(const struct analysis *analysis)
 const char *analysis_process_name(const struct analysis *analysis, uint32_t pid)
 {
     const char *name = names_find(&analysis->model->names, pid);
-
     return name != NULL ? name : pid == MODEL_NOBODY ? "(unknown)" : "(nameless)";
 }
 
@@ -503,7 +471,6 @@ const struct event_type *analysis_fields(const struct analysis *analysis, const 
                                          const struct field **fields)
 {
     bool has_all = true;
-
     for (unsigned i = 0; i < count; i++)
         if (names[i] != NULL) {
             fields[i] = analysis_field(analysis, event, names[i]);
@@ -515,7 +482,6 @@ const struct event_type *analysis_fields(const struct analysis *analysis, const 
 const char *label_of(const struct field *field, uint64_t value, char text[ANALYSIS_NAME_BYTES])
 {
     const char *label = field_label(field, value);
-
     if (label != NULL)
         return label;
     *put_unsigned(text, value) = '\0';

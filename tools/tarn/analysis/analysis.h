@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * analysis.h - interface of an analysis: a subcommand, a tab of the view, a part of a diff.
  *
@@ -146,7 +145,6 @@ static inline bool analysis_wants_on(struct analysis *analysis, const struct mod
                                      uint32_t cpu)
 {
     const struct filter *filter = analysis->filter;
-
     if (__builtin_expect(filter->streams != NULL, 0) && !filter->streams[cpu])
         return false;
     return __builtin_expect(!filter->by_running, 1) || analysis_wants_slow(analysis, thread);
@@ -161,7 +159,6 @@ static inline bool analysis_wants_event(struct analysis *analysis, const struct 
                                         const struct model_thread *thread)
 {
     const struct filter *filter = analysis->filter;
-
     if (filter->types != NULL && !filter->types[cursor->event.type->index])
         return false;
     return analysis_wants_on(analysis, thread, cursor->stream->rank);
@@ -179,7 +176,6 @@ struct analysis_accumulator {
 static inline uint64_t analysis_add(struct analysis_accumulator *accumulator, uint64_t ticks)
 {
     uint64_t before = analysis_ns(accumulator->analysis, accumulator->ticks);
-
     accumulator->ticks += ticks;
     return analysis_ns(accumulator->analysis, accumulator->ticks) - before;
 }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* analysis_command.c - `tarn NAME ...` for every analysis: options, walk, output; see analysis.h. */
 #include <getopt.h>
 #include <inttypes.h>
@@ -40,7 +39,6 @@ const struct column_text *column_text_of(const struct analysis_kind *kind, const
                                          const char *key)
 {
     const struct column_text *last = NULL;
-
     for (unsigned i = 0; i < kind->text_count; i++)
         if (strcmp(kind->texts[i].key, key) == 0 &&
             (kind->texts[i].tables == NULL || list_names(kind->texts[i].tables, table->key)))
@@ -57,7 +55,6 @@ static void put_columns(struct page *page, const struct analysis_kind *kind, con
         struct table_column column = table->columns[c];
         const struct column_text *text = column_text_of(kind, table, column.key);
         char heading[HEADING_BYTES], whole[500];
-
         if (column.kind == COLUMN_BAR || text == NULL || shown[text - kind->texts])
             continue;
         shown[text - kind->texts] = true;
@@ -71,7 +68,6 @@ static void put_columns(struct page *page, const struct analysis_kind *kind, con
 void columns_describe(struct page *page, const struct analysis_kind *kind)
 {
     bool *shown = alloc_zero(kind->text_count + 1, sizeof(bool));
-
     if (kind->totals != NULL)
         put_columns(page, kind, kind->totals, shown);
     for (unsigned i = 0; i < kind->table_count; i++)
@@ -83,7 +79,6 @@ void columns_print_all(FILE *to)
 {
     struct page page = {.to = to};
     char heading[100];
-
     fputs("The columns of all analyses. Names in parentheses limit a description to those tables.\n", to);
     for (const struct analysis_kind *const *kind = analysis_list(); *kind != NULL; kind++) {
         snprintf(heading, sizeof(heading), "tarn %s", (*kind)->name);
@@ -95,12 +90,10 @@ void columns_print_all(FILE *to)
 static void describe_tables(struct page *page, const struct command *self)
 {
     const struct analysis_kind *kind = self->data;
-
     page_heading(page, "Tables");
     for (unsigned i = 0; i < kind->table_count; i++) {
         const struct table *table = &kind->tables[i];
         char text[400];
-
         if (table->is_extra || table->needs != NULL)
             snprintf(text, sizeof(text), "%s (only with --%s)", table->text,
                      table->needs != NULL ? table->needs : "by");
@@ -128,7 +121,6 @@ struct command analysis_command(const struct analysis_kind *kind)
                               .most = 1,
                               .run = run_analysis,
                               .data = kind};
-
     if (kind == NULL)
         return command;
     command.name = kind->name;
@@ -143,7 +135,6 @@ struct command analysis_command(const struct analysis_kind *kind)
 static void print_left_out(FILE *to, const struct analysis *analysis)
 {
     const struct model_left_out *left_out = &analysis->left_out;
-
     fprintf(to,
             ",\"drain\":{\"events\":%" PRIu64 ",\"activities\":%" PRIu64 ",\"calls\":%" PRIu64
             ",\"waited_ns\":%" PRIu64 ",\"cpus\":[",
@@ -157,7 +148,6 @@ static void print_left_out(FILE *to, const struct analysis *analysis)
 static void print_subtracted(FILE *to, const struct analysis *analysis)
 {
     const struct model_subtracted *subtracted = &analysis->subtracted;
-
     fprintf(to,
             ",\"subtracted\":{\"ns\":%" PRIu64 ",\"events\":%" PRIu64 ",\"events_without_cost\":%" PRIu64
             ",\"short_activities\":%" PRIu64 "}",
@@ -168,7 +158,6 @@ static void print_subtracted(FILE *to, const struct analysis *analysis)
 static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, const struct losses *losses)
 {
     const char *comma = "";
-
     fprintf(to, "{\"analysis\":\"%s\",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seconds\":%.9f",
             analysis->kind->name, analysis_when(analysis, analysis->from),
             analysis_when(analysis, analysis->to), analysis_seconds(analysis));
@@ -213,7 +202,6 @@ void analysis_print(FILE *to, const struct analysis *analysis, const struct tabl
 {
     bool is_first = true;
     char text[400];
-
     if (output->format == TABLES_JSON) {
         print_json(to, analysis, table_top(output, TEXT_TOP), losses);
         return;
@@ -238,7 +226,6 @@ void analysis_print(FILE *to, const struct analysis *analysis, const struct tabl
 static void complain_of_analysis(const struct analysis *analysis, const char *directory)
 {
     const char *text = analysis_has_nothing(analysis);
-
     if (text != NULL)
         complain("%s: %s", directory, text);
     else if (analysis->note[0] != '\0')
@@ -254,7 +241,6 @@ static int show_analysis(struct request *request, const struct trace *trace, str
     struct losses losses;
     bool is_all = false;
     struct fail fail;
-
     if (!filter_resolve(&request->filter, trace, &fail))
         return fail_report(&fail, EXIT_USAGE);
     losses_begin(&losses, trace, &request->filter);
@@ -279,7 +265,6 @@ static int ask(struct request *request)
     struct trace trace;
     struct fail fail;
     int status;
-
     /* checks the options before the walk; tables are sorted again later */
     if (!analysis_choose_tables(analysis, request->by, &fail) ||
         !analysis_sort(analysis, request->output.sort, request->output.reverse, &fail))
@@ -302,7 +287,6 @@ static int run_analysis(int argc, char **argv)
     struct command command = analysis_command(request.analysis->kind);
     int status = command_parse(
         &command, (void *[]){request.analysis, &request, &request.output, &request.filter}, argc, argv);
-
     request.directory = argv[optind];
     if (status < 0)
         status = ask(&request);

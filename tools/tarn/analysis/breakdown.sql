@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- Each tick of a thread's life is in one row of the relation time_use.
 --: analysis breakdown: time of each thread: own code, calls, faults, servers, waiting
 --: define PARTS ns(sum(dur)), sum(iif(part = 'user', dur, 0)), sum(iif(part = 'posix', dur, 0)), sum(iif(part = 'syscalls', dur, 0)),

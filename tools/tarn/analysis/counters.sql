@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis counters: hardware counters: instructions, cycles, ... by thread, process, system call and interval
 --: define COUNT_TERMS sum times, sum count0, sum count1, sum count2, sum count3
 --: define IPC sum(CASE instructions WHEN 0 THEN count0 WHEN 1 THEN count1 WHEN 2 THEN count2 WHEN 3 THEN count3 END) * 1.0

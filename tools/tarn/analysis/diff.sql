@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- Changes between the tables of two sides. diff_columns.sql makes the table `compared`, and command/diff_compare.c fills these:
 --   setting (threshold, least, is_several, has_choice)  of the command; has_choice: the user named tables or columns
 --   run (side, run, unit)

@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- Columns that are compared by default, and their divisors. command/diff_compare.c makes these tables first:
 --   setting (threshold, least, is_several, has_choice, has_columns, by_work)  of the command; has_choice: the user named tables or columns
 --   shown (analysis, table_number, place, name, others, key, heading, is_count, is_time, is_real, is_hex, sum, is_order, is_whole,

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* distribution.c - log-linear histograms; see distribution.h. */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +16,6 @@ static unsigned power_of(uint64_t value)
 static unsigned bucket_of(uint64_t value)
 {
     unsigned power = power_of(value);
-
     return power * DISTRIBUTION_PARTS +
            (unsigned)(power ? (value >> (power - 1)) - DISTRIBUTION_PARTS : value);
 }
@@ -26,7 +24,6 @@ static unsigned bucket_of(uint64_t value)
 static uint64_t bucket_begin(unsigned bucket)
 {
     unsigned power = bucket / DISTRIBUTION_PARTS, part = bucket % DISTRIBUTION_PARTS;
-
     if (power > 64 - DISTRIBUTION_SHIFT)
         return UINT64_MAX;
     return power == 0 ? part : (uint64_t)(DISTRIBUTION_PARTS + part) << (power - 1);
@@ -36,7 +33,6 @@ static void cover_powers(struct distribution *distribution, struct arena *arena,
 {
     unsigned first = distribution->first, end = first + distribution->powers;
     uint64_t *buckets;
-
     if (distribution->powers != 0 && low >= first && high < end)
         return;
     if (distribution->powers != 0) {
@@ -61,7 +57,6 @@ void distribution_add_many(struct distribution *distribution, struct arena *aren
                            uint64_t times)
 {
     unsigned bucket = bucket_of(value), power = bucket / DISTRIBUTION_PARTS;
-
     if (__builtin_expect(power - distribution->first >= distribution->powers, 0))
         cover_powers(distribution, arena, power, power);
     *counter_of(distribution, bucket) += times;
@@ -92,7 +87,6 @@ uint64_t distribution_percentile(const struct distribution *distribution, double
 {
     uint64_t wanted = (uint64_t)ceil(part * (double)distribution->count), seen = 0, value;
     unsigned i = 0, bucket;
-
     if (distribution->count == 0)
         return 0;
     while (i + 1 < distribution->powers * DISTRIBUTION_PARTS && (seen += distribution->buckets[i]) < wanted)
@@ -115,7 +109,6 @@ const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", C
 static unsigned choose_step(unsigned first, unsigned last)
 {
     unsigned step = 1;
-
     while (step < DISTRIBUTION_PARTS && (last - first) / step > HISTOGRAM_ROWS)
         step *= 2;
     return step;
@@ -124,7 +117,6 @@ static unsigned choose_step(unsigned first, unsigned last)
 static void format_range(char text[80], uint64_t from, uint64_t to)
 {
     double unit = to < 1000000 ? 1e3 : to < 1000000000 ? 1e6 : 1e9;
-
     snprintf(text, 80, "%.3f - %.3f %s", (double)from / unit, (double)to / unit,
              to < 1000000      ? "us"
              : to < 1000000000 ? "ms"
@@ -136,7 +128,6 @@ bool histogram_row(const struct distribution *distribution, const struct schema 
 {
     unsigned first = bucket_of(distribution->min), last = bucket_of(distribution->max);
     unsigned step = choose_step(first, last), at = (first / step + number) * step;
-
     if (distribution->count == 0 || at > last)
         return false;
     *row = (struct histogram_row){.from = ticks_to_ns(schema, bucket_begin(at)),

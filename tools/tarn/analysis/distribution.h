@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * distribution.h - the distribution of a duration: a histogram with log-linear buckets.
  *
@@ -46,7 +45,6 @@ bool histogram_row(const struct distribution *distribution, const struct schema 
 static inline uint64_t ticks_to_ns(const struct schema *schema, uint64_t ticks)
 {
     unsigned __int128 ns;
-
     if (schema->clock_freq == 1000000000)
         return ticks;
     ns = (unsigned __int128)ticks * 1000000000 / (schema->clock_freq ? schema->clock_freq : 1);

@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis faults: page faults by type, process and place, and how long they took
 --: symbols
 --: define PLACE_TERMS count, sum dur, max dur as longest

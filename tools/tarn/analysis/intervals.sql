@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis intervals: the time between paired events: stopwatches, requests, calls
 --: option preset NAME: stopwatch, fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown, syscall, fault, irq, ipi, timer\n
 --:  Further options override parts of it. The default is stopwatch

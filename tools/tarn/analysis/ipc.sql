@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- A call that is not complete counts only as such.
 --: analysis ipc: calls between processes: latency, where time goes, one call's critical path
 --: option client PATTERN: only calls of these programs

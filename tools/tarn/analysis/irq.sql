@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis irq: interrupts and IPIs: how many, how long, where; time from send to entry
 --: define NAME coalesce(iif(kind = 'irq', 'irq ' || detail || coalesce(' ' || irq_name(detail), ''), 'ipi ' || name), '(others)')
 --: define ROUTE_TERMS count, sum is_taken as taken, sum is_joined as joined, spread dur as whole

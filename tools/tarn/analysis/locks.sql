@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- A wait counts where it ends, with all of its time. Waits for events (semaphores, conditions, ...) are in tables of their own:
 -- threads often wait for them because they have nothing to do.
 --: analysis locks: waits for locks: holders, causes, call chains; acquisitions and hold times

@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis noise: cost of interrupts, faults and other threads for a computation, cause by cause
 --: option quantum US: length of the equal parts of work, in microseconds (1000)
 --: define CAUSE CASE kind WHEN 'interrupts' THEN 'irq ' || detail || coalesce(' ' || irq_name(detail), '')

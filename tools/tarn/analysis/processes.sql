@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis processes: the tree of processes: lifetimes, exit status, run time
 --: column cpu_percent in tree: run time of the process's threads as a share of its lifetime; 100 is one CPU all the time
 --: column failed: processes that exited with a status above 0

@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- Weights are of samples: their time, their number, or what was counted. $NOW has the chosen one and the sum of all.
 --: analysis profile: time of CPUs, by sampling: functions, lines, call chains
 --: option weight WHAT=source|time|samples|instructions|counted: weight of a sample: time, samples, instructions (if the CPUs count them),

@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis sched: scheduling: waits for a CPU and their causes, runs, migrations
 --: define WHO ns(total(waited)), total(times), mean(waits), percentile(waits, 90), percentile(waits, 99), percentile(waits, 100),
 --:  ns(total(ran)), mean(runs), percentile(runs, 100), total(switches), total(migrations), total(preempted), total(handed)

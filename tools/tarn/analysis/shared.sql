@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- Definitions that several analyses use. Spans are counted by a fold of activity with the terms of $SPAN_TERMS.
 --: define SPREAD percentile(whole, 0), mean(whole), percentile(whole, 50), percentile(whole, 90), percentile(whole, 99), percentile(whole, 100)
 --: define SPREAD_COLUMNS min_ns:min, mean_ns:one, p50_ns:one, p90_ns:one, p99_ns:one, max_ns:max

@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis stats: events and CPU time, by CPU, class, event, program, process and thread
 --: events
 --: define EVENTS total(events), coalesce(100 * total(events) / (SELECT sum(events) FROM cpus), 0), total(events) / seconds(), total(bytes)

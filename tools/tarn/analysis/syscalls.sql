@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 --: analysis syscalls: system calls: how many, how long and why, errors
 --: option call PATTERN: only these system calls: ipc_*
 --: column arg0: first argument

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* t_test.h - the probability that a difference between two groups of measurements is random. */
 #pragma once
 

@@ -1,4 +1,3 @@
--- SPDX-License-Identifier: BSD-2-Clause
 -- Idle threads are left out; `tarn sched` has the idle time.
 --: analysis threads: threads: how long they ran, were ready, and waited for what
 --: define TIMES running, ready, waiting, unknown, running / 1e7 / seconds(), switches, migrations, wakeups

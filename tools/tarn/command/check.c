@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* check.c - `tarn check`: verifies every packet and event (read/judge.h), and prints the findings. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@ static uint64_t print_reports(const struct trace *trace, const struct findings *
     const char *word = losses ? "loss  " : "damage";
     uint64_t count = 0;
     char text[1024];
-
     for (size_t i = 0; i < findings->count; i++) {
         if (anomaly_kinds[findings->reports[i].anomaly].is_loss != losses || count++ >= REPORTS_SHOWN ||
             quiet)
@@ -33,10 +31,8 @@ static void print_losses(const struct findings *findings)
 {
     uint64_t events = 0, packets = 0;
     struct missing missing = {.events = 0};
-
     for (size_t i = 0; i < findings->count; i++) {
         const struct report *report = &findings->reports[i];
-
         if (report->anomaly == ANOMALY_LOST_EVENTS && report->count != UINT64_MAX)
             events += report->count;
         if (report->anomaly == ANOMALY_LOST_PACKETS) {
@@ -54,7 +50,6 @@ static void print_losses(const struct findings *findings)
 static int print_findings(const struct trace *trace, const struct findings *findings, bool quiet)
 {
     uint64_t damage = print_reports(trace, findings, false, quiet), kinds[ANOMALY_COUNT] = {0}, bytes = 0;
-
     print_reports(trace, findings, true, quiet);
     for (size_t i = 0; i < findings->count; i++)
         kinds[findings->reports[i].anomaly]++;
@@ -84,7 +79,6 @@ static int check_trace(const char *directory, bool quiet)
     struct trace trace;
     struct fail fail;
     int status;
-
     if (!trace_open(&trace, directory, &fail))
         return fail_report(&fail, EXIT_DAMAGE);
     trace_check(&trace, &findings);
@@ -105,7 +99,6 @@ static int run_check(int argc, char **argv)
 {
     struct options options = {false};
     int status = command_parse(&check_command, (void *[]){&options}, argc, argv);
-
     if (status >= 0)
         return status;
     return check_trace(argv[optind], options.quiet);

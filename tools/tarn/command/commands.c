@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* commands.c - finds subcommands and their help; see commands.h. */
 #include <string.h>
 #include <tools/tarn/analysis/analysis.h>
@@ -15,7 +14,6 @@ static const struct command *const commands[] = {
 static void add_entry(struct page *page, const char *name, const char *summary)
 {
     char title[80];
-
     snprintf(title, sizeof(title), page->is_manual ? "tarn-%s(1)" : "%s", name);
     page_entry(page, title, NULL, summary);
 }
@@ -44,7 +42,6 @@ void command_usage(FILE *to)
 static bool find_command(const char *name, struct command *command)
 {
     const struct analysis_kind *kind;
-
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i]->name) == 0) {
             *command = *commands[i];
@@ -65,14 +62,12 @@ static int complain_of_name(const char *name)
 int command_run(int argc, char **argv)
 {
     struct command command;
-
     return find_command(argv[0], &command) ? command.run(argc, argv) : complain_of_name(argv[0]);
 }
 
 static int print_manual(const char *name)
 {
     struct command command = tool;
-
     if (strcmp(name, "analyses") == 0)
         command = analysis_command(NULL);
     else if (strcmp(name, "tarn") != 0 && !find_command(name, &command))
@@ -86,7 +81,6 @@ static int print_manual(const char *name)
 int command_help(int argc, char **argv)
 {
     char *words[] = {argv[1], "--help", NULL};
-
     if (argc == 1)
         command_usage(stdout);
     else if (strcmp(argv[1], "columns") == 0)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ctl.c - `tarn ctl SOURCE COMMAND`: shows and sets what a running guest traces.
  *
@@ -61,7 +60,6 @@ static bool parse_statistics(struct statistics *statistics, const uint8_t *data,
 static void print_statistics(const struct statistics *statistics)
 {
     const struct wire_hello *hello = &statistics->hello;
-
     printf("machine   %s, %u CPUs, %s-endian, clock %.3f MHz\n", hello->machine, hello->cpu_count,
            hello->byte_order == 1 ? "little" : "big", (double)hello->clock_hz * 1e-6);
     printf("mode      %s%s\n", trace_mode_name(hello->mode),
@@ -93,7 +91,6 @@ static void print_statistics_json(const struct statistics *statistics)
 {
     const struct wire_hello *hello = &statistics->hello;
     const char *comma = "";
-
     printf("{\"machine\": ");
     print_json_string(stdout, hello->machine);
     printf(", \"cpus\": %u, \"byte_order\": \"%s\", \"clock_hz\": %llu, \"mode\": \"%s\", "
@@ -129,7 +126,6 @@ static bool show_status(struct ctl *ctl, struct fail *fail)
     const struct wire_request request = {.operation = WIRE_OP_STATISTICS};
     struct statistics statistics;
     struct source_reply reply;
-
     if (!source_control(ctl->source, &request, "", &reply, fail) ||
         !parse_statistics(&statistics, reply.data, reply.size, fail))
         return false;
@@ -167,7 +163,6 @@ static int run_ctl(int argc, char **argv)
     struct ctl ctl = {0};
     struct fail fail;
     int status = command_parse(&ctl_command, (void *[]){&ctl}, argc, argv);
-
     if (status >= 0)
         return status;
     const char *name = argv[optind++];

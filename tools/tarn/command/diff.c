@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * diff.c - `tarn diff A... -- B...`: compares the tables of analyses of two sides.
  *
@@ -36,7 +35,6 @@ bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail)
 static void complain_of_left_out(const struct run *run)
 {
     char text[400];
-
     analysis_describe_left_out(run->analyses[0], text, sizeof(text));
     if (*text != '\0')
         complain("%s: %s", run->directory, text);
@@ -61,7 +59,6 @@ static bool run_analyses_of(const struct diff *diff, struct run *run, struct fai
 static double count_events(const struct analysis *stats, const char *event)
 {
     const struct table *table = stats->tables;
-
     while (strcmp(table->key, "event") != 0)
         table++;
     for (size_t i = 0; i < table->count; i++)
@@ -74,7 +71,6 @@ static bool find_unit(const struct diff *diff, struct run *run, struct fail *fai
 {
     const struct analysis *stats = run->analyses[diff->count];
     double seconds = analysis_seconds(stats), worked = (double)analysis_ns(stats, stats->worked) / 1e9;
-
     if (diff->per == PER_EVENT)
         run->unit = count_events(stats, diff->unit_event);
     else if (diff->per == PER_NOTHING)
@@ -96,7 +92,6 @@ void diff_tell_losses(const struct run *run, const char *name)
 {
     const struct losses *losses = &run->losses;
     const char *text;
-
     if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->is_unfinished)
         complain("%s lost %" PRIu64 " events%s%s, %" PRIu64 " packets: lower counts may be due to this", name,
                  losses->lost_events, losses->lost_unknown ? " and some before its start" : "",
@@ -114,7 +109,6 @@ void diff_tell_losses(const struct run *run, const char *name)
 static void complain_of_clocks(const struct diff *diff)
 {
     const struct trace *a = &diff->runs[0][0].trace, *b = &diff->runs[1][0].trace;
-
     if (trace_shares_clock(a) || trace_shares_clock(b))
         complain("clock: %s counts the instructions of all its CPUs together (A has %" PRIu64
                  ", B has %" PRIu64 "): a thread's time also contains the instructions of other CPUs that "
@@ -145,7 +139,6 @@ static bool ask_run(const struct diff *diff, unsigned side, unsigned number, int
     struct run *run = &diff->runs[side][number];
     char name[16];
     struct fail fail;
-
     diff_name_run(diff, side, number, name);
     if (!run_analyses_of(diff, run, &fail)) {
         complain("%s", fail.text);
@@ -167,7 +160,6 @@ static int show(struct diff *diff)
 {
     int status = EXIT_OK;
     struct fail fail = {0};
-
     if (!diff_choose_tables(diff, &fail))
         return fail_report(&fail, EXIT_USAGE);
     for (unsigned side = 0; side < 2; side++)
@@ -213,7 +205,6 @@ int run_diff(int argc, char **argv)
 {
     struct diff *diff = alloc_zero(1, sizeof(*diff));
     int status = diff_parse_options(diff, argc, argv);
-
     if (status < 0)
         status = diff->is_first ? diff_first(diff) : show(diff);
     close_diff(diff);

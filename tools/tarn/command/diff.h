@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * diff.h - shared declarations of `tarn diff`. A comparison passes through its files in this order:
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * diff_compare.c - finds changes between the tables of two sides; see diff.h.
  *
@@ -19,7 +18,6 @@
 static void add_chance(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     struct sample samples[2];
-
     for (unsigned side = 0; side < 2; side++, argv += 3)
         samples[side] = (struct sample){(unsigned)sqlite3_value_int(argv[0]), sqlite3_value_double(argv[1]),
                                         sqlite3_value_double(argv[2])};
@@ -30,7 +28,6 @@ static void add_chance(sqlite3_context *context, int argc, sqlite3_value **argv)
 static bool run(sqlite3 *sqlite, char *sql)
 {
     bool ok = sqlite3_exec(sqlite, sql, NULL, NULL, NULL) == SQLITE_OK;
-
     sqlite3_free(sql);
     return ok;
 }
@@ -39,7 +36,6 @@ static bool run(sqlite3 *sqlite, char *sql)
 static sqlite3_stmt *ask(sqlite3 *sqlite, const char *query)
 {
     sqlite3_stmt *statement = NULL;
-
     if (sqlite3_prepare_v2(sqlite, query, -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
         return statement;
@@ -51,7 +47,6 @@ static int64_t number_of(sqlite3 *sqlite, const char *query)
 {
     sqlite3_stmt *statement = ask(sqlite, query);
     int64_t number = statement != NULL ? sqlite3_column_int64(statement, 0) : 0;
-
     sqlite3_finalize(statement);
     return number;
 }
@@ -63,11 +58,9 @@ static bool describe(const struct diff *diff, sqlite3 *sqlite, unsigned analysis
 {
     const struct table *table = &diff->runs[0][0].analyses[analysis]->tables[number];
     bool ok = true;
-
     for (unsigned c = 0; ok && c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         char heading[HEADING_BYTES];
-
         ok = run(sqlite,
                  sqlite3_mprintf(
                      "INSERT INTO shown VALUES (%u, %u, %u, '%q.%q', %Q, %Q, %Q, %d, %d, %d, %d, %d, %d, %d, "
@@ -85,7 +78,6 @@ static bool describe(const struct diff *diff, sqlite3 *sqlite, unsigned analysis
 static bool describe_all(const struct diff *diff, sqlite3 *sqlite)
 {
     bool ok = true;
-
     for (unsigned i = 0; i < diff->count; i++)
         for (unsigned t = 0; ok && t < diff->analyses[i]->kind->table_count; t++)
             ok = !diff->runs[0][0].analyses[i]->tables[t].is_wanted || describe(diff, sqlite, i, t);
@@ -97,7 +89,6 @@ static bool describe_all(const struct diff *diff, sqlite3 *sqlite)
 static void name_of(const struct table *table, const struct table_row *row, char name[NAME_BYTES])
 {
     size_t used = (size_t)snprintf(name, NAME_BYTES, "%s", row->name);
-
     for (unsigned i = 0; i < table->column_count && used < NAME_BYTES; i++)
         if (table->columns[i].is_key && row->cells[i].text != NULL)
             used += (size_t)snprintf(name + used, NAME_BYTES - used, ", %s", row->cells[i].text);
@@ -110,10 +101,8 @@ static bool add_cells(const struct diff *diff, sqlite3_stmt *add, size_t number,
     const struct table_column *column = &table->columns[compared->column];
     char name[NAME_BYTES];
     bool ok = true;
-
     for (size_t i = 0; ok && i < table->count; i++) {
         const union table_cell *cells = table->rows[i]->cells, cell = cells[compared->column];
-
         name_of(table, table->rows[i], name);
         sqlite3_clear_bindings(add);
         sqlite3_bind_int64(add, 1, (sqlite3_int64)number);
@@ -137,7 +126,6 @@ static bool fill(const struct diff *diff, sqlite3 *sqlite)
     sqlite3_stmt *add = NULL;
     bool ok =
         sqlite3_prepare_v2(sqlite, "INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", -1, &add, NULL) == SQLITE_OK;
-
     for (unsigned side = 0; side < 2; side++)
         for (unsigned r = 0; r < diff->run_count[side]; r++) {
             ok = ok && run(sqlite, sqlite3_mprintf("INSERT INTO run VALUES (%u, %u, %.17g)", side, r,
@@ -186,7 +174,6 @@ static bool begin_results(struct diff *diff, sqlite3 *sqlite)
                   "SELECT analysis, table_number, column_number, divisor, key, heading FROM compared "
                   "ORDER BY number",
                   -1, &statement, NULL) == SQLITE_OK;
-
     while (ok && sqlite3_step(statement) == SQLITE_ROW) {
         struct compared compared = {.analysis = (unsigned)sqlite3_column_int(statement, 0),
                                     .table = (unsigned)sqlite3_column_int(statement, 1),
@@ -194,7 +181,6 @@ static bool begin_results(struct diff *diff, sqlite3 *sqlite)
                                     .work = sqlite3_column_int(statement, 3)};
         const struct table *table = &diff->runs[0][0].analyses[compared.analysis]->tables[compared.table];
         struct table *result = &compared.result;
-
         *result = (struct table){.others = table->others, .order = TABLE_AS_FILLED, .is_wanted = true};
         make_columns(diff, &compared, &table->columns[compared.column], result);
         result->key = table_text(result, (const char *)sqlite3_column_text(statement, 4));
@@ -214,7 +200,6 @@ static void complain_of_tables(const struct diff *diff, sqlite3 *sqlite)
             ? NULL
             : ask(sqlite, "SELECT group_concat(name || ' (' || reason || ')', ', ') FROM "
                           "(SELECT * FROM described WHERE reason NOTNULL ORDER BY analysis, table_number)");
-
     if (statement != NULL && sqlite3_column_type(statement, 0) != SQLITE_NULL)
         complain("not compared: %s", (const char *)sqlite3_column_text(statement, 0));
     sqlite3_finalize(statement);
@@ -225,10 +210,8 @@ static bool fill_table(sqlite3 *sqlite, struct table *table, char *sql)
 {
     sqlite3_stmt *statement = NULL;
     bool ok = sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL) == SQLITE_OK;
-
     while (ok && sqlite3_step(statement) == SQLITE_ROW) {
         struct table_row *row = table_add(table, (const char *)sqlite3_column_text(statement, 0));
-
         for (unsigned c = 0; c < table->column_count; c++)
             row->cells[c] = sql_cell(table, &table->columns[c], statement, (int)c + 1);
     }
@@ -245,7 +228,6 @@ static bool fill_largest(struct diff *diff, sqlite3 *sqlite)
                                                   COLUMN_AS("change_ns", COLUMN_CHANGE, SUM_NOTHING),
                                                   MEAN_COLUMN("ratio")};
     bool has_processor = number_of(sqlite, "SELECT max(is_of_processor) FROM compared") != 0;
-
     diff->largest = (struct table)TABLE("largest", "largest changes", "changes", columns);
     if (has_processor)
         diff->largest.heading = "largest changes of CPU time";
@@ -262,11 +244,9 @@ static bool fill_results(struct diff *diff, sqlite3 *sqlite)
 {
     size_t kept = 0;
     bool ok = true;
-
     for (size_t i = 0; ok && i < diff->result_count; i++) {
         char *select = sqlite3_mprintf("SELECT count(*) FROM compared WHERE number = %d", (int)i);
         bool is_kept = number_of(sqlite, select) != 0;
-
         sqlite3_free(select);
         if (!is_kept) {
             table_free(&diff->results[i].result);
@@ -305,7 +285,6 @@ bool diff_compare(struct diff *diff, struct fail *fail)
                             diff->per == PER_WORK)) &&
         describe_all(diff, sqlite) && run(sqlite, sqlite3_mprintf("%s", analysis_sql("diff_columns"))) &&
         begin_results(diff, sqlite);
-
     if (ok)
         complain_of_tables(diff, sqlite);
     ok = ok && fill(diff, sqlite) && run(sqlite, sqlite3_mprintf("%s", analysis_sql("diff"))) &&

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * diff_first.c - `tarn diff --first A B`: finds the first event in which two traces of the same run differ.
  *
@@ -47,7 +46,6 @@ struct lockstep {
 static bool is_compared(const struct field *field, bool only_order)
 {
     bool is_text = field->kind == FIELD_TEXT || field->kind == FIELD_STRING;
-
     return strncmp(field->name, "build_id", strlen("build_id")) != 0 &&
            (!only_order || is_text || field->kind == FIELD_ENUM);
 }
@@ -64,7 +62,6 @@ static bool is_same_field(const struct lockstep *lockstep, const struct field *f
     const struct event *event = &a->cursor.event, *other = &b->cursor.event;
     const struct field *match = schema_find_field(other->type, field->name);
     struct value left, right;
-
     if (!is_compared(field, lockstep->only_order))
         return true;
     if (match == NULL || is_number(field) != is_number(match))
@@ -89,7 +86,6 @@ static unsigned count_differences(const struct lockstep *lockstep, FILE *to)
     const struct cursor *a = &lockstep->sides[0].cursor, *b = &lockstep->sides[1].cursor;
     const struct event_type *type = a->event.type, *other = b->event.type;
     unsigned count = 0;
-
     if (a->ticks != b->ticks && !lockstep->only_order)
         count = note(to, count, "time");
     if (strcmp(type->name, other->name) != 0)
@@ -119,7 +115,6 @@ static void next(struct side *side, bool only_order)
 {
     const struct filter *filter = side->filter;
     struct cursor *cursor = &side->cursor;
-
     do
         side->has_event = cursor_next(cursor) && cursor->ticks < filter->to_ticks;
     while (side->has_event &&
@@ -149,10 +144,8 @@ static bool is_at_end(const struct side *side)
 static bool join(struct lockstep *lockstep)
 {
     struct side *a = &lockstep->sides[0], *b = &lockstep->sides[1];
-
     while (a->has_event && b->has_event && packet_of(a) != packet_of(b)) {
         struct side *behind = packet_of(a) < packet_of(b) ? a : b;
-
         behind->before++;
         next(behind, lockstep->only_order);
     }
@@ -168,7 +161,6 @@ static void note_difference(struct lockstep *lockstep, uint32_t cpu)
     const uint64_t ticks =
         a->cursor.ticks < b->cursor.ticks || lockstep->only_order ? a->cursor.ticks : b->cursor.ticks;
     size_t size;
-
     if (ticks >= lockstep->ticks)
         return;
     free(lockstep->difference);
@@ -177,7 +169,6 @@ static void note_difference(struct lockstep *lockstep, uint32_t cpu)
             packet_of(&lockstep->sides[is_packet && !lacking]));
     for (unsigned i = 0; i < 2; i++) {
         struct side *side = &lockstep->sides[i];
-
         print_event(&side->printer, &side->cursor);
         fprintf(to, "%c %.*s", 'A' + (int)i, (int)side->printer.out->used, side->printer.out->bytes);
         side->printer.out->used = 0;
@@ -197,7 +188,6 @@ static void note_difference(struct lockstep *lockstep, uint32_t cpu)
 static void compare(struct lockstep *lockstep, uint32_t cpu)
 {
     struct side *a = &lockstep->sides[0], *b = &lockstep->sides[1];
-
     while (a->has_event && b->has_event && count_differences(lockstep, NULL) == 0) {
         if (a->cursor.ticks > lockstep->ticks)
             return;
@@ -220,12 +210,10 @@ static void print_coverage(const struct lockstep *lockstep, uint32_t cpu, bool i
 {
     const struct side *sides = lockstep->sides;
     const bool is_in_both = sides[0].stream != NULL && sides[1].stream != NULL;
-
     if (is_in_both && !is_joint)
         printf("CPU %u: the traces have no packet in common; not compared\n", cpu);
     for (unsigned side = 0; side < 2; side++) {
         const char name = (char)('A' + (int)side), other = (char)('B' - (int)side);
-
         if (sides[side].stream == NULL)
             printf("CPU %u: %c has no events of this CPU; not compared\n", cpu, name);
         if (is_joint && sides[side].before != 0)
@@ -248,10 +236,8 @@ static const struct stream *find_stream(const struct side *side, uint32_t cpu)
 static void walk_cpu(struct lockstep *lockstep, uint32_t cpu)
 {
     bool is_joint = true;
-
     for (unsigned i = 0; i < 2; i++) {
         struct side *side = &lockstep->sides[i];
-
         side->stream = find_stream(side, cpu);
         side->before = side->after = 0;
         side->cursor = (struct cursor){0};
@@ -259,7 +245,6 @@ static void walk_cpu(struct lockstep *lockstep, uint32_t cpu)
     }
     for (unsigned i = 0; i < 2 && is_joint; i++) {
         struct side *side = &lockstep->sides[i];
-
         cursor_open(&side->cursor, side->trace, side->stream, side->filter->from_ticks, side->reporter);
         next(side, lockstep->only_order);
     }
@@ -282,7 +267,6 @@ static bool open_sides(struct diff *diff, struct lockstep *lockstep, struct out 
     for (unsigned i = 0; i < 2; i++) {
         struct run *run = diff->runs[i];
         struct side *side = &lockstep->sides[i];
-
         side->trace = &run->trace;
         side->filter = &run->filter;
         side->reporter = &run->losses.reporter;
@@ -312,13 +296,11 @@ static void print_environment(const struct lockstep *lockstep)
 static int find_and_show(struct diff *diff, struct lockstep *lockstep)
 {
     const struct side *sides = lockstep->sides;
-
     printf("A: %s\nB: %s\n", diff->runs[0]->directory, diff->runs[1]->directory);
     print_environment(lockstep);
     for (unsigned side = 0; side < 2; side++)
         for (unsigned i = 0; i < sides[side].trace->stream_count; i++) {
             const uint32_t cpu = sides[side].trace->streams[i].cpu;
-
             if (find_stream(&sides[side], cpu) != NULL && (side == 0 || find_stream(&sides[0], cpu) == NULL))
                 walk_cpu(lockstep, cpu);
         }
@@ -344,7 +326,6 @@ int diff_first(struct diff *diff)
     struct out out; /* a buffer for one event */
     struct fail fail = {""};
     int status = EXIT_USAGE;
-
     out_open(&out, -1, 0);
     if (open_sides(diff, &lockstep, &out, &status, &fail))
         status = find_and_show(diff, &lockstep);

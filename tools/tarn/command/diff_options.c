@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* diff_options.c - the options of `tarn diff`, its own and those of its analyses, and what they select; see
  * diff.h. */
 #include <stdio.h>
@@ -15,7 +14,6 @@ const char *const diff_units[] = {
 static bool set_per(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
     struct diff *diff = context;
-
     diff->unit_event = value;
     diff->per = PER_EVENT;
     for (unsigned i = 0; i <= PER_NOTHING; i++)
@@ -64,7 +62,6 @@ static bool add_analysis(struct diff *diff, const char *name, size_t length, boo
 {
     char text[64];
     const struct analysis_kind *kind;
-
     snprintf(text, sizeof(text), "%.*s", (int)(length < 60 ? length : 60), name);
     kind = analysis_find(text);
     if (kind == NULL)
@@ -79,7 +76,6 @@ static bool add_analyses(struct diff *diff, const char *list, bool is_asked, str
 {
     do {
         size_t length = strcspn(list, ",");
-
         if (!add_analysis(diff, list, length, is_asked, fail))
             return false;
         list += length;
@@ -91,7 +87,6 @@ static bool add_analyses(struct diff *diff, const char *list, bool is_asked, str
 static bool pass_on(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
     struct run *run = context;
-
     for (unsigned i = 0; i < run->diff->count; i++)
         if (option_find(run->analyses[i]->kind->options, option->name) != NULL &&
             !analysis_set(run->analyses[i], option->name, value, fail))
@@ -106,7 +101,6 @@ static const char *describe_option(struct diff *diff, const struct command_optio
     const char *between = " (";
     size_t used =
         (size_t)snprintf(text, sizeof(text), "%.*s", (int)strcspn(option->text, "\n"), option->text);
-
     for (unsigned i = 0; i < diff->count && used < sizeof(text); i++)
         if (option_find(diff->analyses[i]->kind->options, option->name) != NULL) {
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", between,
@@ -120,7 +114,6 @@ static const char *describe_option(struct diff *diff, const struct command_optio
 static void add_option(struct diff *diff, const struct command_option *option)
 {
     struct command_option *passed = &diff->passed_on[diff->passed_count];
-
     if (option_find(own_options, option->name) == NULL &&
         option_find(diff->passed_on, option->name) == NULL && diff->passed_count + 1 < DIFF_OPTIONS_MAX) {
         *passed = (struct command_option){
@@ -133,7 +126,6 @@ static void add_option(struct diff *diff, const struct command_option *option)
 static bool find_analyses(struct diff *diff, int argc, char **argv, struct fail *fail)
 {
     const char *list = NULL;
-
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "--analysis=", 11) == 0)
             list = argv[i] + 11;
@@ -195,7 +187,6 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
     unsigned after = count_after_dashes(argc, argv); /* before getopt reorders the words */
     struct fail fail;
     int status;
-
     diff->output.top = TABLE_TOP_DEFAULT;
     if (!find_analyses(diff, argc, argv, &fail))
         return fail_report(&fail, EXIT_USAGE);
@@ -221,7 +212,6 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
 static bool wants_table(const struct diff *diff, const struct analysis_kind *kind, const struct table *table)
 {
     char name[128];
-
     if (diff->by == NULL)
         return !table->is_extra && table->needs == NULL;
     snprintf(name, sizeof(name), "%s.%s", kind->name, table->key);
@@ -234,7 +224,6 @@ static bool next_word(const char **list, char word[HEADING_BYTES])
 {
     size_t length = strcspn(*list, ",");
     bool any = **list != '\0';
-
     snprintf(word, HEADING_BYTES, "%.*s", (int)(length < HEADING_BYTES ? length : HEADING_BYTES), *list);
     *list += length + ((*list)[length] == ',');
     return any;
@@ -245,7 +234,6 @@ static bool has_column(const struct diff *diff, const char *name)
     for (unsigned i = 0; i < diff->count; i++)
         for (unsigned t = 0; t < diff->analyses[i]->kind->table_count; t++) {
             const struct table *table = &diff->analyses[i]->tables[t];
-
             if (table->is_wanted && table_find_column(table, name) >= 0)
                 return true;
         }
@@ -256,7 +244,6 @@ static bool has_column(const struct diff *diff, const char *name)
 static bool check_columns(const struct diff *diff, struct fail *fail)
 {
     char word[HEADING_BYTES];
-
     for (const char *list = diff->columns; next_word(&list, word);)
         if (!has_column(diff, word))
             return fail_set(fail, "no table has a column '%s'; `tarn help columns` lists all", word);
@@ -266,7 +253,6 @@ static bool check_columns(const struct diff *diff, struct fail *fail)
 bool diff_names_column(const struct diff *diff, const struct table *table, int column)
 {
     char word[HEADING_BYTES];
-
     for (const char *list = diff->columns; list != NULL && next_word(&list, word);)
         if (strcmp(word, "all") == 0 || table_find_column(table, word) == column)
             return true;
@@ -276,11 +262,9 @@ bool diff_names_column(const struct diff *diff, const struct table *table, int c
 bool diff_choose_tables(struct diff *diff, struct fail *fail)
 {
     bool any = false;
-
     for (unsigned i = 0; i < diff->count; i++)
         for (unsigned t = 0; t < diff->analyses[i]->kind->table_count; t++) {
             struct table *table = &diff->analyses[i]->tables[t];
-
             table->is_wanted = wants_table(diff, diff->analyses[i]->kind, table);
             any |= table->is_wanted;
         }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* diff_print.c - prints the changes as text, JSON and CSV; see diff.h. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,7 +48,6 @@ static void print_unit(const struct diff *diff, const struct run *run, const cha
 static void print_losses(const struct diff *diff, const struct run *run, const char *name)
 {
     char text[32];
-
     snprintf(text, sizeof(text), "losses_%c%s", *name - 'A' + 'a', name[1] != '\0' ? name + 1 : "1");
     losses_print_csv(stdout, &run->losses, text);
 }
@@ -63,7 +61,6 @@ static void print_method(const struct diff *diff)
         [PER_SECOND] = "Sums are per second of the trace.",
         [PER_EVENT] = "Sums are per event of that type.",
         [PER_NOTHING] = "Sums are not divided."};
-
     puts(divided[diff->per]);
     if (!diff_has_several(diff))
         puts("The variation between equal runs is not known. To measure it, compare several runs: "
@@ -85,12 +82,10 @@ static void print_tables(const struct diff *diff)
 {
     const bool is_text = diff->output.format == TABLES_TEXT;
     size_t same = 0;
-
     if (!is_text || diff->largest.count != 0)
         table_print(stdout, &diff->output, &diff->largest, DIFF_TEXT_TOP);
     for (size_t i = 0; i < diff->result_count; i++) {
         const struct table *table = &diff->results[i].result;
-
         same += table->count == 0;
         if (!is_text)
             fputc(diff->output.format == TABLES_JSON ? ',' : '\n', stdout);
@@ -108,7 +103,6 @@ static void each_run(const struct diff *diff,
     for (unsigned side = 0; side < 2; side++)
         for (unsigned run = 0; run < diff->run_count[side]; run++) {
             char name[16];
-
             diff_name_run(diff, side, run, name);
             show(diff, &diff->runs[side][run], name);
         }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* explore.c - `tarn explore`: tools/explore.py, which boots guests. */
 #include <errno.h>
 #include <getopt.h>
@@ -69,7 +68,6 @@ static int run_explore(int argc, char **argv)
     struct options options = {NULL};
     struct fail fail;
     int status = command_parse(&explore_command, (void *[]){&options}, argc, argv);
-
     if (status >= 0)
         return status;
     if ((options.script != NULL) == (optind < argc))

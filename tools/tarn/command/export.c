@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* export.c - `tarn export`: writes a trace in the formats of other tools. */
 #include <limits.h>
 #include <stdio.h>
@@ -40,7 +39,6 @@ static bool choose_format(void *context, const struct command_option *option, co
                           struct fail *fail)
 {
     struct options *options = context;
-
     for (options->format = formats; options->format->name != NULL; options->format++)
         if (strcmp(options->format->name, name) == 0)
             return true;
@@ -59,7 +57,6 @@ static void describe_formats(struct page *page, const struct command *self)
     page_heading(page, "Formats");
     for (const struct format *format = formats; format->name != NULL; format++) {
         char text[200];
-
         snprintf(text, sizeof(text), "%s (.%s)", format->what, format->suffix);
         page_entry(page, format->name, NULL, text);
     }
@@ -68,7 +65,6 @@ static void describe_formats(struct page *page, const struct command *self)
 static void choose_output(struct options *options)
 {
     size_t length = strlen(options->directory);
-
     while (length > 1 && options->directory[length - 1] == '/')
         length--;
     snprintf(options->default_output, sizeof(options->default_output), "%.*s.%s", (int)length,
@@ -87,7 +83,6 @@ static int export_trace(struct options *options, const struct trace *trace)
                                  .losses = &losses};
     struct fail fail = {.text = ""};
     bool ok;
-
     losses_open(&losses, trace);
     losses.quiet = true;
     losses_judge(&losses);
@@ -110,7 +105,6 @@ static int run_export(int argc, char **argv)
     struct trace trace;
     struct fail fail;
     int status = command_parse(&export_command, (void *[]){&options, &options.filter}, argc, argv);
-
     if (status >= 0)
         return status;
     if (options.format == NULL)

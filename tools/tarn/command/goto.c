@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/command/goto.c - `tarn goto`: from an event of a deterministic run to the machine at that
  * instant. */
 #include <inttypes.h>
@@ -26,7 +25,6 @@ static bool add_command(void *context, const struct command_option *option, cons
                         struct fail *fail)
 {
     struct options *options = context;
-
     if (options->count == COMMANDS_MAX)
         return fail_set(fail, "at most %u commands", COMMANDS_MAX);
     options->commands[options->count++] = (char *)value;
@@ -69,7 +67,6 @@ static bool run_gdb(struct emulator *emulator, const struct recipe *recipe, uint
     char *words[2 * COMMANDS_MAX + 20] = {"gdb-multiarch",   "-nx",  "-q",   "-iex",
                                           "set confirm off", "-iex", sources};
     unsigned n = 7;
-
     if (!source_file("tools/gdb/tarn.py", script, fail) || !source_file(".", root, fail))
         return false;
     snprintf(sources, sizeof(sources), "directory %s", root); /* compiled with names from there on */
@@ -99,7 +96,6 @@ static bool debug(struct visit *visit, uint32_t cpu, bool *wants_before, struct 
 {
     const struct options *options = visit->options;
     unsigned first = visit->begun, end = first;
-
     while (end < options->count)
         if (strcmp(options->commands[end++], GDB_BEFORE) == 0)
             break;
@@ -112,7 +108,6 @@ static bool debug(struct visit *visit, uint32_t cpu, bool *wants_before, struct 
 static void tell_way(const struct journey *way)
 {
     const struct emulator *emulator = way->emulator;
-
     if (emulator->began > 0)
         fprintf(stderr, "emulated %.2f s, from a copy at %.2f s of the guest's time\n", way->took,
                 (double)emulator->began / 1e9);
@@ -128,7 +123,6 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
     const struct options *options = visit->options;
     struct journey way = {.emulator = &visit->emulator, .aim = aim, .trace = visit->trace};
     struct fail fail = {""};
-
     *wants_before = false;
     enum journey_end end = journey(&way, &fail);
     if (end == JOURNEY_FAILED || child_is_interrupted()) {
@@ -157,7 +151,6 @@ static int go_all(struct visit *visit, struct aim *aim)
     bool wants_before;
     struct fail fail;
     int status;
-
     while ((status = go(visit, aim, &wants_before)) == EXIT_OK && wants_before)
         if (!aim_before(aim, visit->trace, &fail))
             return fail_report(&fail, EXIT_USAGE);
@@ -168,7 +161,6 @@ static int run_visit(struct visit *visit, struct aim *aim)
 {
     int status = EXIT_USAGE;
     struct fail fail;
-
     if (!emulator_open(&visit->emulator, visit->recipe, &fail)) {
         complain("%s", fail.text);
     } else {
@@ -184,7 +176,6 @@ static int run_visit(struct visit *visit, struct aim *aim)
 static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct fail *fail)
 {
     struct fail why = {""};
-
     switch (recipe_judge(trace->directory, &trace->schema, &why)) {
     case RECIPE_NONE:
         return fail_set(fail,
@@ -207,7 +198,6 @@ static int run_goto(int argc, char **argv)
     struct fail fail;
     struct aim aim;
     int status = command_parse(&goto_command, (void *[]){&options}, argc, argv);
-
     if (status >= 0)
         return status;
     const char *event = argv[optind + 1];
@@ -237,7 +227,6 @@ static int run_goto(int argc, char **argv)
 {
     struct options options;
     int status = command_parse(&goto_command, (void *[]){&options}, argc, argv);
-
     if (status < 0)
         complain("goto does not work on this host (see Host in tarn-goto(1))");
     return status < 0 ? EXIT_USAGE : status;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * info.c - `tarn info`: shows what a trace contains.
  *
@@ -47,7 +46,6 @@ static void sample_packet(struct info *info, const struct stream *stream, struct
                           uint64_t offset, uint64_t packet_bytes)
 {
     struct cursor cursor;
-
     cursor_open(&cursor, &info->trace, stream, 0, NULL);
     cursor.next_packet = offset;
     while (cursor_next(&cursor) && cursor.packet.offset == offset) {
@@ -64,14 +62,12 @@ static void survey_stream(struct info *info, const struct stream *stream, struct
     uint64_t every = stream->first_packet_bytes ? stream->size / stream->first_packet_bytes / SAMPLES + 1 : 1;
     uint64_t offset = 0;
     struct cursor losses;
-
     losses_open(&survey->losses, &info->trace);
     survey->losses.quiet = true;
     cursor_open(&losses, &info->trace, stream, 0, &survey->losses.reporter);
     while (offset < stream->size) {
         struct trace_packet header;
         enum anomaly anomaly = stream_header(&info->trace, stream, offset, &header);
-
         if (anomaly != ANOMALY_NONE)
             survey->losses.damaged++;
         if (anomaly_is_fatal(anomaly)) {
@@ -100,7 +96,6 @@ static void print_clock(const struct trace *trace)
 {
     const struct schema *schema = &trace->schema;
     struct clock_trust trust;
-
     printf("clock       %s, %" PRIu64 " Hz", schema->clock_name, schema->clock_freq);
     if (schema_clock_trust(schema, &trust))
         printf(", %s %" PRIu64 " ppm (%s)", trust.is_certain ? "within" : "UNCERTAIN by", trust.error_ppm,
@@ -116,12 +111,10 @@ static void print_saved(const struct trace *trace, bool is_json)
     char path[4096], trigger[200], event[200], *text, *rest, *line;
     unsigned number = 0;
     size_t size;
-
     snprintf(path, sizeof(path), "%s/" TRACE_SAVED_NAME, trace->directory);
     rest = text = file_read(AT_FDCWD, path, SAVED_BYTES, &size); /* NULL: nothing to show */
     while ((line = strsep(&rest, "\n")) != NULL) {
         const char *parts[3];
-
         for (unsigned i = 0; i < 3; i++)
             parts[i] = strsep(&line, "\t");
         if (parts[2] == NULL)
@@ -153,7 +146,6 @@ static void print_recipe(const struct trace *trace)
                                         [RECIPE_DIFFERS] = TRACE_RECIPE_NAME " DIFFERS: "};
     struct fail why = {""};
     enum recipe_state state = recipe_judge(trace->directory, &trace->schema, &why);
-
     if (state != RECIPE_NONE || schema_env(&trace->schema, "recipe", true) != NULL)
         printf("recipe      %s%s\n", texts[state], why.text);
 }
@@ -168,7 +160,6 @@ static void print_text(const struct info *info)
     uint64_t packets = 0, bytes = 0, before = 0;
     double events = 0;
     struct tm tm;
-
     for (unsigned i = 0; i < trace->stream_count; i++) {
         packets += info->surveys[i].packets;
         bytes += trace->streams[i].size;
@@ -210,7 +201,6 @@ static void print_text(const struct info *info)
            "lost events", "begin, s", "end, s");
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct survey *survey = &info->surveys[i];
-
         printf("%-10s %4u %10" PRIu64 " %14" PRIu64 " %12.0f %12" PRIu64 " %14.6f %14.6f\n",
                trace->streams[i].name, trace->streams[i].cpu, survey->packets, trace->streams[i].size,
                estimate_events(survey), survey->losses.lost_events,
@@ -222,7 +212,6 @@ static void print_text(const struct info *info)
 static void print_env_json(const struct schema *schema, const char *name)
 {
     const char *text = schema_env(schema, name, true);
-
     if (text == NULL)
         return;
     printf(",\"%s\":", name);
@@ -233,7 +222,6 @@ static void print_boot_json(const struct trace *trace)
 {
     const char *memory = schema_env(&trace->schema, "memory_bytes", false);
     struct fail why;
-
     print_env_json(&trace->schema, "boot_options");
     if (memory != NULL)
         printf(",\"memory_bytes\":%s", memory);
@@ -248,7 +236,6 @@ static void print_json(const struct info *info)
     const struct schema *schema = &trace->schema;
     struct clock_trust trust;
     char uuid[37];
-
     format_uuid(schema->uuid, uuid);
     printf("{\"trace\":");
     print_json_string(stdout, trace->directory);
@@ -271,7 +258,6 @@ static void print_json(const struct info *info)
     printf(",\"streams\":[");
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct survey *survey = &info->surveys[i];
-
         printf("%s{\"file\":", i ? "," : "");
         print_json_string(stdout, trace->streams[i].name);
         printf(",\"cpu\":%" PRIu32 ",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"events_estimate\":%.0f"
@@ -289,7 +275,6 @@ static int run_info(int argc, char **argv)
     struct info info = {.json = false};
     struct fail fail;
     int status = command_parse(&info_command, (void *[]){&info}, argc, argv);
-
     if (status >= 0)
         return status;
     if (!trace_open(&info.trace, argv[optind], &fail))

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * list.c - `tarn list`: prints the events of all CPUs in order, in parallel if it can: each worker prints
  * slices of time. Otherwise there is one worker, and one slice.
@@ -64,7 +63,6 @@ static void print_number(struct out *out, uint64_t number)
 {
     char text[PUT_NUMBER_MAX + 2];
     int length = snprintf(text, sizeof(text), "%10llu ", (unsigned long long)number);
-
     out_commit(out, put_bytes(out_reserve(out, (size_t)length), text, (size_t)length));
 }
 
@@ -72,7 +70,6 @@ static void print_number(struct out *out, uint64_t number)
 static bool is_left_out(struct model *model, const struct cursor *cursor)
 {
     bool is_drain = model_is_drain_event(model, cursor);
-
     model_apply(model, cursor);
     return is_drain;
 }
@@ -91,7 +88,6 @@ static uint64_t list_walk(const struct list *list, const struct trace *trace, co
     bool needs_names = list->filter.process != NULL, has_model = list->filter.without_drain;
     bool all = list->has_numbers || has_model;
     uint64_t count = 0, number, next = 0, left_out = 0;
-
     names_open(&names, &trace->schema);
     if (has_model) {
         model_open(&model, trace, 0, UINT64_MAX);
@@ -100,7 +96,6 @@ static uint64_t list_walk(const struct list *list, const struct trace *trace, co
     merge_open(&merge, trace, all ? NULL : streams, all ? 0 : slice->from, reporter);
     while ((count < skip || count - skip < list->limit) && (cursor = merge_next(&merge)) != NULL) {
         int64_t ns = cursor_ns(cursor);
-
         number = next++;
         if (needs_names)
             names_learn(&names, &cursor->event);
@@ -162,7 +157,6 @@ struct worker {
 static void wait_turn(struct worker *worker)
 {
     struct list_workers *list_workers = worker->list_workers;
-
     pthread_mutex_lock(&list_workers->lock);
     while (list_workers->turn != worker->slice)
         pthread_cond_wait(&list_workers->turn_changed, &list_workers->lock);
@@ -180,7 +174,6 @@ static void keep_report(struct reporter *reporter, const struct report *report)
 {
     struct worker *worker = (struct worker *)reporter;
     unsigned rank = report->stream->rank, count = worker->report_count;
-
     if (report->offset < worker->owned_from[rank] || report->offset >= worker->owned_to[rank] ||
         count == REPORTS_KEPT)
         return;
@@ -194,7 +187,6 @@ static uint64_t first_offset(const struct list_workers *list_workers, unsigned s
                              const struct stream *stream)
 {
     uint64_t from;
-
     if (slice == list_workers->slices->count)
         return stream->size;
     from = list_workers->slices->slices[slice].from;
@@ -205,7 +197,6 @@ static void work_on_slice(struct worker *worker)
 {
     struct list_workers *list_workers = worker->list_workers;
     uint64_t count;
-
     for (unsigned i = 0; i < list_workers->trace->stream_count; i++) {
         worker->owned_from[i] = first_offset(list_workers, worker->slice, &list_workers->trace->streams[i]);
         worker->owned_to[i] = first_offset(list_workers, worker->slice + 1, &list_workers->trace->streams[i]);
@@ -232,7 +223,6 @@ static void *work(void *argument)
 {
     struct worker *worker = argument;
     struct list_workers *list_workers = worker->list_workers;
-
     for (;;) {
         pthread_mutex_lock(&list_workers->lock);
         worker->slice = list_workers->next++;
@@ -282,7 +272,6 @@ static bool list_slices(const struct list *list, const struct trace *trace, cons
     unsigned count = most < slices->count ? most : slices->count;
     unsigned opened = 0, started = 1;
     bool ok = true;
-
     while (ok && opened < count)
         ok = open_worker(&workers[opened++], &list_workers, fail);
     if (ok) {
@@ -310,13 +299,11 @@ static uint64_t find_tail(struct list *list, const struct trace *trace)
 {
     uint64_t last = list->filter.to_ticks < trace->end ? list->filter.to_ticks : trace->end;
     struct list counting = *list;
-
     counting.limit = UINT64_MAX;
     for (uint64_t span = 1u << 16;; span *= 4) {
         uint64_t from = span < last && last - span > trace->begin ? last - span : 0;
         struct losses ignored;
         uint64_t count;
-
         if (from < list->filter.from_ticks)
             from = list->filter.from_ticks;
         losses_open(&ignored, trace);
@@ -362,7 +349,6 @@ static void print_unfinished(const struct trace *trace, enum print_style style)
 {
     const uint64_t known = trace_known_end(trace);
     const int64_t ns = schema_ns(&trace->schema, known);
-
     if (style == PRINT_JSON)
         printf("{\"ns\":%" PRId64 ",\"cycles\":%" PRIu64 ",\"cpu\":null,\"event\":\"(unfinished)\"}\n", ns,
                known);
@@ -379,7 +365,6 @@ static int list_events(struct list *list, const struct trace *trace)
     struct fail fail;
     uint64_t count = 0;
     bool ok;
-
     if (!filter_resolve(&list->filter, trace, &fail))
         return fail_report(&fail, EXIT_USAGE);
     losses_open(&losses, trace);
@@ -408,7 +393,6 @@ static int run_list(int argc, char **argv)
     struct trace trace;
     struct fail fail;
     int status = command_parse(&list_command, (void *[]){&list, &list.filter}, argc, argv);
-
     if (status >= 0)
         return status;
     if (list.limit != UINT64_MAX && list.tail != UINT64_MAX)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pull.c - `tarn pull SOURCE -o DIR`: copies a guest's trace into a directory.
  *
@@ -67,7 +66,6 @@ struct pull {
 static void probe_open(struct probe *probe, const struct source *source, const char *name)
 {
     const struct link_class *link = source->class->link;
-
     *probe = (struct probe){.address = strchr(name, ':') + 1,
                             .link = link != NULL && link->start_with == LINK_BEGINS ? link : NULL};
 }
@@ -86,14 +84,12 @@ static bool probe_step(struct probe *probe, double heard, struct wire_hello *hel
     const uint8_t *payload;
     struct fail fail;
     enum source_got got;
-
     if (probe->link == NULL || now - heard < SILENT_SECONDS) {
         probe_close(probe);
         return false;
     }
     if (probe->connection.buffer == NULL) {
         int fd = now >= probe->next ? probe->link->connect(probe->address, &fail) : -1;
-
         probe->next = now >= probe->next ? now + RETRY_SECONDS : probe->next;
         if (fd >= 0)
             link_open(&probe->connection, fd, LINK_BEGINS);
@@ -133,7 +129,6 @@ static void show_progress(struct pull *pull)
 {
     double now = now_seconds(), since = now - pull->last_progress;
     bool terminal = isatty(2);
-
     if (pull->quiet || since < (terminal ? PROGRESS_SECONDS : 1.0))
         return;
     fprintf(stderr, "%s%6.1f s  %11llu events  %9.1f MB  %7.1f MB/s  lost %llu packets, %llu events%s",
@@ -152,7 +147,6 @@ static bool begin(struct pull *pull, bool again, struct fail *fail)
                                     : WIRE_PULL_MODE | (pull->snapshot ? WIRE_PULL_SNAPSHOT : 0) |
                                           (again ? WIRE_PULL_RESUME : 0);
     uint64_t want[WIRE_CPUS_MAX];
-
     for (uint32_t cpu = 0; cpu < pull->source->hello.cpu_count; cpu++)
         want[cpu] = pull->writer.cpu[cpu].next;
     return pull->source->class->begin_pull(pull->source, flags, pull->mode, want, fail);
@@ -193,7 +187,6 @@ static bool reconnect(struct pull *pull, struct fail *why)
 {
     double until = now_seconds() + pull->resume;
     struct fail fail;
-
     end_line(pull);
     complain("%s", why->text);
     close_source(pull);
@@ -219,7 +212,6 @@ static bool reconnect(struct pull *pull, struct fail *why)
 static void take_recipe(struct pull *pull)
 {
     struct fail fail;
-
     if (!pull->previous && !recipe_copy(pull->name, pull->writer.directory_fd, &fail))
         complain("%s", fail.text);
 }
@@ -234,7 +226,6 @@ static bool add_packet(struct pull *pull, const struct source_item *item, struct
 static bool take_metadata(struct pull *pull, const struct source_item *item, struct fail *fail)
 {
     struct buffer text = {0};
-
     buffer_add(&text, item->bytes, item->size);
     if (pull->rows)
         declare_rows(&text);
@@ -247,7 +238,6 @@ static bool take_metadata(struct pull *pull, const struct source_item *item, str
 static bool take_item(struct pull *pull, const struct source_item *item, struct fail *fail)
 {
     uint64_t refused = pull->writer.refused, undecoded = pull->writer.undecoded;
-
     switch (item->kind) {
     case SOURCE_METADATA:
         if (!pull->writer.have_metadata) {
@@ -289,7 +279,6 @@ static void record(struct pull *pull, bool has_packet)
 {
     const struct wire_request request = {.operation = WIRE_OP_COMMAND, .text = "statedump"};
     struct fail fail;
-
     if (!recorder_is_on(&pull->recorder))
         return;
     recorder_step(&pull->recorder, has_packet);
@@ -316,7 +305,6 @@ static bool try_again(struct pull *pull, struct fail *fail)
 static bool is_over(const struct pull *pull, double now)
 {
     double grace = pull->writer.have_metadata ? 0 : FINISH_SECONDS;
-
     return pull->duration > 0 && now - pull->begun >= pull->duration + grace;
 }
 
@@ -325,7 +313,6 @@ static bool is_over(const struct pull *pull, double now)
 static bool watch_link(struct pull *pull, bool has_item, struct fail *fail)
 {
     struct wire_hello hello;
-
     if (has_item || pull->source->class->link == NULL)
         pull->heard = now_seconds();
     if (now_seconds() - pull->noted > NOTE_SECONDS) {
@@ -341,7 +328,6 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
 {
     struct source_item *item = alloc_zero(1, sizeof(*item));
     bool ok = true;
-
     while (ok && (pull->end.reason == 0 || try_again(pull, fail))) {
         double now = now_seconds();
         bool finish = interrupted || is_over(pull, now);
@@ -385,7 +371,6 @@ static bool write_losses(struct pull *pull, bool ok, struct fail *fail)
     uint32_t reason = pull->end.reason;
     bool is_whole =
         ok && reason != WIRE_ENDED_CHANGED && reason != WIRE_ENDED_BUSY && reason != WIRE_ENDED_ERROR;
-
     bool is_written = write_closing(&pull->writer, &pull->status, pull->cpu, is_whole, fail),
          lacks_rows = is_written && is_whole && pull->rows && !log_rows(&pull->writer, pull->source, fail);
 
@@ -408,7 +393,6 @@ static const char *end_text(const struct pull *pull)
         [WIRE_ENDED_BUSY] = "another pull from this guest is running (--wait waits until it ends)",
         [WIRE_ENDED_GUEST] = "the guest ended"};
     const uint32_t reason = pull->end.reason;
-
     if (reason == WIRE_ENDED_SNAPSHOT && pull->previous)
         return "the previous trace is complete";
     if (reason == WIRE_ENDED_SNAPSHOT && pull->writer.missing)
@@ -422,7 +406,6 @@ static int summarize(struct pull *pull, bool ok)
 {
     struct trace_writer *writer = &pull->writer;
     double seconds = now_seconds() - pull->begun;
-
     end_line(pull);
     fprintf(stderr, "%s: %llu events, %llu packets, %.1f MB in %.1f s (%.1f MB/s, %.0f events/s)%s%s\n",
             pull->output, (unsigned long long)writer->events, (unsigned long long)writer->packets,
@@ -453,7 +436,6 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
 {
     static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
     struct wire_previous previous;
-
     if (!source_choose_previous(pull->source, &previous, fail))
         return false;
     fprintf(stderr, "the previous boot ended %s%s%s\n",
@@ -511,7 +493,6 @@ static int copy(struct pull *pull)
 {
     struct sigaction action = {.sa_handler = note_interrupt};
     struct fail fail;
-
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
@@ -534,7 +515,6 @@ static int copy(struct pull *pull)
 static int check_options(const struct pull *pull)
 {
     struct fail fail;
-
     if (!pull->output)
         return complain_of_words(&pull_command, "-o DIR is missing");
     if (recorder_is_on(&pull->recorder) && (pull->snapshot || pull->previous))
@@ -547,7 +527,6 @@ static int run_pull(int argc, char **argv)
     struct pull *pull = alloc_zero(1, sizeof(*pull));
     struct fail fail;
     int status;
-
     pull->mode = 1;
     pull->resume = 10;
     interrupted = 0;

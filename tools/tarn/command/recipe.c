@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* recipe.c - reads the recipe of a run and compares it with the trace; see recipe.h. */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +37,6 @@ static uint64_t take_number(sqlite3_stmt *row, int column, bool *ok)
 static sqlite3_stmt *ask(sqlite3 *database, const char *query, const char *json)
 {
     sqlite3_stmt *row = NULL;
-
     if (sqlite3_prepare_v2(database, query, -1, &row, NULL) == SQLITE_OK &&
         sqlite3_bind_text(row, 1, json, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
         return row;
@@ -59,7 +57,6 @@ static bool take_values(struct recipe *recipe, sqlite3 *database, const char *js
                                   &recipe->archive.path,  &recipe->archive.sha256, &recipe->library.path,
                                   &recipe->library.sha256};
     bool ok = row != NULL;
-
     if (ok) {
         recipe->version = take_number(row, 0, &ok);
         recipe->seed = take_number(row, 1, &ok);
@@ -75,7 +72,6 @@ static bool take_command(struct recipe *recipe, sqlite3 *database, const char *j
 {
     sqlite3_stmt *row = ask(database, "SELECT value FROM json_each(?1, '$.command')", json);
     bool ok = row != NULL;
-
     if (row == NULL)
         return false;
     do {
@@ -92,7 +88,6 @@ bool recipe_read(struct recipe *recipe, const char *directory, struct fail *fail
     char path[4096];
     sqlite3 *database = NULL;
     size_t size;
-
     memset(recipe, 0, sizeof(*recipe));
     snprintf(path, sizeof(path), "%s/" TRACE_RECIPE_NAME, directory);
     char *json = file_read(AT_FDCWD, path, TRACE_RECIPE_BYTES_MAX, &size);
@@ -119,7 +114,6 @@ static void find_version(const char *emulator, char *version, size_t size)
 {
     static const char before[] = "version ";
     const char *found = strstr(emulator, before);
-
     found = found ? found + sizeof(before) - 1 : "";
     snprintf(version, size, "%.*s", (int)strcspn(found, " "), found);
 }
@@ -127,7 +121,6 @@ static void find_version(const char *emulator, char *version, size_t size)
 static bool is_same(const struct schema *schema, const char *name, const char *text, struct fail *why)
 {
     const char *told = schema_env(schema, name, true);
-
     if (told == NULL)
         return fail_set(why, "the trace's metadata has no %s", name);
     return strcmp(told, text) == 0 ||
@@ -137,7 +130,6 @@ static bool is_same(const struct schema *schema, const char *name, const char *t
 static bool agrees(const struct recipe *recipe, const struct schema *schema, struct fail *why)
 {
     char version[64], text[512];
-
     find_version(recipe->emulator, version, sizeof(version));
     snprintf(text, sizeof(text),
              "kernel:%.*s,archive:%.*s,seed:%" PRIu64 ",processors:%" PRIu64 ",memory:%s,emulator:%s",
@@ -151,7 +143,6 @@ enum recipe_state recipe_judge(const char *directory, const struct schema *schem
 {
     struct recipe recipe;
     char path[4096];
-
     snprintf(path, sizeof(path), "%s/" TRACE_RECIPE_NAME, directory);
     if (access(path, F_OK) != 0)
         return RECIPE_NONE;
@@ -166,7 +157,6 @@ enum recipe_state recipe_judge(const char *directory, const struct schema *schem
 static const char *file_of(const char *source)
 {
     static const char *const schemes[] = {"ram:", "core:"};
-
     for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
         if (strncmp(source, schemes[i], strlen(schemes[i])) == 0)
             return source + strlen(schemes[i]);
@@ -178,7 +168,6 @@ bool recipe_copy(const char *source, int directory_fd, struct fail *fail)
     char path[4096], *text;
     const char *file = file_of(source);
     size_t size;
-
     if (file == NULL)
         return true;
     snprintf(path, sizeof(path), "%s.recipe", file);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * recipe.h - the recipe of a deterministic run: everything that decides it.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* sql.c - `tarn sql`: questions in SQL; see sql/database.h and sql/duck.h. */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +32,6 @@ static bool choose_engine(void *context, const struct command_option *option, co
                           struct fail *fail)
 {
     struct asking *asking = context;
-
     asking->uses_duck = strcmp(name, "duckdb") == 0;
     return asking->uses_duck || strcmp(name, "sqlite") == 0 || fail_set(fail, "expected sqlite or duckdb");
 }
@@ -64,7 +62,6 @@ static void limit_query(double seconds)
     struct itimerval timer = {
         .it_value = {.tv_sec = (time_t)seconds,
                      .tv_usec = (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
-
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -75,7 +72,6 @@ static void print_csv_row(struct answer *answer, bool is_heading)
     for (unsigned c = 0; c < answer->columns; c++) {
         bool is_number;
         const char *text = is_heading ? answer->name(answer, c) : answer->text(answer, c, &is_number);
-
         fputs(c > 0 ? "," : "", stdout);
         print_csv_string(stdout, text != NULL ? text : "");
     }
@@ -87,7 +83,6 @@ static void print_json_row(struct answer *answer)
     for (unsigned c = 0; c < answer->columns; c++) {
         bool is_number;
         const char *text = answer->text(answer, c, &is_number);
-
         fputs(c > 0 ? "," : "{", stdout);
         print_json_string(stdout, answer->name(answer, c));
         putchar(':');
@@ -118,7 +113,6 @@ static void print_text_rows(struct text_rows *rows, unsigned columns)
         for (unsigned c = 0; c < columns; c++) {
             char *text = rows->texts[i * columns + c];
             int width = (int)rows->widths[c];
-
             printf(rows->is_number[c] ? "%*s%s" : "%-*s%s",
                    c + 1 == columns && !rows->is_number[c] ? 0 : width, text != NULL ? text : "",
                    c + 1 == columns ? "\n" : "  ");
@@ -134,7 +128,6 @@ static void keep_text_row(struct answer *answer, struct text_rows *rows, bool is
         const char *text = is_heading ? answer->name(answer, c) : answer->text(answer, c, &is_number);
         size_t length = text != NULL ? strlen(text) : 0;
         char *copy = alloc_zero(length + 1, 1);
-
         plain_text(text != NULL ? text : "", copy, length + 1);
         rows->texts[rows->count * answer->columns + c] = copy;
         if (length > rows->widths[c])
@@ -150,7 +143,6 @@ static void print_text(struct answer *answer)
     struct text_rows rows = {.texts = alloc_zero(TEXT_ROWS * columns, sizeof(char *)),
                              .widths = alloc_zero(columns, sizeof(unsigned)),
                              .is_number = alloc_zero(columns, sizeof(bool))};
-
     keep_text_row(answer, &rows, true);
     while (answer->next(answer)) {
         keep_text_row(answer, &rows, false);
@@ -173,7 +165,6 @@ static void print_csv(struct answer *answer)
 static void print_json(struct answer *answer)
 {
     const char *comma = "[";
-
     while (answer->next(answer)) {
         fputs(comma, stdout);
         print_json_row(answer);
@@ -185,7 +176,6 @@ static void print_json(struct answer *answer)
 static void print_answer(void *context, struct answer *answer)
 {
     const struct asking *asking = context;
-
     if (asking->output.format == TABLES_JSON)
         print_json(answer);
     else if (asking->output.format == TABLES_CSV)
@@ -204,7 +194,6 @@ struct stepping {
 static bool next_row(struct answer *answer)
 {
     struct stepping *stepping = answer->of;
-
     return (stepping->status = sqlite3_step(stepping->statement)) == SQLITE_ROW;
 }
 
@@ -217,7 +206,6 @@ static const char *column_text(struct answer *answer, unsigned column, bool *is_
 {
     sqlite3_stmt *statement = ((struct stepping *)answer->of)->statement;
     int type = sqlite3_column_type(statement, (int)column);
-
     *is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
     return (const char *)sqlite3_column_text(statement, (int)column);
 }
@@ -230,7 +218,6 @@ static bool run_in_sqlite(struct asking *asking, const char *sql)
     struct stepping stepping = {.statement = NULL};
     struct answer answer = {0, &stepping, next_row, column_name, column_text};
     int status = sqlite3_prepare_v2(sqlite, sql, -1, &stepping.statement, NULL);
-
     if (status == SQLITE_OK && stepping.statement == NULL)
         return true;
     if (status == SQLITE_OK) {
@@ -257,7 +244,6 @@ static bool run_in_duck(struct asking *asking, const char *sql)
 {
     struct fail fail;
     bool ok = duck_run(asking->duck, sql, print_answer, asking, &fail);
-
     fflush(stdout);
     if (!ok)
         complain("%s", asking->database.stop ? INTERRUPTED : fail.text);
@@ -269,7 +255,6 @@ static bool run_text(struct asking *asking, const char *sql)
 {
     struct buffer statement = {0};
     bool ok = true;
-
     while (sql[strspn(sql, " \t\r\n;")] != '\0' && ok) {
         statement.used = 0;
         do {
@@ -309,7 +294,6 @@ static void print_columns(const struct catalog *catalog, const char *name)
                                         [UNIT_SPAN] = "ns",
                                         [UNIT_ADDRESS] = "address"};
     const struct relation *relation = catalog_find(catalog, name);
-
     if (relation == NULL) {
         complain("there is no relation '%s'; .tables lists them", name);
         return;
@@ -324,7 +308,6 @@ static void print_columns(const struct catalog *catalog, const char *name)
 static bool run_dot(struct asking *asking, const char *line)
 {
     const char *name = line + strcspn(line, " ");
-
     name += strspn(name, " ");
     if (strncmp(line, ".tables", 7) == 0)
         print_relations(&asking->database.catalog);
@@ -343,17 +326,14 @@ static char *complete_name(const char *text, int state)
     const struct catalog *catalog = &asked->database.catalog;
     static unsigned relation, column;
     size_t length = strlen(text);
-
     if (state == 0)
         relation = column = 0;
     for (; relation < catalog->count; relation++, column = 0) {
         const struct relation *at = &catalog->relations[relation];
-
         if (column == 0 && ++column && strncasecmp(text, at->name, length) == 0)
             return strdup(at->name);
         while (column <= at->column_count) {
             const char *name = at->columns[column++ - 1].name;
-
             if (strncasecmp(text, name, length) == 0)
                 return strdup(name);
         }
@@ -366,7 +346,6 @@ static char *read_line(const struct asking *asking, bool continues)
     char *line = NULL;
     size_t size = 0;
     ssize_t length;
-
     if (asking->is_interactive)
         return readline(continues ? "  ...> " : "tarn> ");
     length = getline(&line, &size, stdin);
@@ -382,7 +361,6 @@ static char *read_line(const struct asking *asking, bool continues)
 static void history_path(char path[PATH_MAX])
 {
     const char *home = getenv("HOME");
-
     snprintf(path, PATH_MAX, "%s/.tarn_sql_history", home != NULL ? home : "");
 }
 
@@ -391,7 +369,6 @@ static bool run_session(struct asking *asking)
     struct buffer sql = {0};
     bool ok = true, goes_on = true;
     char path[PATH_MAX], *line;
-
     history_path(path);
     if (asking->is_interactive) {
         rl_completion_entry_function = complete_name;
@@ -437,7 +414,6 @@ static void report_once(struct reporter *self, const struct report *report)
     struct once *once = OUTER(self, struct once, reporter);
     const uint64_t rank = report->stream != NULL ? report->stream->rank : UINT32_MAX;
     bool is_new;
-
     map_add(&once->told, (uint64_t)report->anomaly << 32 | rank, report->offset,
             report->other != NULL ? report->other->rank : report->begin, &is_new);
     if (is_new)
@@ -453,7 +429,6 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
     struct fail fail;
     const char *text;
     bool ok;
-
     if (!filter_resolve(&asking->filter, trace, &fail))
         return fail_report(&fail, EXIT_USAGE);
     losses_begin(&losses, trace, &asking->filter);
@@ -493,7 +468,6 @@ static int run_sql(int argc, char **argv)
     struct trace trace;
     struct fail fail;
     int status = command_parse(&sql_command, (void *[]){&asking, &asking.filter, &asking.output}, argc, argv);
-
     if (status >= 0)
         return status;
     if (!trace_open(&trace, argv[optind], &fail))
@@ -507,13 +481,11 @@ static int run_sql(int argc, char **argv)
 static void describe_relations(struct page *page, const struct command *self)
 {
     struct catalog catalog;
-
     page_heading(page, "Relations");
     catalog_open(&catalog, NULL);
     for (unsigned i = 0; i < catalog.count; i++) {
         char text[600];
         size_t used = (size_t)snprintf(text, sizeof(text), "%s:", catalog.relations[i].text);
-
         for (unsigned c = 0; c < catalog.relations[i].column_count && used < sizeof(text); c++)
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", c > 0 ? "," : "",
                                      catalog.relations[i].columns[c].name);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * start_view.c - in the program `tarn`, `tarn view` is tarn-view beside it.
  *
@@ -15,7 +14,6 @@
 static int start_view(int argc, char **argv)
 {
     char path[PATH_MAX], *words[argc + 2];
-
     program_path(path, sizeof(path) - sizeof("-view"), 0);
     strcat(path, "-view");
     words[0] = path;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * study.c - `tarn study`: sets what a guest traces for a question, pulls the trace, and answers the question.
  *
@@ -36,7 +35,6 @@ static char *read_file(const char *path, struct fail *fail)
 {
     size_t size;
     char *text = file_read(AT_FDCWD, path, BYTES_MAX, &size);
-
     if (text != NULL && memchr(text, '\0', size) == NULL)
         return text;
     if (text != NULL || errno == EFBIG)
@@ -50,14 +48,12 @@ static char *read_file(const char *path, struct fail *fail)
 static bool is_named(const struct page_file *file, const char *name)
 {
     const size_t length = strlen(name);
-
     return strncmp(file->name, name, length) == 0 && strcmp(file->name + length, SUFFIX) == 0;
 }
 
 static char *copy_text(const struct page_file *file)
 {
     char *text = alloc_zero(1, file->size + 1);
-
     memcpy(text, file->bytes, file->size);
     return text;
 }
@@ -81,7 +77,6 @@ static bool parse(struct study *study, struct fail *fail)
     char *rest = study->text, error[TRACE_COMMAND_ERROR_MAX];
     struct trace_study_line line = {0};
     int found;
-
     while ((found = trace_study_next(&rest, &line, error)) == 1) {
         if (study->count == LINES_MAX)
             return fail_set(fail, "%s:%u: a study has at most %u commands", study->name, line.number,
@@ -99,7 +94,6 @@ static bool parse(struct study *study, struct fail *fail)
 static int run_setting(const struct trace_study_line *line, char *source)
 {
     char *words[TRACE_COMMAND_WORDS_MAX + 3] = {"ctl", source};
-
     memcpy(words + 2, line->words, (size_t)line->count * sizeof(words[0]));
     return ctl_command.run((int)line->count + 2, words);
 }
@@ -108,7 +102,6 @@ static int run_analysis(const struct trace_study_line *line, char *directory)
 {
     const struct command command = analysis_command(analysis_find(line->words[0]));
     char *words[TRACE_COMMAND_WORDS_MAX + 2] = {NULL};
-
     memcpy(words, line->words, (size_t)line->count * sizeof(words[0]));
     words[line->count] = directory;
     return command.run((int)line->count + 1, words);
@@ -118,7 +111,6 @@ static bool set_guest(const struct study *study, char *source)
 {
     for (unsigned i = 0; i < study->count; i++) {
         const struct trace_study_line *line = &study->lines[i];
-
         if (line->is_analysis || run_setting(line, source) == EXIT_OK)
             continue;
         if (!line->is_optional) {
@@ -135,7 +127,6 @@ static int pull(const struct study *study, char *source)
 {
     char *words[10] = {"pull", source, "-o", (char *)study->output, "--quiet"};
     int count = 5;
-
     if (study->duration != NULL) {
         words[count++] = "--duration";
         words[count++] = (char *)study->duration;
@@ -148,10 +139,8 @@ static int pull(const struct study *study, char *source)
 static int analyse(const struct study *study, char *directory)
 {
     int status = EXIT_OK;
-
     for (unsigned i = 0; i < study->count; i++) {
         const struct trace_study_line *line = &study->lines[i];
-
         if (!line->is_analysis)
             continue;
         printf("\n== tarn");
@@ -197,7 +186,6 @@ static void list_studies(void)
 {
     for (const struct page_file *file = study_files; file->name != NULL; file++) {
         const char *text = (const char *)file->bytes, *end = memchr(text, '\n', file->size);
-
         printf("%-12.*s %.*s\n", (int)(strlen(file->name) - strlen(SUFFIX)), file->name,
                (int)(end != NULL && end > text + 2 ? end - text - 2 : 0), text + 2);
     }
@@ -215,7 +203,6 @@ static int run_study(int argc, char **argv)
     struct study study = {0};
     struct fail fail;
     int status = command_parse(&study_command, (void *[]){&study}, argc, argv);
-
     if (status >= 0)
         return status;
     if (optind == argc) {

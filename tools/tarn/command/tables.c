@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tables.c - `tarn tables SOURCE [NAME]`: the tables of counters of a guest; and `tarn routines SOURCE`, the
  * one of them that has a part for each thread instead of each CPU.
@@ -70,7 +69,6 @@ static const struct command_option moments[] = {
 static bool refuse_name(const char *name, struct fail *fail)
 {
     char list[400] = "";
-
     for (unsigned i = 0; i < TRACE_TABLE_COUNT; i++)
         snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i > 0 ? ", " : "",
                  trace_table_list[i].name);
@@ -92,7 +90,6 @@ static uint64_t ticks_between(const struct moment *before, const struct moment *
 static bool sort(struct table *table, const struct table_options *options, struct fail *fail)
 {
     const int column = options->sort != NULL ? table_find_column(table, options->sort) : table_order(table);
-
     if (options->sort != NULL && column == TABLE_NO_COLUMN)
         return fail_set(fail, "no column '%.60s' in table %s; --json shows their names", options->sort,
                         table->key);
@@ -140,7 +137,6 @@ static void print_rows(const struct options *options, const struct shown *shown,
                        const struct counted *counted, const struct view *view)
 {
     const unsigned format = options->output.format;
-
     if (format == TABLES_JSON)
         print_json_head(shown, counted, view);
     else if (format == TABLES_TEXT)
@@ -163,7 +159,6 @@ static bool print_table(const struct options *options, const struct trace_table_
 {
     struct counted counted;
     struct shown shown;
-
     counted_collect(&counted, counters, now, before, options->by_part);
     shown_open(&shown, counters, view->clock_hz, counters->is_private ? counted.ran : view->ticks,
                options->by_part);
@@ -189,7 +184,6 @@ static bool show_rows(const struct options *options, struct source *source,
 {
     struct key_names names;
     struct view view = {.clock_hz = source->hello.clock_hz, .cpu_count = now->cpu_count};
-
     if (counters->is_private && now->routines.count == 0)
         return fail_set(fail, options->pid == UINT64_MAX ? ROUTINES_ARE_OFF : "that process has no tables");
     if (before != NULL)
@@ -209,7 +203,6 @@ static bool show_rows(const struct options *options, struct source *source,
 static bool open_again(const struct options *options, struct source **source, double end, struct fail *fail)
 {
     const uint64_t boot = (*source)->hello.boot_id;
-
     (*source)->class->close(*source);
     const double left = end - now_seconds();
     if (left > 0)
@@ -223,7 +216,6 @@ static bool read_moment(struct moment *moment, const struct options *options, st
                         const struct trace_table_info *counters, struct fail *fail)
 {
     const bool ok = moment_read(moment, source, counters->is_private, fail);
-
     if (ok)
         routines_keep(&moment->routines, options->pid);
     return ok;
@@ -236,7 +228,6 @@ static bool show_table(const struct options *options, struct source **source,
     const bool has_interval = options->interval != 0;
     bool ok = !has_interval || (read_moment(&before, options, *source, counters, fail) &&
                                 open_again(options, source, before.time + options->interval, fail));
-
     ok = ok && read_moment(&now, options, *source, counters, fail) &&
          show_rows(options, *source, counters, &now, has_interval ? &before : NULL, status, fail);
     moment_free(&before);
@@ -248,7 +239,6 @@ static bool show_list(const struct options *options, struct source *source, stru
 {
     struct table list;
     struct moment moment;
-
     if (!moment_read(&moment, source, false, fail))
         return false;
     shown_list(&list, &moment);
@@ -267,7 +257,6 @@ static bool show(const struct options *options, struct source **source, int *sta
 {
     struct wire_previous previous;
     const struct trace_table_info *counters = options->name != NULL ? tables_find(options->name) : NULL;
-
     if (options->name != NULL && counters == NULL)
         return refuse_name(options->name, fail);
     if (counters != NULL && counters->is_private && options->previous)
@@ -284,7 +273,6 @@ static int run(struct options *options)
     int status = EXIT_OK;
     struct source *source = open_source(options->source, options->wait, &fail);
     bool ok = source != NULL && show(options, &source, &status, &fail);
-
     if (source != NULL)
         source->class->close(source);
     return ok ? status : fail_report(&fail, EXIT_USAGE);
@@ -294,7 +282,6 @@ static int run_tables(int argc, char **argv)
 {
     struct options options = {.output.top = TABLE_TOP_DEFAULT, .pid = UINT64_MAX};
     int status = command_parse(&tables_command, (void *[]){&options, &options, &options.output}, argc, argv);
-
     if (status >= 0)
         return status;
     options.name = optind + 1 < argc ? argv[optind + 1] : NULL;
@@ -316,7 +303,6 @@ static int run_routines(int argc, char **argv)
     struct options options = {.output.top = TABLE_TOP_DEFAULT, .pid = UINT64_MAX, .name = "routines"};
     int status =
         command_parse(&routines_command, (void *[]){&options, &options, &options.output}, argc, argv);
-
     if (status >= 0)
         return status;
     options.source = argv[optind];

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top.c - `tarn top`: shows what a running guest does, or steps through a trace by intervals. top_trace.c
  * provides the intervals.
@@ -44,7 +43,6 @@ static int run_batch(struct top *top)
     struct fail fail = {""};
     long done = 0;
     int got = 0;
-
     while ((top->batch == 0 || done < top->batch) && (got = top->ways->next(top, &fail)) >= 0) {
         if (got == 0) {
             usleep((useconds_t)(POLL_SECONDS * 1e6));
@@ -73,7 +71,6 @@ static void describe_state(struct top *top)
                         : top->has_broken ? broken
                         : top->is_at_end  ? top->ways->end
                                           : NULL;
-
     top->state[0] = '\0';
     if (state != NULL)
         snprintf(top->state, sizeof(top->state), "(%s) ", state);
@@ -87,7 +84,6 @@ static void draw(struct top *top)
     char *text = NULL;
     size_t length;
     FILE *to = open_memstream(&text, &length);
-
     terminal_size(&width, &height);
     top->screen.line = NULL;
     describe_state(top);
@@ -112,7 +108,6 @@ static void draw(struct top *top)
 static void take_pattern(struct top *top, int key)
 {
     size_t length = strlen(top->input);
-
     if (key == '\n' || key == '\r') {
         snprintf(top->pattern, sizeof(top->pattern), "%s", top->input);
         top->asks_pattern = false;
@@ -179,7 +174,6 @@ static bool step(struct top *top, double *due, struct fail *fail)
 {
     double now = now_seconds();
     int got;
-
     if (top->is_paused || now < *due)
         return true;
     *due = now + POLL_SECONDS;
@@ -208,12 +202,10 @@ static int run_terminal(struct top *top)
     double due = 0;
     int key = 0;
     bool goes_on = true;
-
     if (!terminal_open(&fail))
         return fail_report(&fail, EXIT_USAGE);
     while (goes_on && step(top, &due, &fail)) {
         const double left = top->is_paused ? LOOK_SECONDS : due - now_seconds();
-
         draw(top);
         key = terminal_key(left < LOOK_SECONDS ? left : LOOK_SECONDS);
         goes_on = key >= 0 && take_key(top, key);
@@ -226,7 +218,6 @@ static int run_terminal(struct top *top)
 static void print_log(struct top *top)
 {
     int byte;
-
     if (top->log == NULL)
         return;
     rewind(top->log);
@@ -241,7 +232,6 @@ static bool set_pattern(void *context, const struct command_option *option, cons
                         struct fail *fail)
 {
     struct top *top = context;
-
     snprintf(top->pattern, sizeof(top->pattern), "%s", value);
     return strlen(value) < sizeof(top->pattern) ||
            fail_set(fail, "at most %zu characters are allowed", sizeof(top->pattern) - 1);
@@ -286,7 +276,6 @@ static int run_top(int argc, char **argv)
     struct top *top = alloc_zero(1, sizeof(*top));
     struct fail fail;
     int status;
-
     top->interval = 2;
     top->at = -1;
     top->batch = -1;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top.h - shared declarations of `tarn top`: top.c handles options, keys and output; top_trace.c the link and
  * the trace, interval by interval; top_routines.c shows counted routines instead.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top_routines.c - `tarn top --routines`: what processes do with their time, by tables of routines instead
  * of a trace.
@@ -33,7 +32,6 @@ static int next_interval(struct top *top, struct fail *fail)
     struct routines routines;
     const bool is_first = moments->now.count == 0;
     const double now = now_seconds();
-
     fail->text[0] = '\0';
     if (now < moments->due)
         return 0;
@@ -103,7 +101,6 @@ static double in_ns(const struct routines *routines, uint64_t ticks)
 static const char *name_of(const struct trace_process_shares *process, char name[ROUTINES_NAME_BYTES])
 {
     struct trace_routines head = {.of = TRACE_ROUTINES_THREAD};
-
     memcpy(head.name, process->name, sizeof(head.name));
     return process->pid == 0 ? "idle" : routines_name(&head, name);
 }
@@ -113,7 +110,6 @@ static void add_row(struct table *table, const struct routines *routines,
 {
     char name[ROUTINES_NAME_BYTES];
     struct table_row *row = table_add(table, name_of(process, name));
-
     row->cells[PID].count = process->pid;
     row->cells[THREADS].count = process->threads;
     const double interval = process->interval != 0 ? in_ns(routines, process->interval) : seconds * 1e9;
@@ -133,7 +129,6 @@ static void fill(struct table *table, struct table_column columns[COLUMNS], cons
     const struct routines *now = &moments->now, *before = &moments->before;
     struct processes processes, earlier;
     char name[ROUTINES_NAME_BYTES];
-
     *table = (struct table){.key = "process",
                             .heading = "process",
                             .others = "processes",
@@ -173,7 +168,6 @@ static void sort_rows(struct table *table, enum screen_sort sort)
 static void make_percent(struct table *table, struct table_column columns[COLUMNS])
 {
     unsigned kept = INTERVAL;
-
     for (size_t i = 0; i < table->count; i++) {
         union table_cell *cells = table->rows[i]->cells;
         for (unsigned c = RUNNING; c < COLUMNS; c++)
@@ -201,7 +195,6 @@ static void print_interval(FILE *to, const struct top *top, unsigned width, unsi
     unsigned lines = 2 + (screen->line != NULL);
     struct table table;
     double seconds;
-
     fill(&table, columns, top->moments, screen->pattern, &seconds);
     sort_rows(&table, screen->sort);
     make_percent(&table, columns);
@@ -225,7 +218,6 @@ static void write_interval(FILE *to, const struct top *top)
     struct table_column columns[COLUMNS];
     struct table table;
     double seconds;
-
     fill(&table, columns, top->moments, screen->pattern, &seconds);
     sort_rows(&table, screen->sort);
     if (top->tables.format == TABLES_JSON)

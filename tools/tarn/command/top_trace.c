@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top_trace.c - the trace of `tarn top` and its link; see top.h.
  *
@@ -25,7 +24,6 @@
 static void go_on(struct top *top, struct model *model, struct merge *merge, struct reporter *reporter)
 {
     const struct intervals *intervals = &top->intervals;
-
     if (intervals->model.used == 0) {
         merge_open(merge, &top->trace, NULL, 0, reporter);
         return;
@@ -51,7 +49,6 @@ static bool walk(struct top *top, uint64_t to, struct analysis **analyses, unsig
     struct model model;
     struct merge merge;
     bool ok;
-
     model_open(&model, &top->trace, filter.from_ticks, to);
     go_on(top, &model, &merge, reporter);
     ok = analyses_open(analyses, count, &model, &filter, NULL, fail);
@@ -105,7 +102,6 @@ static bool open_trace(struct top *top, const char *directory, struct fail *fail
 static void begin_losses(struct top *top)
 {
     struct losses *all = &top->screen.all;
-
     losses_open(all, &top->trace);
     model_lacks(&top->trace.schema, false, all->lacks, sizeof(all->lacks));
 }
@@ -114,7 +110,6 @@ static void begin_losses(struct top *top)
 int top_status(struct top *top)
 {
     struct losses *all = &top->screen.all;
-
     if (top->is_open && !top->is_source) {
         all->damaged += trace_count_partial(&top->trace);
         losses_judge(all);
@@ -141,7 +136,6 @@ bool top_is_live(struct top *top)
 static uint64_t known_until(struct top *top)
 {
     uint64_t lag = top_is_live(top) ? ticks_of(top, LAG_SECONDS) : 0, end = top->trace.end + 1;
-
     return end > top->trace.begin + lag ? end - lag : top->trace.begin;
 }
 
@@ -157,7 +151,6 @@ static bool refresh(struct top *top, struct fail *fail)
 {
     uint64_t from, shown = top->intervals.from;
     bool has_begun = top->intervals.model.used != 0;
-
     if (trace_refresh(&top->trace, &from) != TRACE_CHANGED)
         return true;
     return open_trace(top, top->puller.directory[0] != '\0' ? top->puller.directory : top->name, fail) &&
@@ -224,7 +217,6 @@ static bool ask(struct top *top, uint64_t to, struct fail *fail)
 bool top_begin(struct top *top, struct fail *fail)
 {
     uint64_t at;
-
     top->is_connecting = false;
     if (!open_trace(top, top->is_source ? top->puller.directory : top->name, fail))
         return false;
@@ -248,7 +240,6 @@ bool top_connect(struct top *top, struct fail *fail)
 static bool pass_old(struct top *top, uint64_t until, struct fail *fail)
 {
     double now = now_seconds();
-
     if (top->old_until < 0)
         return true;
     if (top->old_until == 0)
@@ -262,7 +253,6 @@ static bool pass_old(struct top *top, uint64_t until, struct fail *fail)
 int top_next(struct top *top, struct fail *fail)
 {
     uint64_t span, until, from;
-
     fail->text[0] = '\0';
     if (!refresh(top, fail))
         return -1;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* view.c - `tarn view`: shows a trace as a page in the browser, or draws it as a PNG. */
 #include <signal.h>
 #include <stdio.h>
@@ -40,7 +39,6 @@ static bool set_size(void *context, const struct command_option *option, const c
     struct draw_options *draw = context;
     char *end;
     unsigned long width = strtoul(value, &end, 10), height = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
-
     draw->width = (uint32_t)width;
     draw->height = (uint32_t)height;
     return (*end == '\0' && width >= 400 && width <= LANES_WIDTH_MAX && height >= 200 &&
@@ -106,7 +104,6 @@ static void format_address(const struct options *options, const struct view *vie
 static void open_browser(const struct options *options, const char *address, const sigset_t *signals)
 {
     bool has_display = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
-
     if (options->open == OPEN_NO || (options->open == OPEN_IF_DISPLAY && !has_display))
         return;
     if (fork() == 0) {
@@ -124,7 +121,6 @@ static void note_child(int number)
 static void block_signals(sigset_t *before)
 {
     sigset_t ours;
-
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTERM);
@@ -136,7 +132,6 @@ static void block_signals(sigset_t *before)
 static void tell_lacks(const struct view *view)
 {
     char lacks[800];
-
     if (model_lacks(&view->trace.schema, false, lacks, sizeof(lacks)))
         complain("%s", lacks);
 }
@@ -144,7 +139,6 @@ static void tell_lacks(const struct view *view)
 static pid_t start_goto(const struct view *view)
 {
     char number[PUT_NUMBER_MAX + 1];
-
     *put_unsigned(number, view->goto_event) = '\0';
     fprintf(stderr, "tarn goto %s %s\n", view->options.directory, number);
     return child_start((char *[]){"/proc/self/exe", "goto", (char *)view->options.directory, number, NULL},
@@ -194,7 +188,6 @@ static int serve(const struct options *options, struct view *view, struct puller
     struct fail fail;
     char address[200];
     pid_t running = 0; /* `tarn goto` */
-
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGCHLD, &child, NULL);
@@ -224,7 +217,6 @@ static int serve(const struct options *options, struct view *view, struct puller
 static void choose_range(struct options *options, const struct view *view)
 {
     uint64_t from = view->index.begin, to = view->index.end;
-
     if (options->from < 0 && options->to < 0)
         index_find_busy(&view->index, &from, &to);
     options->draw.from = options->from >= 0 ? (uint64_t)(options->from * 1e9) : view_ns(view, from);
@@ -238,7 +230,6 @@ static int write_png(struct options *options, struct view *view)
     struct losses losses;
     struct fail fail;
     bool ok;
-
     view_read_lock(view);
     choose_range(options, view);
     ok = draw_picture(view, &options->draw, &fail);
@@ -256,7 +247,6 @@ static int show(struct options *options, struct puller *puller)
     bool is_png = options->draw.file != NULL;
     sigset_t signals;
     int status;
-
     if (!view_open(&view, &options->view, is_png, &fail))
         return fail_report(&fail, EXIT_DAMAGE);
     if (!puller_runs(puller))
@@ -284,7 +274,6 @@ static int run_view(int argc, char **argv)
     struct puller puller = {0};
     struct fail fail;
     int status = command_parse(&view_command, (void *[]){&options, &options.draw}, argc, argv);
-
     if (status >= 0)
         return status;
     options.view.directory = argv[optind];

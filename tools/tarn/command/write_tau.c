@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* write_tau.c - tables of routines as files of TAU; see write_tau.h. */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +37,6 @@ static void write_owner(FILE *file, const struct trace_routines *head)
 {
     static const char attribute[] = "<attribute><name>%s</name><value>%s</value></attribute>";
     char process[ROUTINES_NAME_BYTES], number[16];
-
     routines_name(head, process);
     make_plain(process, "<>&");
     fprintf(file, "# Name Calls Subrs Excl Incl ProfileCalls # <metadata>");
@@ -59,7 +57,6 @@ static void write_routines(FILE *file, const struct routines_copy *copy, const s
     char name[KEY_NAME_BYTES];
     uint64_t own = 0, all = 0, calls = 0;
     uint32_t count = 1;
-
     for (uint32_t i = 0; i < copy->head.rows; i++) {
         const struct trace_routines_row *row = &copy->rows[i];
         const bool nested = is_nested(row->routine), outer = !nested && is_of_program(row->routine);
@@ -97,7 +94,6 @@ static bool write_file(const struct routines_copy *copy, uint32_t context, uint3
                        struct fail *fail)
 {
     char path[4200];
-
     snprintf(path, sizeof(path), "%s/profile.0.%u.%u", directory, context, thread);
     FILE *file = fopen(path, "w");
     if (file == NULL)
@@ -112,7 +108,6 @@ static int by_process(const void *left, const void *right)
 {
     const struct trace_routines *a = &(*(const struct routines_copy *const *)left)->head;
     const struct trace_routines *b = &(*(const struct routines_copy *const *)right)->head;
-
     return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1)
            : a->of != b->of ? (a->of == TRACE_ROUTINES_THREAD ? -1 : 1)
                             : (a->serial > b->serial) - (a->serial < b->serial);
@@ -124,7 +119,6 @@ bool write_tau(const struct routines *routines, const struct key_names *names, c
     const struct routines_copy **copies = alloc_zero(routines->count + 1, sizeof(copies[0]));
     uint32_t context = 0, thread = 0;
     bool ok = true;
-
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         ok = fail_set(fail, "%s: %s", directory, strerror(errno));
     for (size_t i = 0; i < routines->count; i++)

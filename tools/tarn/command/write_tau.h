@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* write_tau.h - tables of routines as files of TAU. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * chrome.c - JSON in the Trace Event Format of chrome://tracing.
  *
@@ -26,7 +25,6 @@ static char *put_time(char *at, uint64_t ns)
 static char *put_when(char *at, const struct tracks *tracks, const char *key, uint64_t ticks)
 {
     const struct trace *trace = tracks->analysis->trace;
-
     at = put_string(at, key);
     return put_time(at, ticks > trace->begin ? schema_elapsed_ns(&trace->schema, trace->begin, ticks) : 0);
 }
@@ -42,7 +40,6 @@ static char *begin_event(struct tracks *tracks, char phase, const char *name, co
 {
     struct chrome *chrome = TRACKS_OF(tracks, struct chrome);
     char *at = out_reserve(&tracks->out, EVENT_BYTES_MAX + 6 * (strlen(name) + strlen(category)) + capacity);
-
     at = put_string(at, chrome->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     chrome->has_event = true;
     *at++ = phase;
@@ -66,7 +63,6 @@ static char *put_thread(char *at, const struct tracks *tracks, const struct mode
 static void begin(struct tracks *tracks)
 {
     char *at = out_reserve(&tracks->out, EVENT_BYTES_MAX);
-
     out_commit(&tracks->out, put_string(at, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["));
 }
 
@@ -75,7 +71,6 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
     const struct model_thread *thread = interval->thread;
     const struct trace *trace = tracks->analysis->trace;
     char *at;
-
     if (interval->state != MODEL_RUNNING || interval->is_asleep)
         return;
     at = begin_event(tracks, 'X', tracks_runner(tracks, thread), "running", 0);
@@ -93,7 +88,6 @@ static void write_leave(struct tracks *tracks, const struct model_thread *thread
 {
     const struct trace *trace = tracks->analysis->trace;
     char *at = begin_event(tracks, 'X', name, model_activity_names[frame->kind], 0);
-
     at = put_thread(at, tracks, thread);
     at = put_when(at, tracks, ",\"ts\":", frame->begin);
     at = put_time(put_string(at, ",\"dur\":"), schema_elapsed_ns(&trace->schema, frame->begin, end));
@@ -107,7 +101,6 @@ static void write_argument(struct tracks *tracks, const char *name, const struct
 {
     struct out *out = &tracks->out;
     char *at = out_reserve(out, 6 * (strlen(name) + value->length) + 64);
-
     at = put_text(at, name);
     *at++ = ':';
     if (value->kind == VALUE_TEXT && is_list)
@@ -126,14 +119,12 @@ static void write_event(struct tracks *tracks, const struct model_thread *thread
     const struct event_type *type = cursor->event.type;
     const struct schema *schema = &cursor->trace->schema;
     char *at = begin_event(tracks, 'i', type->name, schema->classes[TRACE_ID_CLASS(type->id)].name, 0);
-
     at = put_thread(at, tracks, thread);
     at = put_when(at, tracks, ",\"s\":\"t\",\"ts\":", cursor->ticks);
     out_commit(&tracks->out, put_string(at, ",\"args\":{"));
     for (unsigned f = 0; f < type->field_count; f++) {
         const struct field *field = &type->fields[f];
         struct value value = value_of_field(field, &cursor->event, tracks->list_text);
-
         if (f != 0)
             out_commit(&tracks->out, put_string(out_reserve(&tracks->out, 1), ","));
         write_argument(tracks, field->name, &value,
@@ -149,7 +140,6 @@ static void write_flow(struct tracks *tracks, const struct model_thread *thread,
 {
     char *at =
         begin_event(tracks, flow->is_end ? 'f' : 's', flow->is_reply ? "ipc reply" : "ipc call", "ipc", 0);
-
     at = put_thread(at, tracks, thread);
     at = put_when(at, tracks, flow->is_end ? ",\"bp\":\"e\",\"ts\":" : ",\"ts\":", ticks);
     at = put_hex(put_string(at, ",\"id\":\""), flow->call->id, hex_lower);
@@ -162,7 +152,6 @@ static void write_flow(struct tracks *tracks, const struct model_thread *thread,
 static void write_name(struct tracks *tracks, const char *what, uint64_t pid, uint64_t tid, const char *name)
 {
     char *at = begin_event(tracks, 'M', what, "__metadata", 6 * strlen(name));
-
     at = put_track(at, pid, tid);
     at = put_text(put_string(at, ",\"ts\":0,\"args\":{\"name\":"), name);
     out_commit(&tracks->out, put_string(at, "}}"));
@@ -176,7 +165,6 @@ static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
 static void write_thread(struct tracks *tracks, const struct model_thread *thread, const char *name)
 {
     char cpu[32];
-
     if (thread->is_idle) {
         snprintf(cpu, sizeof(cpu), "cpu %u", track_cpu(tracks, thread->cpu));
         write_name(tracks, "thread_name", 0, track_cpu(tracks, thread->cpu), cpu);
@@ -189,7 +177,6 @@ static void end(struct tracks *tracks)
 {
     char text[1000];
     FILE *to = fmemopen(text, sizeof(text), "w");
-
     fputs("\n],\"otherData\":{", to);
     losses_print_json(to, tracks->losses);
     fputs("}}\n", to);
@@ -210,6 +197,5 @@ bool export_chrome(const struct scan_source *source, const char *output, const c
                    struct fail *fail)
 {
     struct chrome chrome = {.has_event = false};
-
     return tracks_export(&chrome.tracks, &writer, source, output, nothing, fail);
 }

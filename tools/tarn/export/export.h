@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * export.h - writes a trace in the formats of other tools.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * perfetto.c - Perfetto's protobuf format: a sequence of TracePackets.
  *
@@ -83,7 +82,6 @@ struct written_thread {
 static uint64_t boot_ns(const struct perfetto *perfetto, uint64_t ticks)
 {
     const struct schema *schema = &perfetto->tracks.analysis->trace->schema;
-
     return (uint64_t)schema_ns(schema, ticks) - (uint64_t)schema->clock_base_ns;
 }
 
@@ -92,7 +90,6 @@ static uint64_t boot_ns(const struct perfetto *perfetto, uint64_t ticks)
 static void begin_packet(struct perfetto *perfetto, uint64_t ticks)
 {
     struct buffer *packet = &perfetto->packet;
-
     packet->used = perfetto->names.used = perfetto->event.used = 0;
     protobuf_uint(packet, PACKET_TIMESTAMP, boot_ns(perfetto, ticks));
     protobuf_uint(packet, PACKET_SEQUENCE, SEQUENCE);
@@ -105,7 +102,6 @@ static void end_packet(struct perfetto *perfetto)
 {
     struct out *out = &perfetto->tracks.out;
     struct buffer frame = {0};
-
     if (perfetto->names.used != 0)
         protobuf_bytes(&perfetto->packet, PACKET_NAMES, perfetto->names.bytes, perfetto->names.used);
     if (perfetto->event.used != 0)
@@ -122,7 +118,6 @@ static uint64_t name_number(struct perfetto *perfetto, unsigned index, enum name
                             uint64_t b, const char *name)
 {
     uint64_t *number = map_at(&perfetto->numbers, (uint64_t)owner << 8 | index, a, b);
-
     if (*number == 0) {
         *number = ++perfetto->last_number;
         protobuf_message(&perfetto->names, index, {1, .number = *number}, {2, .text = name});
@@ -153,7 +148,6 @@ static void describe_thread(struct perfetto *perfetto, const struct model_thread
 {
     struct buffer *packet = &perfetto->packet;
     char text[32];
-
     begin_packet(perfetto, perfetto->tracks.analysis->from);
     snprintf(text, sizeof(text), "idle cpu %u", track_cpu(&perfetto->tracks, thread->cpu));
     size_t track = protobuf_begin(packet, PACKET_TRACK);
@@ -171,7 +165,6 @@ static void begin_event(struct perfetto *perfetto, const struct model_thread *th
                         uint64_t ticks)
 {
     struct written_thread *written = slots_at(&perfetto->threads, thread->number);
-
     if (!written->has_track) {
         written->has_track = true;
         describe_thread(perfetto, thread, NULL);
@@ -187,7 +180,6 @@ static void add_annotation(struct perfetto *perfetto, uint64_t name, const struc
                                       [VALUE_UNSIGNED] = ANNOTATION_UINT,
                                       [VALUE_HEX] = ANNOTATION_POINTER};
     size_t mark = protobuf_begin(&perfetto->event, EVENT_ANNOTATION);
-
     protobuf_uint(&perfetto->event, ANNOTATION_NAME, name);
     if (value->kind == VALUE_TEXT)
         protobuf_text(&perfetto->event, ANNOTATION_TEXT, value->text, value->length);
@@ -234,7 +226,6 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
     bool runs = interval->state == MODEL_RUNNING && !interval->is_asleep;
     /* A CPU that runs no thread is idle; idle threads are never shown as ready. */
     bool sleeps = thread->is_idle && (interval->is_asleep || interval->state == MODEL_READY);
-
     written = slots_at(&perfetto->threads, thread->number);
     if (sleeps && !written->runs)
         return;
@@ -256,7 +247,6 @@ static void write_enter(struct tracks *tracks, const struct model_thread *thread
 {
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     const char *kind = model_activity_names[frame->kind];
-
     begin_event(perfetto, thread, TYPE_BEGIN, frame->begin);
     protobuf_uint(&perfetto->event, EVENT_CATEGORY, word_number(perfetto, NAMES_CATEGORY, kind));
     protobuf_uint(&perfetto->event, EVENT_NAME,
@@ -270,7 +260,6 @@ static void write_leave(struct tracks *tracks, const struct model_thread *thread
                         const struct model_frame *frame, const char *name, uint64_t end)
 {
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
-
     begin_event(perfetto, thread, TYPE_END, end);
     annotate(perfetto, "result", VALUE_OF(VALUE_SIGNED, frame->result));
     if (frame->kind == ACTIVITY_FAULT) /* the kind is known at the end */
@@ -283,7 +272,6 @@ static void write_event(struct tracks *tracks, const struct model_thread *thread
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     const struct event_type *type = cursor->event.type;
     unsigned class = TRACE_ID_CLASS(type->id);
-
     begin_event(perfetto, thread, TYPE_INSTANT, cursor->ticks);
     protobuf_uint(&perfetto->event, EVENT_CATEGORY,
                   name_number(perfetto, NAMES_CATEGORY, OWNER_CLASS, class, 0,
@@ -292,7 +280,6 @@ static void write_event(struct tracks *tracks, const struct model_thread *thread
                   name_number(perfetto, NAMES_EVENT, OWNER_EVENT, type->index, 0, type->name));
     for (unsigned f = 0; f < type->field_count; f++) {
         struct value value = value_of_field(&type->fields[f], &cursor->event, tracks->list_text);
-
         add_annotation(
             perfetto,
             name_number(perfetto, NAMES_ANNOTATION, OWNER_FIELD, type->index, f, type->fields[f].name),
@@ -306,7 +293,6 @@ static void write_flow(struct tracks *tracks, const struct model_thread *thread,
 {
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     const struct model_call *call = flow->call;
-
     begin_event(perfetto, thread, TYPE_INSTANT, ticks);
     protobuf_uint(&perfetto->event, EVENT_CATEGORY, word_number(perfetto, NAMES_CATEGORY, "ipc"));
     protobuf_uint(&perfetto->event, EVENT_NAME, word_number(perfetto, NAMES_EVENT, flow->name));
@@ -324,7 +310,6 @@ static void begin(struct tracks *tracks)
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     const struct analysis *analysis = tracks->analysis;
     size_t mark;
-
     analysis_map(tracks->analysis, &perfetto->numbers, sizeof(uint64_t));
     analysis_slots(tracks->analysis, &perfetto->threads, sizeof(struct written_thread));
     begin_packet(perfetto, analysis->from);
@@ -360,7 +345,6 @@ static void write_thread(struct tracks *tracks, const struct model_thread *threa
 {
     struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
     char text[ANALYSIS_NAME_BYTES + 16];
-
     snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
     describe_thread(perfetto, thread, text);
     if (!thread->is_idle)
@@ -374,7 +358,6 @@ static void write_losses(struct tracks *tracks)
     const struct analysis *analysis = tracks->analysis;
     struct loss_fact facts[LOSS_FACTS];
     uint64_t any = 0;
-
     losses_facts(tracks->losses, facts);
     for (unsigned i = 0; i < LOSS_FACTS; i++)
         any |= facts[i].value;
@@ -407,7 +390,6 @@ bool export_perfetto(const struct scan_source *source, const char *output, const
                      struct fail *fail)
 {
     struct perfetto perfetto = {.has_packet = false};
-
     bool ok = tracks_export(&perfetto.tracks, &writer, source, output, nothing, fail);
     free(perfetto.packet.bytes);
     free(perfetto.names.bytes);

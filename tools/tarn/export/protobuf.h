@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * protobuf.h - writes messages in the wire format of Protocol Buffers.
  *
@@ -15,7 +14,6 @@ static inline void protobuf_number(struct buffer *to, uint64_t number)
 {
     uint8_t bytes[10];
     size_t count = 0;
-
     for (; number >= 0x80; number >>= 7)
         bytes[count++] = (uint8_t)(number | 0x80);
     bytes[count++] = (uint8_t)number;
@@ -32,7 +30,6 @@ static inline void protobuf_uint(struct buffer *to, unsigned field, uint64_t val
 static inline void protobuf_fixed64(struct buffer *to, unsigned field, uint64_t value)
 {
     uint8_t bytes[8];
-
     for (unsigned i = 0; i < 8; i++)
         bytes[i] = (uint8_t)(value >> 8 * i);
     protobuf_number(to, field << 3 | 1);
@@ -57,7 +54,6 @@ static inline size_t protobuf_begin(struct buffer *to, unsigned field)
 static inline void protobuf_end(struct buffer *to, size_t mark)
 {
     size_t length = to->used - mark;
-
     for (unsigned i = 0; i < 4; i++)
         to->bytes[mark - 4 + i] = (uint8_t)((length >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0));
 }
@@ -65,7 +61,6 @@ static inline void protobuf_end(struct buffer *to, size_t mark)
 static inline void protobuf_text(struct buffer *to, unsigned field, const char *text, size_t length)
 {
     size_t mark = protobuf_begin(to, field);
-
     buffer_utf8(to, text, length);
     protobuf_end(to, mark);
 }
@@ -81,7 +76,6 @@ static inline void protobuf_parts(struct buffer *to, unsigned field, const struc
                                   size_t count)
 {
     size_t mark = protobuf_begin(to, field);
-
     for (; count > 0; count--, parts++)
         if (parts->text != NULL)
             protobuf_text(to, parts->field, parts->text, strlen(parts->text));

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tables.c - CSV, SQLite, Parquet: the relations, one after another, each by a query; see export.h.
  *
@@ -36,7 +35,6 @@ static bool refuse_sql(const struct tables *tables)
 static bool run(struct tables *tables, char *sql)
 {
     bool ok = sqlite3_exec(tables->database.sqlite, sql, NULL, NULL, NULL) == SQLITE_OK || refuse_sql(tables);
-
     sqlite3_free(sql);
     return ok;
 }
@@ -52,7 +50,6 @@ static bool make_directory(struct tables *tables)
 static void put_text(struct out *out, char before, const char *text, size_t length)
 {
     char *at = out_reserve(out, 2 * length + 4);
-
     if (before != '\0')
         *at++ = before;
     out_commit(out, put_csv_text(at, text != NULL ? text : "", length));
@@ -63,7 +60,6 @@ static void put_cell(struct out *out, char before, sqlite3_value *value, char ty
 {
     const uint64_t number = (uint64_t)sqlite3_value_int64(value);
     char *at;
-
     if (sqlite3_value_type(value) != SQLITE_INTEGER) {
         put_text(out, before, (const char *)sqlite3_value_text(value), (size_t)sqlite3_value_bytes(value));
         return;
@@ -80,14 +76,12 @@ static bool write_rows(struct tables *tables, sqlite3_stmt *statement, const cha
     const int columns = sqlite3_column_count(statement), fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
     struct out out;
     int status = SQLITE_ROW;
-
     if (fd < 0)
         return refuse(tables, path, strerror(errno));
     char *types = alloc_zero((size_t)columns, 1);
     out_open(&out, fd, 0);
     for (int c = 0; c < columns; c++) {
         const char *name = sqlite3_column_name(statement, c), *type = sqlite3_column_decltype(statement, c);
-
         put_text(&out, c > 0 ? ',' : '\0', name, strlen(name));
         types[c] = type != NULL ? *type : '\0';
     }
@@ -107,7 +101,6 @@ static bool write_csv(struct tables *tables, const char *name, const char *selec
     sqlite3_stmt *statement = NULL;
     int status = sqlite3_prepare_v2(tables->database.sqlite, select, -1, &statement, NULL);
     bool ok;
-
     if (status == SQLITE_OK)
         status = sqlite3_step(statement);
     *has_rows = status == SQLITE_ROW;
@@ -124,7 +117,6 @@ static bool write_sqlite(struct tables *tables, const char *name, const char *se
     sqlite3_stmt *statement = NULL;
     bool ok = run(tables, sqlite3_mprintf("CREATE TABLE out.\"%w\" AS %s", name, select));
     char *first = sqlite3_mprintf("SELECT 1 FROM out.\"%w\"", name);
-
     *has_rows = ok && sqlite3_prepare_v2(tables->database.sqlite, first, -1, &statement, NULL) == SQLITE_OK &&
                 sqlite3_step(statement) == SQLITE_ROW;
     sqlite3_finalize(statement);
@@ -137,7 +129,6 @@ static bool write_parquet(struct tables *tables, const char *name, const char *s
     char *sql = sqlite3_mprintf("COPY (%s) TO '%q/%q.parquet' (FORMAT parquet, COMPRESSION zstd)", select,
                                 tables->output, name);
     bool ok = duck_run(tables->duck, sql, NULL, NULL, tables->fail);
-
     *has_rows = true;
     sqlite3_free(sql);
     return ok;
@@ -150,12 +141,10 @@ static bool write_relations(struct tables *tables, sqlite3_str *places, sqlite3_
 {
     const struct catalog *catalog = &tables->database.catalog;
     bool ok = true, has_rows;
-
     for (unsigned i = 0; i < catalog->count && ok; i++) {
         const struct relation *relation = &catalog->relations[i];
         bool is_event = relation->source == SOURCE_EVENT;
         char *select = sqlite3_mprintf("SELECT * FROM \"%w\"", relation->name);
-
         if (tables->write != write_sqlite && strchr(relation->name, '/') != NULL)
             ok = fail_set(tables->fail, "event '%s': its name cannot be a file name", relation->name);
         else if (tables->duck != NULL || !is_event || relation->type != NULL)
@@ -182,7 +171,6 @@ static bool write_places(struct tables *tables, const char *addresses)
                                    "symbol(pid, address, 'executable') AS executable FROM (%s)",
                                    addresses);
     bool has_rows, ok = tables->write(tables, "place", select, &has_rows);
-
     sqlite3_free(select);
     return ok;
 }
@@ -192,7 +180,6 @@ static bool make_indexes(struct tables *tables)
 {
     static const char *const indexes[][2] = {
         {"thread_state", "tid, ts"}, {"activity", "name, ts"}, {"place", "pid, address"}};
-
     for (unsigned i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++)
         if (sqlite3_table_column_metadata(tables->database.sqlite, "out", indexes[i][0], NULL, NULL, NULL,
                                           NULL, NULL, NULL) == SQLITE_OK &&
@@ -214,7 +201,6 @@ static bool open_file(struct tables *tables)
 static bool close_file(struct tables *tables)
 {
     int was_moved = 0;
-
     return make_indexes(tables) && run(tables, sqlite3_mprintf("COMMIT")) &&
            (sqlite3_file_control(tables->database.sqlite, "out", SQLITE_FCNTL_HAS_MOVED, &was_moved) !=
                 SQLITE_OK ||
@@ -227,7 +213,6 @@ static bool write_all(struct tables *tables)
     const bool is_file = tables->write == write_sqlite;
     sqlite3_str *places = sqlite3_str_new(NULL), *view = sqlite3_str_new(NULL);
     bool ok = database_final(&tables->database) != NULL;
-
     tables->database.source.reporter = NULL;
     ok = ok && (is_file ? open_file : make_directory)(tables) && write_relations(tables, places, view);
     char *addresses = sqlite3_str_finish(places), *all = sqlite3_str_finish(view);
@@ -246,7 +231,6 @@ static bool export_tables(struct tables *tables, const struct scan_source *sourc
     bool ok = database_open(database, source, tables->fail) &&
               (tables->duck == NULL || duck_relations(tables->duck, database, tables->fail)) &&
               write_all(tables);
-
     if (database->analysis != NULL) {
         analyses_finish(&database->analysis, 1);
         *nothing = analysis_has_nothing(database->analysis);
@@ -259,7 +243,6 @@ static bool export_tables(struct tables *tables, const struct scan_source *sourc
 bool export_csv(const struct scan_source *source, const char *output, const char **nothing, struct fail *fail)
 {
     struct tables tables = {.output = output, .fail = fail, .write = write_csv};
-
     return export_tables(&tables, source, nothing);
 }
 
@@ -267,7 +250,6 @@ bool export_sqlite(const struct scan_source *source, const char *output, const c
                    struct fail *fail)
 {
     struct tables tables = {.output = output, .fail = fail, .write = write_sqlite};
-
     return export_tables(&tables, source, nothing);
 }
 
@@ -275,6 +257,5 @@ bool export_parquet(const struct scan_source *source, const char *output, const 
                     struct fail *fail)
 {
     struct tables tables = {.duck = duck_open(fail), .output = output, .fail = fail, .write = write_parquet};
-
     return tables.duck != NULL && export_tables(&tables, source, nothing);
 }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tracks.c - a trace as trace viewers draw it; see tracks.h. */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +19,11 @@ static const char *const shown_events[] = {
 static void note_shown(struct tracks *tracks)
 {
     const struct schema *schema = &tracks->analysis->trace->schema;
-
     tracks->shown = arena_alloc(&tracks->analysis->arena, schema->event_count * sizeof(bool));
     if (tracks->analysis->filter->types != NULL)
         return;
     for (unsigned i = 0; i < sizeof(shown_events) / sizeof(shown_events[0]); i++) {
         const struct event_type *type = schema_find_event(schema, shown_events[i]);
-
         if (type != NULL)
             tracks->shown[type->index] = true;
     }
@@ -41,7 +38,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
     struct tracks *tracks = OF(self);
-
     if (!tracks->shown[cursor->event.type->index] && thread->tid != MODEL_NOBODY &&
         analysis_wants_event(tracks->analysis, cursor, thread) && !tracks->out.failed)
         tracks->writer->event(tracks, thread, cursor);
@@ -50,7 +46,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 static void write_state(struct thread_states *self, const struct thread_state *interval)
 {
     struct tracks *tracks = OUTER(self, struct tracks, states);
-
     if (!tracks->out.failed)
         tracks->writer->state(tracks, interval);
 }
@@ -59,7 +54,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
                        uint64_t to)
 {
     struct tracks *tracks = OF(self);
-
     if (analysis_wants(tracks->analysis, thread))
         thread_states_add(&tracks->states, thread, from, to);
 }
@@ -69,7 +63,6 @@ static const char *activity_name(const struct tracks *tracks, const struct model
                                  char text[ANALYSIS_NAME_BYTES])
 {
     char number[ANALYSIS_NAME_BYTES];
-
     if (frame->detail == UINT32_MAX) /* a fault that has not ended */
         return model_activity_names[frame->kind];
     snprintf(text, ANALYSIS_NAME_BYTES, "%.20s %.40s", model_activity_names[frame->kind],
@@ -80,7 +73,6 @@ static const char *activity_name(const struct tracks *tracks, const struct model
 static void enter(struct tracks *tracks, const struct model_thread *thread, const struct model_frame *frame)
 {
     char name[ANALYSIS_NAME_BYTES];
-
     tracks->writer->enter(tracks, thread, frame, activity_name(tracks, frame, name));
 }
 
@@ -89,10 +81,8 @@ static void enter_begun(struct tracks *tracks, const struct model_thread *thread
 {
     const struct model *model = &tracks->model;
     bool *has_begun = slots_at(&tracks->begun, thread->number);
-
     for (uint32_t i = 0; !*has_begun && i < depth && i < MODEL_DEPTH_MAX; i++) {
         struct model_frame frame = thread->frames[i];
-
         if (model->leaves_out_drain && frame.is_drain)
             continue;
         frame.begin = model->from;
@@ -105,7 +95,6 @@ static void on_enter(struct model_observer *self, const struct model_thread *thr
                      const struct model_frame *frame)
 {
     struct tracks *tracks = OF(self);
-
     if (tracks->writer->enter == NULL || !shows(tracks, thread))
         return;
     enter_begun(tracks, thread, thread->depth - 1);
@@ -117,7 +106,6 @@ static void enter_late(struct tracks *tracks, const struct model_thread *thread,
                        const struct model_frame *frame)
 {
     bool was_on_stack = thread->frames != NULL && frame == &thread->frames[thread->depth];
-
     enter_begun(tracks, thread, was_on_stack ? thread->depth + 1 : thread->depth);
     if (!was_on_stack)
         enter(tracks, thread, frame);
@@ -128,7 +116,6 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
 {
     struct tracks *tracks = OF(self);
     char name[ANALYSIS_NAME_BYTES];
-
     if (!shows(tracks, thread))
         return;
     if (tracks->writer->enter != NULL)
@@ -140,7 +127,6 @@ static void on_thread(struct model_observer *self, const struct model_thread *th
                       uint64_t ticks)
 {
     struct tracks *tracks = OF(self);
-
     if (has_ended && tracks->writer->died != NULL && shows(tracks, thread))
         tracks->writer->died(tracks, thread, ticks);
 }
@@ -152,7 +138,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
     struct tracks *tracks = OF(self);
     struct track_flow flow = {call, NULL, false, false};
     const struct model_thread *thread;
-
     if (call->returned == ticks && call->replied != 0)
         flow = (struct track_flow){call, "ipc return", true, true};
     else if (call->replied == ticks)
@@ -175,7 +160,6 @@ const char *tracks_runner(const struct tracks *tracks, const struct model_thread
 static void open_tracks(struct tracks *tracks)
 {
     struct analysis *analysis = tracks->analysis;
-
     thread_states_open(&tracks->states, analysis, write_state);
     tracks->list_text = arena_alloc(&analysis->arena, value_list_bytes(&analysis->trace->schema));
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
@@ -196,11 +180,9 @@ static void finish_tracks(struct tracks *tracks)
 {
     struct analysis *analysis = tracks->analysis;
     const struct model *model = &tracks->model;
-
     thread_states_finish(&tracks->states);
     for (size_t i = 0; i < model->processes.count; i++) {
         const struct model_process *process = map_value(&model->processes, i);
-
         tracks->writer->process(tracks, process->pid, analysis_process_name(analysis, process->pid));
     }
     for (uint32_t i = 0; i < model->thread_count; i++)
@@ -215,7 +197,6 @@ bool tracks_export(struct tracks *tracks, const struct track_writer *writer, con
 {
     int fd = open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     struct merge merge;
-
     if (fd < 0)
         return fail_set(fail, "cannot write '%s': %s", output, strerror(errno));
     out_open(&tracks->out, fd, 0);

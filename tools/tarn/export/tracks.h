@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tracks.h - a trace as trace viewers draw it, for chrome.c and perfetto.c: states of threads, activities on
  * them, events with their fields, IPC calls as arrows between threads.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/child.c - starts programs, waits for them and ends them; see child.h. */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +21,6 @@ static volatile sig_atomic_t interrupted;
 static void end_children(int number)
 {
     const int error = errno;
-
     if (running > 0)
         kill(running, interrupted ? SIGKILL : running_ending);
     if (connection >= 0)
@@ -34,7 +32,6 @@ static void end_children(int number)
 void child_catch_signals(void)
 {
     struct sigaction action = {.sa_handler = end_children};
-
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
@@ -60,7 +57,6 @@ static void end_with(pid_t parent)
 pid_t child_start(char *const *words, int output, int ending)
 {
     pid_t parent = getpid(), pid = fork();
-
     if (pid > 0) {
         running_ending = ending;
         running = pid;
@@ -90,7 +86,6 @@ int child_wait(pid_t pid)
 {
     siginfo_t ignored;
     int status = -1;
-
     while (waitid(P_PID, (id_t)pid, &ignored, WEXITED | WNOWAIT) != 0 && errno == EINTR)
         ;
     running = 0;
@@ -105,7 +100,6 @@ bool child_has_ended(pid_t pid)
 bool child_first_line(char *const *words, char *line, size_t size)
 {
     int ends[2];
-
     line[0] = '\0';
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tools/tarn/goto/child.h - a child process of tarn, one at a time, which does not outlive it, however it
  * ends.

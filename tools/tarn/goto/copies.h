@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/copies.h - what tarn and the runners of tools/emulator/copies.c send each other, one packet
  * each. */
 #pragma once

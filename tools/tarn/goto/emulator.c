@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/emulator.c - starts, continues and ends the emulator of a recipe; see emulator.h. */
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +32,6 @@
 static bool check_file(const char *what, const struct recipe_file *file, struct fail *fail)
 {
     char *words[] = {"sha256sum", "--", (char *)file->path, NULL}, line[PATH_MAX + 80];
-
     if (!child_first_line(words, line, sizeof(line)))
         return fail_set(fail, "cannot read the run's %s, %.300s; build it again", what, file->path);
     size_t skip = line[0] == '\\'; /* sha256sum escapes the name */
@@ -50,7 +48,6 @@ bool emulator_check_recipe(const struct recipe *recipe, struct fail *fail)
 {
     char *words[STARTING_MAX + 2] = {NULL}, line[200];
     size_t n = 0;
-
     if (!check_file("kernel", &recipe->kernel, fail) || !check_file("archive", &recipe->archive, fail) ||
         !check_file("library", &recipe->library, fail))
         return false;
@@ -77,7 +74,6 @@ static uint64_t hash_word(uint64_t hash, const char *word)
 static uint64_t hash_recipe(const struct recipe *recipe)
 {
     uint64_t hash = HASH_SEED;
-
     hash = hash_word(hash_word(hash_word(hash, recipe->kernel.sha256), recipe->archive.sha256),
                      recipe->library.sha256);
     hash = hash_word(hash, recipe->emulator);
@@ -89,7 +85,6 @@ static uint64_t hash_recipe(const struct recipe *recipe)
 static bool open_copies(struct emulator *emulator, const char *parent, struct fail *fail)
 {
     struct stat about;
-
     if (snprintf(emulator->copies, sizeof(emulator->copies), "%s/tarn-%u-%016" PRIx64, parent,
                  (unsigned)getuid(), hash_recipe(emulator->recipe)) >= (int)sizeof(emulator->copies)) {
         emulator->copies[0] = '\0';
@@ -105,7 +100,6 @@ static bool open_copies(struct emulator *emulator, const char *parent, struct fa
 bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struct fail *fail)
 {
     const char *parent = getenv("TMPDIR");
-
     *emulator = (struct emulator){.recipe = recipe, .connection = -1};
     if (parent == NULL || *parent == '\0')
         parent = "/tmp";
@@ -137,7 +131,6 @@ static unsigned list_copies(const struct emulator *emulator, uint64_t clocks[EMU
     DIR *copies = opendir(emulator->copies);
     struct dirent *entry;
     unsigned count = 0;
-
     while (copies != NULL && count < EMULATOR_COPIES_MAX && (entry = readdir(copies)) != NULL)
         if (entry->d_name[0] != '.')
             clocks[count++] = strtoull(entry->d_name, NULL, 16);
@@ -151,7 +144,6 @@ static bool choose_last(const struct emulator *emulator, uint64_t before, uint64
 {
     uint64_t clocks[EMULATOR_COPIES_MAX];
     bool found = false;
-
     for (unsigned i = list_copies(emulator, clocks); i-- > 0;)
         if (clocks[i] < before && (!found || clocks[i] > *clock)) {
             found = true;
@@ -164,7 +156,6 @@ static int connect_to(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
     memcpy(address.sun_path, path, strlen(path));
     if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof(address)) == 0)
         return connection;
@@ -180,7 +171,6 @@ static char **make_command(const struct recipe *recipe, struct arena *arena, str
     char **words = arena_alloc(arena, (recipe->command_count + WORDS_MORE) * sizeof(char *)), **to = words;
     char library[PATH_MAX], preload[2 * PATH_MAX + 40];
     static const char variable[] = "LD_PRELOAD=";
-
     if (!source_file("build/host/copies.so", library, fail))
         return NULL;
     for (size_t i = 0; i < recipe->command_count; i++) {
@@ -200,7 +190,6 @@ static bool fail_start(const struct emulator *emulator, struct fail *fail)
 {
     char line[300] = "";
     FILE *log = fopen(emulator->log_path, "re");
-
     if (log != NULL) {
         if (fgets(line, sizeof(line), log) != NULL)
             line[strcspn(line, "\n")] = '\0';
@@ -216,7 +205,6 @@ static bool make_first(struct emulator *emulator, struct fail *fail)
     char path[EMULATOR_PATH_MAX];
     char **words = make_command(emulator->recipe, &arena, fail);
     int log = words == NULL ? -1 : open(emulator->log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
     name_copy(emulator, 0, path);
     setenv("TARN_GOTO", path, 1);
     pid_t pid = log >= 0 ? child_start(words, log, SIGKILL) : -1;
@@ -235,7 +223,6 @@ static bool send_command(struct emulator *emulator, enum copies_request what, ui
                          const char *path)
 {
     struct copies_command command = {.what = what, .place = place, .until = until};
-
     snprintf(command.path, sizeof(command.path), "%s", path);
     return send(emulator->connection, &command, sizeof(command), MSG_NOSIGNAL) == sizeof(command);
 }
@@ -247,7 +234,6 @@ static enum emulator_got receive(struct emulator *emulator, struct copies_reply_
     struct pollfd wait = {.fd = emulator->connection, .events = POLLIN};
     double worked = emulator_seconds(emulator);
     unsigned looks = 0;
-
     while (poll(&wait, 1, LOOK_MS) <= 0) {
         double seconds = emulator_seconds(emulator);
         if (child_is_interrupted())
@@ -272,7 +258,6 @@ static bool start_at(struct emulator *emulator, uint64_t clock, struct fail *fai
 {
     struct copies_reply_packet hello;
     char path[EMULATOR_PATH_MAX];
-
     name_copy(emulator, clock, path);
     emulator->connection = connect_to(path);
     child_ends_with(emulator->connection);
@@ -287,7 +272,6 @@ static bool start_at(struct emulator *emulator, uint64_t clock, struct fail *fai
 bool emulator_start(struct emulator *emulator, uint64_t before, struct fail *fail)
 {
     char path[EMULATOR_PATH_MAX];
-
     for (bool is_first = false;;) {
         uint64_t clock = 0;
         emulator_stop(emulator);
@@ -307,7 +291,6 @@ bool emulator_start(struct emulator *emulator, uint64_t before, struct fail *fai
 enum emulator_got emulator_go(struct emulator *emulator, uint64_t place, uint64_t until, struct fail *fail)
 {
     struct copies_reply_packet packet;
-
     if (send_command(emulator, COPIES_GO, place, until, ""))
         return receive(emulator, &packet, fail);
     fail_set(fail, "a signal ended the emulator");
@@ -318,7 +301,6 @@ bool emulator_copy(struct emulator *emulator, struct fail *fail)
 {
     struct copies_reply_packet packet;
     char path[EMULATOR_PATH_MAX];
-
     name_copy(emulator, emulator->clock, path);
     return send_command(emulator, COPIES_COPY, 0, 0, path) &&
            receive(emulator, &packet, fail) == EMULATOR_TIME;
@@ -327,7 +309,6 @@ bool emulator_copy(struct emulator *emulator, struct fail *fail)
 bool emulator_serve_gdb(struct emulator *emulator, struct fail *fail)
 {
     struct copies_reply_packet packet;
-
     unlink(emulator->socket_path);
     return send_command(emulator, COPIES_GDB, 0, 0, emulator->socket_path) &&
            receive(emulator, &packet, fail) == EMULATOR_TIME;
@@ -337,7 +318,6 @@ uint64_t emulator_word(const struct emulator *emulator, uint64_t place)
 {
     uint64_t word = 0;
     struct fail ignored;
-
     return memory_read_place(emulator->memory, place, &word, sizeof(word), &ignored) ? word : 0;
 }
 
@@ -345,7 +325,6 @@ double emulator_seconds(const struct emulator *emulator)
 {
     struct timespec used = {0};
     clockid_t clock;
-
     if (emulator->pid > 0 && clock_getcpuclockid(emulator->pid, &clock) == 0)
         clock_gettime(clock, &used);
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
@@ -357,7 +336,6 @@ double emulator_seconds(const struct emulator *emulator)
 void emulator_stop(struct emulator *emulator)
 {
     struct copies_reply_packet late;
-
     if (emulator->memory != NULL)
         memory_close(emulator->memory);
     emulator->memory = NULL;
@@ -377,7 +355,6 @@ void emulator_forget(struct emulator *emulator)
     uint64_t clocks[EMULATOR_COPIES_MAX];
     char path[EMULATOR_PATH_MAX];
     struct fail ignored;
-
     for (unsigned i = list_copies(emulator, clocks); i-- > 0; emulator_stop(emulator)) {
         name_copy(emulator, clocks[i], path);
         if (start_at(emulator, clocks[i], &ignored))
@@ -389,7 +366,6 @@ void emulator_forget(struct emulator *emulator)
 unsigned emulator_count_copies(const struct emulator *emulator)
 {
     uint64_t clocks[EMULATOR_COPIES_MAX];
-
     return list_copies(emulator, clocks);
 }
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tools/tarn/goto/emulator.h - the guest of a recipe, from its start or from a copy of its emulator.
  *

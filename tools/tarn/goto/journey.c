@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/journey.c - runs a guest again up to an event; see journey.h. */
 #include <endian.h>
 #include <stdlib.h>
@@ -41,7 +40,6 @@ static uint64_t guest_ns(const struct trace *trace, uint64_t ticks)
 static void take_aim(struct aim *aim, const struct cursor *cursor, uint64_t number)
 {
     const struct packet *packet = &cursor->packet;
-
     *aim = (struct aim){
         .stream = cursor->stream,
         .number = number,
@@ -79,7 +77,6 @@ static bool find(struct aim *aim, const struct trace *trace, struct wish wish)
     struct losses losses;
     struct merge merge;
     bool found = false;
-
     losses_open(&losses, trace);
     losses.quiet = true;
     merge_open(&merge, trace, NULL, 0, &losses.reporter);
@@ -99,7 +96,6 @@ static bool find(struct aim *aim, const struct trace *trace, struct wish wish)
 bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail)
 {
     struct wish wish = {.end = UINT64_MAX, .is_first = true};
-
     if (is_number(text)) {
         if (!option_count(text, &wish.begin, fail))
             return false;
@@ -122,7 +118,6 @@ bool aim_find(struct aim *aim, const struct trace *trace, const char *text, stru
 bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail)
 {
     const struct aim here = *aim;
-
     return find(aim, trace, (struct wish){.end = here.number, .of_thread = &here}) ||
            fail_set(fail, "the trace has no event of thread %u before event %llu", here.tid,
                     (unsigned long long)here.number);
@@ -139,7 +134,6 @@ static void aim_parts(const struct trace *trace, uint64_t times[AIM_COPIES])
 {
     struct packet_buffer buffer = {0};
     struct packet packet;
-
     for (unsigned i = 0; i < AIM_COPIES; i++) {
         const struct stream *stream = &trace->streams[i % trace->stream_count];
         uint64_t at = stream_resync(trace, stream, stream->size / AIM_COPIES * i);
@@ -180,7 +174,6 @@ static uint64_t packet_offset(const struct aim *aim, uint64_t buffers)
 static void find_event(struct places *places, const struct guest_ring *ring, const struct aim *aim)
 {
     uint64_t packet = packet_offset(aim, ring->guest->store.buffer_count);
-
     places->index = guest_ring_place(ring, TRACE_CONTROL_AT(index));
     places->event = guest_ring_place(ring, packet + aim->offset);
 }
@@ -191,7 +184,6 @@ static uint64_t boot_ring_behind_info(const char *kernel)
 {
     struct program *program = program_open(kernel);
     uint64_t info, ring;
-
     if (program == NULL)
         return 0;
     info = program_address(program, "trace_info_page");
@@ -210,7 +202,6 @@ static bool find_event_at_boot(struct places *places, const struct guest *guest,
     uint64_t control = guest->info + behind_info, index = 0;
     const struct memory_range *range = memory_find(guest->memory, control, BOOT_RING_BYTES);
     struct fail ignored;
-
     if (guest->info == 0 || behind_info == 0 || range == NULL ||
         !memory_read(guest->memory, control + offsetof(struct trace_control, index), &index, sizeof(index),
                      &ignored) ||
@@ -228,7 +219,6 @@ static bool find_in_guest(struct places *places, struct guest *guest, const stru
     const struct trace_store *store = &guest->store;
     struct guest_ring ring;
     struct fail ignored;
-
     if (aim->stream->cpu >= store->cpu_count || aim->buffer_bytes != store->buffer_bytes ||
         !guest_ring_open(&ring, guest, aim->stream->cpu, &ignored) ||
         trace_eras_start(&ring.eras, aim->packet) != aim->packet * (aim->buffer_bytes / 8))
@@ -249,7 +239,6 @@ static bool find_places(const struct journey *journey, struct places *places)
     struct memory *memory = journey->emulator->memory;
     struct fail ignored;
     struct guest guest;
-
     if (memory == NULL || !guest_open(&guest, memory, 0, &ignored))
         return false;
     bool found = find_in_guest(places, &guest, journey->emulator->recipe, journey->aim);
@@ -260,7 +249,6 @@ static bool find_places(const struct journey *journey, struct places *places)
 static bool start_before_event(struct journey *journey, struct fail *fail)
 {
     uint64_t ns = journey->aim->ns;
-
     return emulator_start(journey->emulator, ns - INEXACT(ns) + 1, fail);
 }
 
@@ -270,7 +258,6 @@ static enum journey_end start(struct journey *journey, struct places *places, st
 {
     struct emulator *emulator = journey->emulator;
     uint64_t pause = FIRST_LOOK;
-
     if (!start_before_event(journey, fail))
         return JOURNEY_FAILED;
     if (find_places(journey, places))
@@ -293,14 +280,12 @@ static enum journey_end start(struct journey *journey, struct places *places, st
 static uint64_t word_at(const struct journey *journey, uint64_t place)
 {
     uint64_t word = emulator_word(journey->emulator, place);
-
     return journey->trace->schema.big_endian ? be64toh(word) : le64toh(word);
 }
 
 static bool is_stored(const struct journey *journey, const struct places *places)
 {
     uint64_t header = emulator_word(journey->emulator, places->event);
-
     return memcmp(&header, journey->aim->header, sizeof(header)) == 0;
 }
 
@@ -326,7 +311,6 @@ static enum journey_end run(struct journey *journey, const struct places *places
     uint64_t watched = choose_watch(journey, places), times[AIM_COPIES];
     struct emulator *emulator = journey->emulator;
     unsigned next = 0;
-
     aim_parts(journey->trace, times);
     for (;;) {
         while (next < AIM_COPIES && times[next] <= emulator->clock)
@@ -352,7 +336,6 @@ enum journey_end journey(struct journey *journey, struct fail *fail)
 {
     struct places places = {0};
     enum journey_end end = start(journey, &places, fail);
-
     if (end == JOURNEY_THERE)
         end = run(journey, &places, fail);
     if (journey->emulator->pid > 0)

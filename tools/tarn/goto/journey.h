@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tools/tarn/goto/journey.h - runs a guest again up to an event.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* build.c - makes the index in one walk over the trace; see index.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +26,6 @@ struct builder {
 static size_t valid_checkpoints(const struct index *index, uint64_t from)
 {
     size_t count = blob_array_count(&index->checkpoints);
-
     while (count > 0 && index_begin(index, count * INDEX_STRIDE) > from)
         count--;
     return count;
@@ -36,7 +34,6 @@ static size_t valid_checkpoints(const struct index *index, uint64_t from)
 static void cut_index(struct index *index, size_t strides)
 {
     size_t nodes = strides * INDEX_STRIDE;
-
     index->blocks.used = nodes * sizeof(struct index_block);
     for (unsigned level = 0; level < INDEX_LEVELS; level++, nodes /= INDEX_FANOUT)
         blob_array_cut(&index->levels[level], nodes);
@@ -49,7 +46,6 @@ static void cut_index(struct index *index, size_t strides)
 static void save_checkpoint(struct builder *builder)
 {
     struct blob_array *array = &builder->index->checkpoints;
-
     merge_save(&builder->merge, builder->positions);
     buffer_add(&array->bytes, builder->positions,
                builder->trace->stream_count * sizeof(builder->positions[0]));
@@ -65,7 +61,6 @@ static void restore_checkpoint(struct builder *builder, size_t strides)
 {
     struct buffer_reader reader = blob_array_get(&builder->index->checkpoints, strides - 1);
     struct losses losses;
-
     buffer_get(&reader, builder->positions, builder->trace->stream_count * sizeof(builder->positions[0]));
     buffer_get(&reader, &losses, INDEX_LOSSES_BYTES);
     losses_add(&builder->index->losses, &losses);
@@ -77,7 +72,6 @@ static void note_thread(struct builder *builder, const struct model_thread *thre
 {
     struct buffer *threads = &builder->index->threads;
     struct index_thread *record;
-
     while (index_thread_count(builder->index) <= thread->number)
         buffer_add(threads, &(struct index_thread){.tid = MODEL_NOBODY, .pid = MODEL_NOBODY},
                    sizeof(struct index_thread));
@@ -101,7 +95,6 @@ static void add_node(struct builder *builder, unsigned level, struct tally *tall
 {
     struct blob_array *array = &builder->index->levels[level];
     size_t count = blob_array_count(array) + 1;
-
     tally_encode(tally, &array->bytes);
     blob_array_end(array);
     if (level + 1 == INDEX_LEVELS || count % INDEX_FANOUT != 0)
@@ -113,7 +106,6 @@ static void add_node(struct builder *builder, unsigned level, struct tally *tall
 static void open_block(struct builder *builder, uint64_t begin)
 {
     const struct schema *schema = &builder->trace->schema;
-
     builder->in_block = 0;
     builder->sparse_until = schema_ticks(schema, schema_ns(schema, begin) + INDEX_SPARSE_NS);
     tally_begin(&builder->block, begin);
@@ -126,7 +118,6 @@ static void close_block(struct builder *builder, uint64_t end)
     struct tally *tally = &builder->block;
     struct index *index = builder->index;
     struct index_block block = {tally->begin, builder->number};
-
     tally_open_segments(tally, index->model, &builder->merge, end);
     for (uint32_t i = 0; i < tally->touched_count; i++)
         note_thread(builder, index->model->threads[tally->touched[i]]);
@@ -144,7 +135,6 @@ static bool next_block(struct builder *builder, uint64_t ticks)
     const struct schema *schema = &builder->trace->schema;
     int64_t ns = schema_ns(schema, ticks);
     uint64_t begin;
-
     if (ns <= schema_ns(schema, builder->latest) && builder->in_block < INDEX_BLOCK_MAX)
         return true;
     begin = schema_ticks(schema, ns);
@@ -163,7 +153,6 @@ static bool take_events(struct builder *builder)
     struct model *model = builder->index->model;
     uint64_t *events = builder->block.events, in_block = 0, scale = index_scale(builder->trace);
     struct cursor *cursor = merge_next(&builder->merge);
-
     walk_begin(model, &builder->merge);
     while (cursor != NULL) {
         if (__builtin_expect(in_block >= INDEX_BLOCK_EVENTS * scale, 0) ||
@@ -191,7 +180,6 @@ static uint64_t find_end(const struct builder *builder)
     int64_t begin = schema_ns(schema, builder->index->begin), end = schema_ns(schema, builder->trace->end);
     int64_t most = begin < INT64_MAX - LONGEST_NS ? begin + LONGEST_NS : INT64_MAX - 1;
     int64_t latest = schema_ns(schema, builder->latest);
-
     end = latest > end ? latest : end;
     return schema_ticks(schema, (end < most ? end : most) + 1);
 }
@@ -202,7 +190,6 @@ static void begin_walk(struct builder *builder, size_t strides)
 {
     struct index *index = builder->index;
     uint64_t begin = index->begin;
-
     if (strides > 0) {
         begin = index_begin(index, strides * INDEX_STRIDE);
         builder->number = index_first(index, strides * INDEX_STRIDE);
@@ -219,7 +206,6 @@ static void begin_walk(struct builder *builder, size_t strides)
 static void build(struct builder *builder, size_t strides)
 {
     struct index *index = builder->index;
-
     begin_walk(builder, strides);
     tally_observe(&builder->block, index->model);
     builder->keeper =
@@ -241,7 +227,6 @@ static bool learn_beginning(struct index *index, const struct trace *trace, bool
     struct buffer old = index->beginning;
     struct model model;
     bool is_same;
-
     if (index->has_beginning && !is_new)
         return false;
     memset(&index->beginning, 0, sizeof(index->beginning));
@@ -269,7 +254,6 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
     struct builder builder = {.index = index, .trace = trace, .yield = yield};
     bool is_new = from <= trace->begin;
     size_t strides = learn_beginning(index, trace, is_new) || is_new ? 0 : valid_checkpoints(index, from);
-
     index->begin = trace->begin;
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
     tally_open(&builder.block, trace);

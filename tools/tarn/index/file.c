@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* file.c - an index in a file; see index.h. */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@
 static uint64_t hash_words(uint64_t hash, const uint8_t *bytes, size_t size)
 {
     uint64_t word;
-
     for (; size >= sizeof(word); bytes += sizeof(word), size -= sizeof(word)) {
         memcpy(&word, bytes, sizeof(word));
         hash = hash_number(hash, word);
@@ -27,7 +25,6 @@ static uint64_t hash_words(uint64_t hash, const uint8_t *bytes, size_t size)
 static uint64_t hash_file(uint64_t hash, const struct stat *file)
 {
     const uint64_t words[] = {file->st_ino, (uint64_t)file->st_mtim.tv_sec, (uint64_t)file->st_mtim.tv_nsec};
-
     return hash_words(hash, (const uint8_t *)words, sizeof(words));
 }
 
@@ -36,7 +33,6 @@ static uint64_t identify(const struct trace *trace)
 {
     struct stat file = {0};
     uint64_t hash = hash_bytes(HASH_SEED, (const char *)trace->schema.uuid, sizeof(trace->schema.uuid));
-
     stat("/proc/self/exe", &file);
     hash = hash_number(hash_file(hash, &file), trace->metadata_bytes);
     for (unsigned i = 0; i < trace->stream_count; i++) {
@@ -55,7 +51,6 @@ void index_write(const struct index *index, const struct trace *trace, struct bu
 {
     struct index head = *index;
     uint64_t hash;
-
     head.model = NULL;
     for (unsigned i = 0; i < INDEX_PARTS; i++)
         head.parts[i] = (struct buffer){.used = index->parts[i].used};
@@ -71,7 +66,6 @@ bool index_read(struct index *index, const struct trace *trace, const uint8_t *b
 {
     struct buffer_reader reader = {.at = bytes, .left = size - sizeof(uint64_t)};
     uint64_t hash;
-
     if (size < sizeof(hash))
         return false;
     memcpy(&hash, bytes + reader.left, sizeof(hash));
@@ -80,7 +74,6 @@ bool index_read(struct index *index, const struct trace *trace, const uint8_t *b
     buffer_get(&reader, index, sizeof(*index));
     for (unsigned i = 0; i < INDEX_PARTS; i++) {
         size_t used = index->parts[i].used;
-
         index->parts[i].used = 0;
         buffer_add(&index->parts[i], reader.at, used);
         buffer_skip(&reader, used);
@@ -99,7 +92,6 @@ bool index_path(const struct trace *trace, char path[PATH_MAX])
     char real[PATH_MAX];
     int length = has_cache ? snprintf(path, PATH_MAX, "%s", cache)
                            : snprintf(path, PATH_MAX, "%s/.cache", home != NULL ? home : ".");
-
     if (realpath(trace->directory, real) == NULL || *path != '/' || length > PATH_MAX - 64)
         return false;
     mkdir(path, 0700);
@@ -116,7 +108,6 @@ bool index_load(struct index *index, const struct trace *trace)
     char path[PATH_MAX], *bytes;
     size_t size;
     bool ok;
-
     if (!index_path(trace, path) || (bytes = file_read(AT_FDCWD, path, SIZE_MAX, &size)) == NULL)
         return false;
     ok = index_read(index, trace, (const uint8_t *)bytes, size);
@@ -128,7 +119,6 @@ void index_save(const struct index *index, const struct trace *trace)
 {
     struct buffer bytes = {0};
     char path[PATH_MAX], other[PATH_MAX + 16];
-
     index_write(index, trace, &bytes);
     if (index_path(trace, path)) {
         snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());

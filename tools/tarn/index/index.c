@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* index.c - look-ups in the index; see index.h. */
 #include <stdlib.h>
 #include <tools/tarn/index/index.h>
@@ -23,7 +22,6 @@ void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to)
     size_t blocks = index_block_count(index), end = 0;
     double wanted = BUSY_SHARE * (double)index->events, margin;
     uint64_t least = UINT64_MAX;
-
     *from = index->begin;
     *to = index->end;
     for (size_t begin = 0; begin < blocks; begin++) {
@@ -49,7 +47,6 @@ void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to)
 static uint64_t end_of(const struct blob_array *array, size_t number)
 {
     uint64_t end;
-
     memcpy(&end, array->ends.bytes + number * sizeof(end), sizeof(end));
     return end;
 }
@@ -62,7 +59,6 @@ size_t blob_array_count(const struct blob_array *array)
 struct buffer_reader blob_array_get(const struct blob_array *array, size_t number)
 {
     uint64_t begin, end;
-
     if (number >= blob_array_count(array))
         return (struct buffer_reader){.failed = true};
     begin = number > 0 ? end_of(array, number - 1) : 0;
@@ -73,11 +69,9 @@ struct buffer_reader blob_array_get(const struct blob_array *array, size_t numbe
 bool index_sum_nodes(const struct index *index, unsigned level, size_t first, size_t count, struct tally *sum)
 {
     uint64_t blocks = index_node_blocks(level), end = index_begin(index, first * blocks), begin;
-
     tally_begin(sum, end);
     for (size_t i = first; i < first + count; i++) {
         struct buffer_reader node = blob_array_get(&index->levels[level], i);
-
         if (node.failed)
             return false;
         begin = end;
@@ -92,7 +86,6 @@ static void on_report(struct reporter *reporter, const struct report *report)
 {
     struct report_keeper *keeper = (struct report_keeper *)reporter;
     char text[1024];
-
     if ((*keeper->count)++ < INDEX_REPORTS) {
         format_report(keeper->trace, report, text, sizeof(text));
         buffer_text(&keeper->texts->bytes, text);
@@ -110,7 +103,6 @@ struct report_keeper report_keeper(const struct trace *trace, struct blob_array 
 void blob_array_end(struct blob_array *array)
 {
     uint64_t end = array->bytes.used;
-
     buffer_add(&array->ends, &end, sizeof(end));
 }
 
@@ -137,7 +129,6 @@ void index_restore_pieces(const struct index *index, struct model *model, size_t
 {
     for (size_t i = from; i < to; i++) {
         struct buffer_reader piece = blob_array_get(&index->snapshots, i);
-
         model_restore_snapshot(model, piece.at, piece.left, only_locks);
     }
 }
@@ -160,7 +151,6 @@ void index_restore_ended(const struct index *index, struct model *model)
                                      .prio = thread->prio,
                                      .begin = thread->begin,
                                      .end = thread->end};
-
         memcpy(ended.comm, thread->name, sizeof(ended.comm));
         if (ended.tid != MODEL_NOBODY)
             model_restore_ended(model, &ended);

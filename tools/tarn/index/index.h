@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * index.h - an index that makes any range of a trace fast to show.
  *
@@ -86,7 +85,6 @@ struct index {
 static inline uint64_t index_scale(const struct trace *trace)
 {
     uint64_t scale = trace->stream_count / INDEX_CPUS;
-
     return scale < 1 ? 1 : scale < INDEX_SCALE_MAX ? scale : INDEX_SCALE_MAX;
 }
 
@@ -185,7 +183,6 @@ bool index_read(struct index *index, const struct trace *trace, const uint8_t *b
 static inline uint64_t index_node_blocks(unsigned level)
 {
     uint64_t blocks = 1;
-
     while (level-- > 0)
         blocks *= INDEX_FANOUT;
     return blocks;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* index_walk.c - walks that begin at a checkpoint; see index_walk.h. */
 #include <stdlib.h>
 #include <tools/tarn/index/index_walk.h>
@@ -11,7 +10,6 @@ static void open_at(struct walk *walk, const struct trace *trace, const struct i
                     struct buffer_reader *reader)
 {
     struct position *positions = alloc_zero(trace->stream_count + 1, sizeof(*positions));
-
     *reader = (struct buffer_reader){0};
     if (stride > 0) {
         *reader = blob_array_get(&index->checkpoints, stride - 1);
@@ -26,7 +24,6 @@ static void open_at(struct walk *walk, const struct trace *trace, const struct i
 void walk_open(struct walk *walk, const struct trace *trace, const struct index *index, size_t block)
 {
     struct buffer_reader rest;
-
     open_at(walk, trace, index, block / INDEX_STRIDE, &rest);
 }
 
@@ -50,7 +47,6 @@ void walk_open_range(struct model *model, struct merge *merge, const struct inde
     size_t stride = index_find_time(index, begin) / INDEX_STRIDE;
     struct buffer_reader rest;
     struct walk walk;
-
     open_at(&walk, model->trace, index, stride, &rest);
     if (knows != WALK_KNOWS_NOTHING)
         index_restore(index, model, walk.next > 0 ? stride : 0, knows == WALK_KNOWS_LOCKS);
@@ -75,7 +71,6 @@ static struct index *find_index(const struct trace *trace)
 {
     struct index *index = alloc_zero(1, sizeof(*index));
     char path[PATH_MAX];
-
     if (index_load(index, trace))
         return index;
     if (trace->ends_early || !index_path(trace, path)) {
@@ -92,7 +87,6 @@ static const struct index *index_for(const struct trace *trace, uint64_t from, u
 {
     uint64_t bytes = 0;
     double before = to > from ? (double)(to - from) : 0;
-
     for (unsigned i = 0; i < trace->stream_count; i++)
         bytes += trace->streams[i].size;
     if (before * (double)bytes < WORTH_BYTES * (double)(trace->end - trace->begin))
@@ -107,7 +101,6 @@ static const struct index *index_for(const struct trace *trace, uint64_t from, u
 void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, struct reporter *reporter)
 {
     const struct index *index = index_for(model->trace, model->trace->begin, begin);
-
     if (index != NULL) {
         walk_open_range(model, merge, index, begin, WALK_KNOWS_ALL, reporter);
         return;
@@ -121,7 +114,6 @@ static bool concerns(const struct index *index, size_t stride, const uint64_t *s
                      struct tally *sum)
 {
     const size_t nodes = INDEX_STRIDE / INDEX_FANOUT; /* of level 1 */
-
     if ((stride + 1) * INDEX_STRIDE > index_block_count(index) ||
         !index_sum_nodes(index, 1, stride * nodes, nodes, sum))
         return true;
@@ -139,7 +131,6 @@ bool walk_skip(struct model *model, struct merge *merge, const uint64_t *segment
     struct buffer_reader rest;
     struct tally sum;
     struct walk walk;
-
     if (index == NULL)
         return false;
     tally_open(&sum, model->trace);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * index_walk.h - walks a trace's events in order, from the index's checkpoint before a block.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* node.c - summaries: adding up, writing, reading; see node.h. */
 #include <stdlib.h>
 #include <tools/tarn/index/node.h>
@@ -38,10 +37,8 @@ void tally_begin(struct tally *tally, uint64_t begin)
 struct tally_thread *tally_add_thread(struct tally *tally, uint32_t number)
 {
     struct tally_thread *thread;
-
     if (number >= tally->thread_size) {
         uint32_t capacity = number < 128 ? 256 : 2 * number;
-
         tally->threads = alloc_more(tally->threads, capacity, sizeof(tally->threads[0]));
         memset(tally->threads + tally->thread_size, 0,
                (capacity - tally->thread_size) * sizeof(tally->threads[0]));
@@ -60,7 +57,6 @@ const uint64_t *tally_ticks(const struct tally *tally, uint32_t number)
 {
     static const uint64_t none[NODE_KINDS];
     bool is_known = number < tally->thread_size && tally->threads[number].stamp == tally->stamp;
-
     return is_known ? tally->threads[number].ticks : none;
 }
 
@@ -68,12 +64,10 @@ const uint64_t *tally_ticks(const struct tally *tally, uint32_t number)
 static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
 {
     uint32_t low = 0, high = cpu->count;
-
     if (guess < cpu->count && cpu->ran[guess].thread == thread)
         return guess;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-
         if (cpu->ran[middle].thread < thread)
             low = middle + 1;
         else
@@ -94,7 +88,6 @@ static inline struct tally_thread *touch(struct tally *tally, const struct model
 {
     bool is_new;
     struct tally_thread *sum = tally_touch(tally, thread->number, &is_new);
-
     if (__builtin_expect(is_new, 0))
         sum->first = thread->state != MODEL_RUNNING && from <= tally->begin ? node_kind(thread) : NODE_ABSENT;
     return sum;
@@ -105,17 +98,14 @@ static void give_to_cpu(struct tally *tally, struct tally_thread *sum, uint32_t 
 {
     struct tally_cpu *cpu = &tally->cpus[sum->cpu];
     uint64_t all = 0;
-
     for (int mode = 0; mode < MODEL_MODES; mode++) {
         uint64_t ticks = sum->ticks[mode] - sum->given[mode];
-
         cpu->ticks[mode == MODE_USER && is_idle ? CPU_IDLE : mode] += ticks;
         sum->given[mode] = sum->ticks[mode];
         all += ticks;
     }
     if (all != 0) {
         uint32_t at = find_ran(cpu, number, UINT32_MAX);
-
         cpu->ran[at].ticks += all;
     }
 }
@@ -137,7 +127,6 @@ static void touch_running(struct tally *tally, const struct model *model, const 
 {
     for (unsigned i = 0; i < tally->cpu_count; i++) {
         const struct model_thread *thread = model->cpus[i].thread;
-
         if (thread != NULL && thread->state == MODEL_RUNNING &&
             (walk_limit(merge, model, i, end) > tally->begin || thread->segment > tally->begin))
             touch(tally, thread, thread->since);
@@ -150,7 +139,6 @@ static void add_open(struct tally *tally, const struct model *model, const struc
     bool is_running = thread->state == MODEL_RUNNING;
     uint64_t from = is_running ? thread->segment : thread->since;
     uint64_t until = is_running ? walk_limit(merge, model, thread->cpu, end) : end;
-
     sum->last = until < end ? NODE_ABSENT : node_kind(thread); /* unknown from there on */
     from = from > tally->begin ? from : tally->begin;
     if (from < until)
@@ -174,7 +162,6 @@ void tally_open_segments(struct tally *tally, const struct model *model, const s
     for (uint32_t i = 0; i < tally->touched_count; i++) {
         const struct model_thread *thread = model->threads[tally->touched[i]];
         struct tally_thread *sum = &tally->threads[tally->touched[i]];
-
         sum->last = NODE_ABSENT;
         sum->until = end;
         if (thread != NULL)
@@ -190,7 +177,6 @@ static void on_state_interval(struct model_observer *observer, const struct mode
 {
     struct tally *tally = (struct tally *)observer;
     struct tally_thread *sum = touch(tally, thread, from);
-
     from = from > tally->begin ? from : tally->begin;
     if (thread->state == MODEL_RUNNING)
         add_run(tally, thread, sum, thread->run_ticks);
@@ -201,7 +187,6 @@ static void on_state_interval(struct model_observer *observer, const struct mode
 static void on_move(struct model_observer *observer, const struct model_thread *thread)
 {
     struct tally *tally = (struct tally *)observer;
-
     add_run(tally, thread, touch(tally, thread, thread->since), thread->run_ticks);
 }
 
@@ -211,7 +196,6 @@ static void on_thread(struct model_observer *observer, const struct model_thread
 {
     struct tally_thread *sum;
     bool is_new;
-
     if (thread->tid == MODEL_NOBODY)
         return;
     sum = tally_touch((struct tally *)observer, thread->number, &is_new);
@@ -242,7 +226,6 @@ static void encode_cpu(const struct tally_cpu *cpu, struct buffer *out)
 static void encode_thread(uint32_t number, const struct tally_thread *sum, struct buffer *out)
 {
     unsigned mask = 0;
-
     for (unsigned kind = 0; kind < NODE_KINDS; kind++)
         mask |= (unsigned)(sum->ticks[kind] != 0) << kind;
     buffer_add_varint(out, number);
@@ -254,7 +237,6 @@ static void encode_thread(uint32_t number, const struct tally_thread *sum, struc
 void tally_encode(const struct tally *tally, struct buffer *out)
 {
     unsigned types = 0, previous = 0;
-
     for (unsigned i = 0; i < tally->cpu_count; i++)
         encode_cpu(&tally->cpus[i], out);
     buffer_add_varint(out, tally->touched_count);
@@ -276,7 +258,6 @@ void tally_encode(const struct tally *tally, struct buffer *out)
 static void add_cpu(struct tally_cpu *cpu, struct buffer_reader *node)
 {
     uint32_t at = UINT32_MAX; /* adjacent nodes often have the same list */
-
     for (int kind = 0; kind < CPU_KINDS; kind++)
         cpu->ticks[kind] += buffer_get_varint(node);
     for (uint64_t left = buffer_get_varint(node); left > 0; left--) {
@@ -290,7 +271,6 @@ static void add_thread(struct tally *tally, struct buffer_reader *node, uint64_t
     bool is_new;
     struct tally_thread *sum = tally_touch(tally, (uint32_t)buffer_get_varint(node), &is_new);
     uint64_t head = buffer_get_varint(node);
-
     if (is_new) {
         sum->first = sum->last = head >> 4 & 15;
         sum->until = tally->begin;
@@ -306,7 +286,6 @@ static void add_thread(struct tally *tally, struct buffer_reader *node, uint64_t
 void tally_add(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
     uint64_t type = 0;
-
     for (unsigned i = 0; i < tally->cpu_count; i++)
         add_cpu(&tally->cpus[i], &node);
     for (uint64_t left = buffer_get_varint(&node); left > 0; left--)
@@ -321,7 +300,6 @@ void tally_extend(struct tally *tally, uint64_t end)
 {
     for (uint32_t i = 0; i < tally->touched_count; i++) {
         struct tally_thread *sum = &tally->threads[tally->touched[i]];
-
         if (sum->last != NODE_ABSENT && end > sum->until)
             sum->ticks[sum->last] += end - sum->until;
         sum->until = end;

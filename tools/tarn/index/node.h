@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * node.h - summaries of what happened in a time, and how they are added up.
  *

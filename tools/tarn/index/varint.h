@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * varint.h - variable-length numbers: seven bits per byte, low ones first; the last byte lacks the high bit.
  * Written to a struct buffer, read by a struct buffer_reader.
@@ -33,7 +32,6 @@ static inline void buffer_add_varint(struct buffer *buffer, uint64_t value)
 {
     uint8_t *at = buffer_reserve(buffer, VARINT_BYTES_MAX);
     unsigned more = (63u - (unsigned)__builtin_clzll(value | 1)) / 7; /* bytes after the first */
-
     for (; __builtin_expect(more > 7, 0); more--, value >>= 7, buffer->used++)
         *at++ = (uint8_t)(value | 0x80);
     value = htole64(varint_spread(value) | (0x8080808080808080 & ((1ull << 8 * more) - 1)));
@@ -44,10 +42,8 @@ static inline void buffer_add_varint(struct buffer *buffer, uint64_t value)
 static inline uint64_t buffer_get_varint(struct buffer_reader *reader)
 {
     uint64_t value = 0;
-
     for (unsigned shift = 0; shift < 64 && reader->left > 0; shift += 7) {
         uint8_t byte = *reader->at++;
-
         reader->left--;
         value |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80)

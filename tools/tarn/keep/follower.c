@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* follower.c - reads the events of a trace that this process writes; see follower.h. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 static void on_report(struct reporter *reporter, const struct report *report)
 {
     struct follower *follower = OUTER(reporter, struct follower, reporter);
-
     if (report->anomaly != ANOMALY_END_TIME)
         triggers_forget(follower->triggers);
 }
@@ -37,7 +35,6 @@ void follower_close(struct follower *follower)
 static void renew_names(struct follower *follower)
 {
     struct names old = follower->names;
-
     names_open(&follower->names, &follower->trace.schema);
     if (follower->has_names) {
         names_copy(&follower->names, &old);
@@ -50,7 +47,6 @@ static bool open_trace(struct follower *follower, struct fail *fail)
 {
     unsigned missing;
     struct fail why;
-
     follower_release(follower);
     if (follower->out.bytes == NULL)
         out_open(&follower->out, -1, TEXT_BYTES);
@@ -78,7 +74,6 @@ static bool open_trace(struct follower *follower, struct fail *fail)
 static bool refresh(struct follower *follower, struct fail *fail)
 {
     uint64_t from;
-
     if (follower->is_open && trace_refresh(&follower->trace, &from) != TRACE_CHANGED)
         return true;
     return open_trace(follower, fail);
@@ -88,7 +83,6 @@ static void place_streams(struct follower *follower, struct position *positions)
 {
     for (unsigned i = 0; i < follower->trace.stream_count; i++) {
         const uint32_t cpu = follower->trace.streams[i].cpu;
-
         positions[i] = (struct position){follower->trace.streams[i].size, 0};
         if (cpu >= WIRE_CPUS_MAX)
             continue; /* not a file of this pull */
@@ -106,7 +100,6 @@ static void keep_places(struct follower *follower, const struct position *positi
 {
     for (unsigned i = 0; i < follower->trace.stream_count; i++) {
         const uint32_t cpu = follower->trace.streams[i].cpu;
-
         if (cpu >= WIRE_CPUS_MAX)
             continue;
         follower->places[cpu] = (struct follower_place){
@@ -117,7 +110,6 @@ static void keep_places(struct follower *follower, const struct position *positi
 const char *follower_text(struct follower *follower, const struct cursor *cursor)
 {
     char *text, *end;
-
     follower->out.used = 0;
     print_event(&follower->printer, cursor);
     end = out_reserve(&follower->out, 1);
@@ -133,7 +125,6 @@ static void fire(struct follower *follower, const struct cursor *cursor, uint32_
     for (; wanted != 0; wanted &= wanted - 1) {
         struct trigger *trigger = &follower->triggers->items[__builtin_ctz(wanted)];
         uint64_t begin;
-
         if (!trigger_fires(trigger, cursor, &follower->names, &begin))
             continue;
         follower->on_trigger(follower->context, trigger, cursor, begin);
@@ -155,11 +146,9 @@ static void walk(struct follower *follower, struct merge *merge, uint64_t time)
 {
     const struct event_type *const begin = follower->begin_type, *const end = follower->end_type;
     struct cursor *cursor = merge_next(merge);
-
     for (; cursor != NULL && cursor->ticks < time; cursor = merge_next(merge)) {
         const struct event_type *type = cursor->event.type;
         uint32_t wanted = follower->triggers->wanted[type->index];
-
         names_learn(&follower->names, &cursor->event);
         if (__builtin_expect(type == begin || type == end, 0))
             on_statedump(follower, cursor);
@@ -172,7 +161,6 @@ bool follower_read(struct follower *follower, uint64_t time, struct fail *fail)
 {
     struct position *positions;
     struct merge merge;
-
     if (!refresh(follower, fail))
         return false;
     positions = alloc_zero(follower->trace.stream_count + 1, sizeof(positions[0]));

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * follower.h - reads the events of a trace that this process writes, each once and in order of time.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* keep.c - decides when the head of a growing trace is cut, and where; see keep.h. */
 #include <string.h>
 #include <tools/tarn/keep/keep.h>
@@ -11,7 +10,6 @@ bool keep_open(struct keep *keep, const struct keep_amount *amount, const struct
 {
     const uint64_t least = (uint64_t)PACKETS_LEAST * hello->cpu_count;
     const double ticks = amount->seconds * (double)hello->clock_hz;
-
     *keep = (struct keep){.bytes = amount->bytes};
     if (amount->bytes != 0 && keep->bytes < least * hello->buffer_bytes)
         return fail_set(
@@ -35,7 +33,6 @@ bool keep_wants_dump(const struct keep *keep, uint64_t now, uint64_t arrived)
 static uint64_t find_first(const struct trace_writer *writer)
 {
     uint64_t first = UINT64_MAX;
-
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
         if (stream_begin(&writer->cpu[cpu], 1) < first)
             first = stream_begin(&writer->cpu[cpu], 1);
@@ -56,7 +53,6 @@ static uint64_t cut_by_bytes(const struct keep *keep, const struct trace_writer 
 {
     for (unsigned i = 0; i < statedumps_known(dumps); i++) {
         uint64_t kept;
-
         if (dumps->begins[i] < first)
             continue;
         kept = bytes_kept(writer, dumps->begins[i]);
@@ -72,7 +68,6 @@ static uint64_t cut_by_time(const struct keep *keep, const struct statedumps *du
                             uint64_t now)
 {
     uint64_t time = now - keep->ticks;
-
     for (unsigned i = statedumps_known(dumps); i-- > 0;)
         if (dumps->begins[i] <= time && dumps->begins[i] > first)
             return dumps->begins[i];
@@ -84,7 +79,6 @@ bool keep_wants_cut(const struct keep *keep, const struct trace_writer *writer,
 {
     const uint64_t first = find_first(writer), held = bytes_in_files(writer);
     const bool is_old = keep->ticks != 0 && now > first && (now - first) / KEEP_TIMES >= keep->ticks;
-
     *is_forced = keep->bytes != 0 && held >= keep->bytes - keep->bytes / 6;
     *time = 0;
     if (is_old)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * keep.h - decides when the head of a growing trace is cut, and where: at a statedump.
  *

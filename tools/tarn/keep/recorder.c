@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* recorder.c - a pull that keeps the last minutes or bytes, and saves what surrounds triggers; see
  * recorder.h. */
 #include <inttypes.h>
@@ -28,7 +27,6 @@ static bool choose_keep(void *context, const struct command_option *option, cons
     char copy[64], *rest = copy, *part;
     bool ok = strlen(value) < sizeof(copy);
     double bytes = 0;
-
     *amount = (struct keep_amount){0, 0};
     snprintf(copy, sizeof(copy), "%s", value);
     while (ok && (part = strsep(&rest, ",")) != NULL)
@@ -77,7 +75,6 @@ void recorder_set_defaults(struct recorder *recorder)
 bool recorder_check(const struct recorder *recorder, struct fail *fail)
 {
     const double kept = recorder->amount.seconds;
-
     if (recorder->triggers.count > 0 && kept > 0 && recorder->before > kept)
         return fail_set(fail, "--save-before %g s is more than --keep holds", recorder->before);
     return true;
@@ -88,7 +85,6 @@ bool recorder_check(const struct recorder *recorder, struct fail *fail)
 static uint64_t ticks_of(const struct recorder *recorder, double seconds)
 {
     const double ticks = seconds * (double)recorder->writer->hello.clock_hz;
-
     return ticks < 0x1p61 ? (uint64_t)ticks : 1ull << 61;
 }
 
@@ -96,7 +92,6 @@ static uint64_t ticks_of(const struct recorder *recorder, double seconds)
 static uint64_t find_now(const struct recorder *recorder)
 {
     uint64_t now = 0;
-
     for (uint32_t cpu = 0; cpu < recorder->writer->hello.cpu_count; cpu++)
         if (recorder->writer->cpu[cpu].started && recorder->writer->cpu[cpu].end > now)
             now = recorder->writer->cpu[cpu].end;
@@ -109,7 +104,6 @@ static uint64_t find_known(const struct recorder *recorder, uint64_t now)
     const uint64_t lag = ticks_of(recorder, LAG_SECONDS),
                    late = recorder->has_requests && now > lag ? now - lag : 0;
     uint64_t known = now;
-
     for (uint32_t cpu = 0; cpu < recorder->writer->hello.cpu_count; cpu++) {
         const bool started = recorder->writer->cpu[cpu].started;
         /* every CPU logs, so that from memory the first packet of one that has sent none is still to come */
@@ -130,7 +124,6 @@ static void on_trigger(void *context, struct trigger *trigger, const struct curs
                                         .ticks = cursor->ticks,
                                         .ns = cursor_ns(cursor)};
     struct part *part = saved_add(&recorder->saved, &fired, recorder->follower.dump_begin);
-
     if (part != NULL)
         saved_describe(part, &fired, follower_text(&recorder->follower, cursor));
 }
@@ -138,7 +131,6 @@ static void on_trigger(void *context, struct trigger *trigger, const struct curs
 static void read_events(struct recorder *recorder, uint64_t time)
 {
     struct fail fail;
-
     if (recorder->triggers.count == 0 || recorder->is_broken || recorder->writer->packets == 0)
         return;
     recorder->is_broken = !follower_read(&recorder->follower, time, &fail);
@@ -151,7 +143,6 @@ static void read_events(struct recorder *recorder, uint64_t time)
 static void save_parts(struct recorder *recorder, bool all)
 {
     const struct follower *follower = &recorder->follower;
-
     recorder->saved.has_dumps = recorder->dumps.is_possible;
     if (recorder->saved.part_count > 0)
         saved_write(&recorder->saved, follower->until, follower->dump_begin, follower->dump_end,
@@ -161,7 +152,6 @@ static void save_parts(struct recorder *recorder, bool all)
 static void follow_triggers(struct recorder *recorder, bool has_packet)
 {
     const double now = now_seconds();
-
     recorder->packet_at = has_packet ? now : recorder->packet_at;
     if (recorder->writer->packets - recorder->read_packets < READ_PACKETS &&
         now - recorder->read_at < READ_SECONDS)
@@ -192,7 +182,6 @@ static void begin_cut(struct recorder *recorder)
 {
     uint64_t time;
     bool is_forced;
-
     if (now_seconds() >= recorder->retry_at &&
         keep_wants_cut(&recorder->keep, recorder->writer, &recorder->dumps, find_now(recorder), &time,
                        &is_forced) &&
@@ -212,7 +201,6 @@ static void cut_head(struct recorder *recorder, bool has_packet)
                    most = has_packet ? KEEP_PACE * (arrived - recorder->arrived) : IDLE_BYTES;
     struct fail fail;
     bool ok;
-
     recorder->arrived = arrived;
     if (!recorder->cut.is_active)
         begin_cut(recorder);
@@ -235,7 +223,6 @@ static void cut_head(struct recorder *recorder, bool has_packet)
 bool recorder_stop_cut(struct recorder *recorder)
 {
     const bool was_active = recorder->cut.is_active;
-
     if (was_active)
         head_cut_drop(&recorder->cut, recorder->writer);
     recorder->retry_at = now_seconds() + RETRY_SECONDS;
@@ -248,7 +235,6 @@ bool recorder_open(struct recorder *recorder, struct trace_writer *writer, bool 
                    struct fail *fail)
 {
     size_t length = strlen(writer->directory);
-
     recorder->writer = writer;
     if (!recorder_is_on(recorder))
         return true;
@@ -317,7 +303,6 @@ bool recorder_summarize(const struct recorder *recorder)
     const struct trace_writer *writer = recorder->writer;
     const struct saved *saved = &recorder->saved;
     uint64_t first = UINT64_MAX, now;
-
     if (!recorder_is_on(recorder) || writer->packets == 0)
         return true;
     now = find_now(recorder);

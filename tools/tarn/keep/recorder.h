@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * recorder.h - a pull that keeps the last minutes or bytes, and saves what surrounds triggers.
  *

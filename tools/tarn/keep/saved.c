@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* saved.c - saves parts of a trace that is being written; see saved.h. */
 #include <ctype.h>
 #include <dirent.h>
@@ -29,7 +28,6 @@ void saved_describe(struct part *part, const struct saved_trigger *trigger, cons
 {
     char time[40];
     size_t at;
-
     snprintf(time, sizeof(time), "%" PRId64 ".%09" PRId64 "\t", trigger->ns / 1000000000,
              trigger->ns % 1000000000);
     buffer_text(&part->lines, time);
@@ -54,7 +52,6 @@ static struct part *find_part(struct saved *saved, uint64_t from, uint64_t to)
 {
     for (size_t i = 0; i < saved->part_count; i++) {
         struct part *part = &saved->parts[i];
-
         if (from <= part->to && to >= part->from && (to <= part->to || to - part->from <= longest_of(saved)))
             return part;
     }
@@ -74,7 +71,6 @@ static void name_event(char name[SAVED_NAME_BYTES], const char *event)
 static struct part *begin_part(struct saved *saved, const struct saved_trigger *trigger)
 {
     struct part *part;
-
     if (saved->accepted >= saved->most) {
         saved->skipped++;
         return NULL;
@@ -94,12 +90,10 @@ struct part *saved_add(struct saved *saved, const struct saved_trigger *trigger,
                    least = to > longest_of(saved) ? to - longest_of(saved) : 0;
     uint64_t from = trigger->begin > saved->before ? trigger->begin - saved->before : 0;
     struct part *part;
-
     from = from > least ? from : least;
     part = find_part(saved, from, to);
     if (part != NULL) {
         const uint64_t limit = part->to > longest_of(saved) ? part->to - longest_of(saved) : 0;
-
         part->to = to > part->to ? to : part->to;
         from = from > limit ? from : limit;
         part->from = from < part->from ? from : part->from;
@@ -121,10 +115,8 @@ static void find_number(struct saved *saved, int place_fd)
 {
     DIR *directory = fdopendir(dup(place_fd));
     struct dirent *entry;
-
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         unsigned long number = strtoul(entry->d_name, NULL, 10);
-
         if (isdigit((unsigned char)entry->d_name[0]) && number < 1000000000 && number > saved->number)
             saved->number = (unsigned)number;
     }
@@ -138,7 +130,6 @@ static bool copy_file(int from_directory, int to_directory, const char *name, bo
     char *text = file_read(from_directory, name, SIZE_MAX - 1, &size);
     bool ok =
         text != NULL ? output_write_file(to_directory, name, text, size) : !must_exist && errno == ENOENT;
-
     free(text);
     return ok;
 }
@@ -151,7 +142,6 @@ static bool copy_stream(const struct saved *saved, const struct part *part, uint
     char name[16];
     bool ok;
     int fd;
-
     snprintf(name, sizeof(name), "cpu%u", cpu);
     fd = openat(to_directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -163,7 +153,6 @@ static bool copy_stream(const struct saved *saved, const struct part *part, uint
 static bool fill_part(const struct saved *saved, struct part *part, int to_directory)
 {
     char rest[80];
-
     if (part->triggers > SAVED_LINES_MAX) {
         snprintf(rest, sizeof(rest), "\t\tand %u more triggers\n", part->triggers - SAVED_LINES_MAX);
         buffer_text(&part->lines, rest);
@@ -181,7 +170,6 @@ static void remove_new(int place_fd)
     int fd = openat(place_fd, NEW_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
-
     if (directory == NULL)
         return;
     while ((entry = readdir(directory)) != NULL)
@@ -195,7 +183,6 @@ static bool make_part(struct saved *saved, struct part *part, int place_fd, char
     const int64_t ns = (int64_t)part->trigger;
     int fd = -1;
     bool ok;
-
     if (saved->number == 0)
         find_number(saved, place_fd);
     snprintf(name, 128, "%04u-%s-%" PRId64 ".%09" PRId64, ++saved->number, part->event, ns / 1000000000,
@@ -219,7 +206,6 @@ static void write_part(struct saved *saved, struct part *part, bool quiet)
     char name[128] = "";
     int place_fd = -1;
     bool ok = mkdir(saved->place, 0777) == 0 || errno == EEXIST;
-
     if (ok)
         place_fd = open(saved->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ok = place_fd >= 0 && make_part(saved, part, place_fd, name);
@@ -245,7 +231,6 @@ static bool is_complete(struct saved *saved, struct part *part, uint64_t until, 
                         uint64_t dump_end)
 {
     const uint64_t patience = DUMP_SECONDS * saved->writer->hello.clock_hz;
-
     if (part->needs_dump && dump_end != 0 && dump_begin >= part->from) {
         part->needs_dump = false;
         part->to = dump_end > part->to ? dump_end : part->to;
@@ -270,7 +255,6 @@ void saved_write(struct saved *saved, uint64_t until, uint64_t dump_begin, uint6
 uint64_t saved_needs(const struct saved *saved)
 {
     uint64_t from = UINT64_MAX;
-
     for (size_t i = 0; i < saved->part_count; i++)
         from = saved->parts[i].from < from ? saved->parts[i].from : from;
     return from;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * saved.h - saves parts of a trace that is being written: what surrounds a trigger.
  *

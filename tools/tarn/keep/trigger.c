@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* trigger.c - decides when a pull saves a part of the trace; see trigger.h. */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 static const struct command_option *find_option(const char *name)
 {
     const char *const times = "from,to";
-
     return list_names(times, name) ? NULL : option_find(filter_options, name);
 }
 
@@ -22,7 +20,6 @@ static const struct command_option *find_option(const char *name)
 static const char **find_part(struct trigger *trigger, const char *name)
 {
     static const char *const names[] = {"begin", "end", "match", "same"};
-
     for (unsigned part = PAIR_BEGIN; part <= PAIR_SAME; part++)
         if (strcmp(names[part], name) == 0)
             return &trigger->parts[part];
@@ -33,7 +30,6 @@ static bool on_setting(struct trigger *trigger, char *word, char *equals, struct
 {
     const struct command_option *option;
     const char **member;
-
     *equals = '\0';
     option = find_option(word);
     member = find_part(trigger, word);
@@ -65,7 +61,6 @@ static bool take_bound(struct trigger *trigger, struct fail *fail)
 {
     char *sign = strchr(trigger->words, '>'), text[64];
     size_t blanks, length;
-
     if (sign == NULL)
         return true;
     blanks = strspn(sign + 1, BLANKS);
@@ -80,7 +75,6 @@ static bool check_parts(const struct trigger *trigger, struct fail *fail)
 {
     const struct filter *filter = &trigger->filter;
     const char *const *parts = trigger->parts;
-
     if (trigger->is_latency && (parts[PAIR_BEGIN] == NULL || parts[PAIR_END] == NULL))
         return fail_set(fail,
                         "the trigger '%.80s' has no interval; use begin= and end=, or one of " PAIR_PRESETS,
@@ -99,12 +93,10 @@ static bool check_parts(const struct trigger *trigger, struct fail *fail)
 static bool parse_words(struct trigger *trigger, struct fail *fail)
 {
     char *rest = trigger->words, *word;
-
     if (!take_bound(trigger, fail))
         return false;
     while ((word = strsep(&rest, BLANKS)) != NULL) {
         char *equals = strchr(word, '=');
-
         if (*word != '\0' &&
             !(equals != NULL ? on_setting(trigger, word, equals, fail) : on_name(trigger, word, fail)))
             return false;
@@ -115,7 +107,6 @@ static bool parse_words(struct trigger *trigger, struct fail *fail)
 bool triggers_add(struct triggers *triggers, const char *text, struct fail *fail)
 {
     struct trigger *trigger = &triggers->items[triggers->count];
-
     if (triggers->count == TRIGGERS_MAX)
         return fail_set(fail, "at most %u triggers are possible", TRIGGERS_MAX);
     *trigger = (struct trigger){.text = text, .words = strdup(text)};
@@ -136,7 +127,6 @@ static bool resolve_events(struct triggers *triggers, const struct trigger *trig
 {
     struct filter filter = {.events = trigger->filter.events, .classes = trigger->filter.classes};
     const struct trace trace = {.schema = *schema};
-
     if (!filter_resolve(&filter, &trace, fail)) {
         filter_free(&filter);
         return false;
@@ -151,7 +141,6 @@ static bool resolve_interval(struct triggers *triggers, struct trigger *trigger,
                              uint32_t bit, struct fail *fail)
 {
     const double ticks = trigger->seconds * (double)schema->clock_freq;
-
     if (!pair_resolve(&trigger->pair, schema, trigger->parts, fail))
         return false;
     trigger->ticks = ticks < 0x1p62 ? (uint64_t)ticks : 1ull << 62;
@@ -168,7 +157,6 @@ void triggers_resolve(struct triggers *triggers, const struct schema *schema, un
     *missing = 0;
     for (unsigned i = 0; i < triggers->count; i++) {
         struct trigger *trigger = &triggers->items[i];
-
         trigger->is_resolved = trigger->is_latency
                                    ? resolve_interval(triggers, trigger, schema, 1u << i, fail)
                                    : resolve_events(triggers, trigger, schema, 1u << i, fail);
@@ -180,7 +168,6 @@ void triggers_forget(struct triggers *triggers)
 {
     for (unsigned i = 0; i < triggers->count; i++) {
         struct map *open = &triggers->items[i].open;
-
         if (open->count == 0)
             continue;
         map_close(open);
@@ -205,7 +192,6 @@ static bool passes_filter(const struct trigger *trigger, const struct cursor *cu
                           const struct names *names)
 {
     const struct filter *filter = &trigger->filter;
-
     return (filter->cpus == NULL || list_has(filter->cpus, cursor->stream->cpu)) &&
            (!filter->by_running || filter_running(filter, cursor_running(cursor), names));
 }
@@ -228,7 +214,6 @@ static bool end_interval(struct trigger *trigger, const struct cursor *cursor, u
 {
     const struct pair_key key = pair_key(&trigger->pair, &cursor->event, false, whom_of(trigger, cursor));
     const uint64_t *open = map_find(&trigger->open, key.first, key.others, key.whom);
-
     if (open == NULL)
         return false;
     *begin = *open;
@@ -241,7 +226,6 @@ static void begin_interval(struct trigger *trigger, const struct cursor *cursor,
     struct pair_key key;
     uint64_t *open;
     bool is_new;
-
     if (!passes_filter(trigger, cursor, names))
         return;
     key = pair_key(&trigger->pair, &cursor->event, true, whom_of(trigger, cursor));
@@ -255,7 +239,6 @@ bool trigger_fires(struct trigger *trigger, const struct cursor *cursor, const s
                    uint64_t *begin)
 {
     bool fires = false;
-
     if (!trigger->is_latency) {
         *begin = cursor->ticks;
         return passes_filter(trigger, cursor, names);

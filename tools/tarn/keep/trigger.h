@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trigger.h - decides when a pull saves a part of the trace: around an event, or a latency beyond a bound.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * activities.c - the stacks of activities; see model_parts.h.
  *
@@ -26,7 +25,6 @@ const struct field *model_detail_field(const struct schema *schema, enum activit
                                                       [ACTIVITY_REQUEST] = {"fs_request_begin", "request"}};
     const struct event_type *type =
         fields[kind][0] != NULL ? schema_find_event(schema, fields[kind][0]) : NULL;
-
     return schema_find_field(type, fields[kind][1]);
 }
 
@@ -73,7 +71,6 @@ void activities_cut_kinds(struct model *model, struct model_thread *thread, uint
 void activities_reserve(struct model_thread *thread, uint8_t capacity)
 {
     struct model_frame *frames = thread->frames != NULL ? thread->frames - 1 : NULL;
-
     frames = alloc_more(frames, capacity + 1u, sizeof(frames[0]));
     frames[0] = (struct model_frame){.kind = activity_outside(thread)};
     thread->frames = frames + 1;
@@ -118,7 +115,6 @@ static void leave_unseen(struct model *model, struct model_thread *thread, enum 
                                 .is_cut = true,
                                 .result = result,
                                 .is_drain = thread->is_draining && !activity_is_interrupt(kind)};
-
     activities_cut_kinds(model, thread, activity_excludes(kind));
     if (is_in_range(model))
         activity_tell_leave(model, thread, &frame, model->now);
@@ -129,7 +125,6 @@ void activity_leave_other(struct model *model, struct model_thread *thread, enum
 {
     uint32_t depth = thread->depth;
     struct model_frame *frame;
-
     if (depth > MODEL_DEPTH_MAX) {
         activities_set_depth(thread, depth - 1);
         return;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * activities.h - begin and end activities: the inlined fast paths.
  *
@@ -44,7 +43,6 @@ static inline uint8_t activity_mode(uint32_t kind)
         [ACTIVITY_EXCEPTION] = MODE_KERNEL, [ACTIVITY_IRQ] = MODE_INTERRUPT,  [ACTIVITY_IPI] = MODE_INTERRUPT,
         [ACTIVITY_REQUEST] = MODE_USER,     [ACTIVITY_DRAIN] = MODE_USER,     [ACTIVITIES] = MODE_USER,
         [ACTIVITY_AWAKE] = MODE_KERNEL};
-
     return modes[kind];
 }
 
@@ -56,7 +54,6 @@ static inline bool activity_is_interrupt(enum activity kind)
 static inline bool activity_is_in(const struct model_thread *thread, uint8_t kinds)
 {
     enum activity top = activity_top(thread);
-
     return top != ACTIVITIES && (1 << top & kinds) != 0;
 }
 
@@ -76,7 +73,6 @@ static inline __attribute__((always_inline)) void activity_enter(struct model *m
                                                                  uint64_t arg0, uint64_t arg1)
 {
     struct model_frame *frame;
-
     close_segment(model, thread, model->now);
     /* all excluded kinds run in the kernel */
     if (activity_excludes(kind) != 0 && __builtin_expect(thread->mode != MODE_USER, 0) &&
@@ -109,7 +105,6 @@ static inline void activity_leave_top(struct model *model, struct model_thread *
 {
     struct model_frame *frame;
     bool is_interrupt;
-
     if (__builtin_expect(thread->depth > MODEL_DEPTH_MAX, 0)) {
         activities_set_depth(thread, thread->depth - 1);
         return;
@@ -143,7 +138,6 @@ static inline __attribute__((always_inline)) void activity_leave(struct model *m
                                                                  uint64_t arg0, int64_t result)
 {
     struct model_frame *frame;
-
     close_segment(model, thread, model->now);
     if (kind == ACTIVITY_LIBC || kind == ACTIVITY_SYSCALL)
         thread->is_stack_known = true;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * beginning.c - facts that held when the trace began but are logged later; see model.h.
  *
@@ -38,7 +37,6 @@ struct beginning {
 static uint8_t flags_of(const struct beginning *beginning, uint32_t pid)
 {
     const uint8_t *flags = map_find(&beginning->flags, pid, 0, 0);
-
     return flags != NULL ? *flags : 0;
 }
 
@@ -51,14 +49,12 @@ static void add_flags(struct beginning *beginning, uint32_t pid, uint8_t flags)
 static void on_names(struct beginning *beginning, const struct event *event)
 {
     struct names *names = &beginning->model->names;
-
     for (unsigned told_by = names->told_by[event->type->index]; told_by != 0; told_by &= told_by - 1) {
         const struct name_source *source = &names->sources[__builtin_ctz(told_by)];
         unsigned enough = NAME_IS_OVER | HAS_OWN_NAME | (source->is_thread ? HAS_NAME : 0);
         uint32_t pid;
         size_t length;
         const char *name = names_told(source, event, &pid, &length);
-
         if (name == NULL || (flags_of(beginning, pid) & enough) != 0)
             continue;
         names_set(names, pid, 0, name, length);
@@ -70,7 +66,6 @@ static void on_names(struct beginning *beginning, const struct event *event)
 static void on_lock_class(struct model *model, const struct event *event, const struct model_action *action)
 {
     uint32_t number = get32(model, event, action->at[0]);
-
     if (number >= MODEL_LOCK_CLASSES || model->lock_classes[number].name[0] != '\0')
         return;
     on_state_lock_class(model, NULL, event, action);
@@ -81,7 +76,6 @@ static void on_first_limit(struct model *model, const struct event *event, const
 {
     const struct event_type *type = limited_type(model, event, action);
     uint32_t before = get32(model, event, action->at[3]);
-
     if (type == NULL)
         return;
     model->has_news = true;
@@ -95,7 +89,6 @@ static void on_lock(struct beginning *beginning, const struct event *event, cons
 {
     struct model *model = beginning->model;
     uint32_t pid = get32(model, event, action->at[1]);
-
     if ((flags_of(beginning, pid) & FILES_ARE_OVER) == 0 &&
         names_of(&model->names, pid, get64(model, event, action->at[0])) == NULL)
         on_lock_name(model, NULL, event, action);
@@ -105,7 +98,6 @@ static void take(struct beginning *beginning, const struct event *event)
 {
     struct model *model = beginning->model;
     const struct model_action *action = &model->actions[event->type->index];
-
     if (action->handle == on_process_create || action->handle == on_process_exec)
         add_flags(beginning, get32(model, event, action->at[0]), NAME_IS_OVER | FILES_ARE_OVER);
     else if (action->handle == on_process_rename)
@@ -143,12 +135,10 @@ static void choose_skipped(const struct beginning *beginning, struct skipped *sk
                                            on_state_lock_class, on_event_sampling, on_event_threshold,
                                            on_lock_name,        on_state_irq,      on_state_image};
     const struct model *model = beginning->model;
-
     for (unsigned i = 0; i < model->trace->schema.event_count; i++) {
         const struct event_type *type = model->trace->schema.events[i];
         bool matters = type == beginning->dump_begin || type == beginning->dump_end ||
                        type->role != EVENT_PLAIN || model->names.told_by[i] != 0;
-
         for (size_t k = 0; k < sizeof(taken) / sizeof(taken[0]); k++)
             matters |= model->actions[i].handle == taken[k];
         if (!matters)
@@ -160,7 +150,6 @@ static void choose_skipped(const struct beginning *beginning, struct skipped *sk
 static struct cursor *next_event(struct merge *merge, const struct skipped *skipped, uint64_t *count)
 {
     uint64_t before = 0;
-
     if (merge->first != NULL)
         *count += cursor_skip(merge->first, skipped, &before);
     return merge_next(merge);
@@ -177,7 +166,6 @@ bool model_learn_beginning(struct model *model)
     struct cursor *cursor;
     uint64_t count = 0;
     bool whole = false;
-
     beginning.begin_number = schema_find_field(beginning.dump_begin, "number");
     beginning.end_number = schema_find_field(beginning.dump_end, "number");
     map_open(&beginning.flags, sizeof(uint8_t));

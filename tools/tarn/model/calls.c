@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * calls.c - IPC calls, from their four ends; see model_parts.h.
  *
@@ -16,7 +15,6 @@ static struct model_call *call_of(struct model_thread *client, uint64_t id)
 void serving_stop(struct model *model, struct model_thread *server)
 {
     struct model_call *call;
-
     if (server->serving == NULL)
         return;
     call = &server->serving->client->call;
@@ -32,7 +30,6 @@ void serving_stop(struct model *model, struct model_thread *server)
 void serving_wait(struct model *model, struct model_thread *server)
 {
     struct model_call *call = server->serving != NULL ? &server->serving->client->call : NULL;
-
     if (call != NULL && call->is_early)
         call->is_early = false;
     else
@@ -83,7 +80,6 @@ void call_received(struct model *model, struct model_thread *here, uint64_t id, 
     struct model_thread *client = thread_find(model, client_tid, 0);
     struct model_call *call = call_of(client, id);
     struct model_thread *server = call != NULL && here == client ? call->server : here;
-
     if (server != NULL)
         serving_stop(model, server);
     if (call == NULL || call->received != 0)
@@ -105,7 +101,6 @@ void call_replied(struct model *model, struct model_thread *here, uint64_t id, u
                   struct model_thread *client)
 {
     struct model_call *call = call_of(client, id);
-
     if (call == NULL || call->replied != 0)
         return;
     close_segment(model, call->client, model->now);
@@ -123,7 +118,6 @@ void call_replied(struct model *model, struct model_thread *here, uint64_t id, u
 void call_returned(struct model *model, struct model_thread *client, uint64_t id, int64_t error)
 {
     struct model_call *call = call_of(client, id);
-
     if (call == NULL)
         return;
     call->returned = model->now;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * checkpoint.c - saves and restores the model; see model.h.
  *
@@ -43,7 +42,6 @@ static uint32_t number_of(const struct model_thread *thread)
 static void save_cpu(const struct model_cpu *cpu, struct buffer *out)
 {
     struct saved_cpu saved = {.cpu = *cpu, .thread = number_of(cpu->thread)};
-
     saved.cpu.thread = NULL;
     buffer_add(out, &saved, sizeof(saved));
 }
@@ -67,7 +65,6 @@ static void save_thread(const struct model_thread *thread, struct buffer *out)
                                  .serving = thread->serving != NULL ? thread->serving->client->number : NONE,
                                  .is_calling = thread->calling != NULL,
                                  .thread = *thread};
-
     saved.thread.call.client = saved.thread.call.server = NULL;
     saved.thread.call.outer = NULL;
     buffer_add(out, &saved, SAVED_BYTES);
@@ -78,7 +75,6 @@ static void save_thread(const struct model_thread *thread, struct buffer *out)
 void settings_save(const struct model *model, struct buffer *out)
 {
     uint32_t classes = MODEL_LOCK_CLASSES;
-
     while (classes > 0 && model->lock_classes[classes - 1].name[0] == '\0')
         classes--;
     buffer_add(out, &classes, sizeof(classes));
@@ -90,7 +86,6 @@ void settings_save(const struct model *model, struct buffer *out)
 void settings_restore(struct model *model, struct buffer_reader *reader)
 {
     uint32_t classes;
-
     memset(model->lock_classes, 0, sizeof(model->lock_classes));
     buffer_get(reader, &classes, sizeof(classes));
     buffer_get(reader, model->lock_classes, classes * sizeof(model->lock_classes[0]));
@@ -107,7 +102,6 @@ size_t model_save(const struct model *model, struct buffer *out)
                               .tells_sleep = model->tells_sleep};
     const struct model_thread *last = model->live;
     size_t start = out->used;
-
     buffer_add(out, &head, sizeof(head));
     settings_save(model, out);
     for (uint32_t i = 0; i < model->trace->stream_count; i++)
@@ -134,7 +128,6 @@ static struct model_thread *thread_of(const struct model *model, uint32_t number
 void model_restore_ended(struct model *model, const struct model_thread *ended)
 {
     struct model_thread *thread = thread_record(model, ended->number);
-
     if (thread->is_listed)
         return; /* it had not ended yet */
     *(const struct model_thread **)map_at(&model->ended, ended->tid, 0, 0) = thread;
@@ -156,7 +149,6 @@ void model_restore_ended(struct model *model, const struct model_thread *ended)
 static void restore_frames(struct model_thread *thread, uint32_t depth, struct buffer_reader *reader)
 {
     uint32_t kept = frames_kept(depth);
-
     if (kept != 0) {
         activities_reserve(thread, MODEL_DEPTH_MAX);
         buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
@@ -169,7 +161,6 @@ static void restore_thread(struct model *model, const struct saved_thread *saved
 {
     const struct model_thread *from = &saved->thread;
     struct model_thread *thread = thread_revive(model, from->number, from->tid, from->cpu);
-
     memcpy(thread, from, offsetof(struct model_thread, waker));
     process_count_living(model, thread->pid, 1);
     thread->call.client = thread;
@@ -182,7 +173,6 @@ static void restore_thread(struct model *model, const struct saved_thread *saved
 static void connect_thread(struct model *model, const struct saved_thread *saved)
 {
     struct model_thread *thread = model->threads[saved->thread.number];
-
     thread->waker = thread_of(model, saved->waker);
     thread->call.server = thread_of(model, saved->server);
     thread->call.outer = saved->outer != NONE ? &model->threads[saved->outer]->call : NULL;
@@ -198,7 +188,6 @@ static void restore_threads(struct model *model, const struct saved_head *head, 
 {
     struct buffer_reader again;
     struct saved_thread saved;
-
     for (uint32_t i = 0; i < head->ended; i++) {
         buffer_get(reader, &saved, SAVED_BYTES);
         model_restore_ended(model, &saved.thread);
@@ -230,7 +219,6 @@ static void forget_counts(struct model *model)
 {
     for (unsigned i = 0; i < model->trace->stream_count; i++) {
         struct model_cpu *cpu = &model->cpus[i];
-
         cpu->busy = cpu->boot = cpu->idle = cpu->lost = cpu->switches = cpu->drained = 0;
     }
     for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
@@ -249,7 +237,6 @@ void model_restore(struct model *model, const void *bytes, size_t size)
     const struct trace *trace = model->trace;
     struct saved_head head;
     struct saved_cpu cpu;
-
     forget_all(model);
     buffer_get(&reader, &head, sizeof(head));
     settings_restore(model, &reader);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cpus.c - the running thread of each CPU, also after losses; see model_parts.h.
  */
@@ -8,7 +7,6 @@ void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at)
 {
     uint64_t from = cpu->since > model->from ? cpu->since : model->from, to = at < model->to ? at : model->to;
     uint64_t ticks = to > from ? to - from : 0;
-
     *(cpu->is_lost ? &cpu->lost : model_is_asleep(cpu->thread) ? &cpu->idle : &cpu->busy) += ticks;
     if (!cpu->is_lost && cpu->thread->is_booting)
         cpu->boot += ticks;
@@ -29,7 +27,6 @@ static void set_sleep(struct model_thread *thread, bool is_asleep, bool is_booti
 void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps)
 {
     struct model_thread *thread = running_thread(model, cpu);
-
     model->tells_sleep = true;
     if (thread == NULL || !thread->is_idle)
         return;
@@ -59,7 +56,6 @@ static void forget_inside(struct model *model, struct model_thread *thread, uint
 void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
 {
     struct model_thread *thread = running_thread(model, cpu);
-
     at = at < model->now ? at : model->now;
     if (thread != NULL) {
         at = at > thread->segment ? at : thread->segment;
@@ -80,7 +76,6 @@ void leave_in_the_dark(struct model *model, struct model_thread *thread)
 void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at)
 {
     uint32_t rank = rank_of(model, cpu);
-
     for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
         if (thread->is_idle && thread->cpu != rank)
             continue;
@@ -88,7 +83,6 @@ void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at
             continue;
         if (thread->state != MODEL_RUNNING) {
             uint64_t from = at > thread->segment ? at : thread->segment;
-
             forget_inside(model, thread, from);
             set_state(model, thread, MODEL_UNKNOWN, from);
         } else if (thread->depth != 0 && thread->frames[0].begin < at) {
@@ -110,7 +104,6 @@ void darken_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since)
 {
     uint32_t rank = rank_of(model, cpu);
-
     if (next != model->nobody && next->state == MODEL_RUNNING && next->cpu != rank &&
         model->cpus[next->cpu].thread == next)
         lose_processor(model, &model->cpus[next->cpu], model->now);
@@ -138,7 +131,6 @@ void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread 
 static uint64_t begin_processor(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
 {
     uint64_t begin = cursor->packet.header.timestamp_begin;
-
     begin = begin > model->from ? begin : model->from;
     cpu->since = begin < model->now ? begin : model->now;
     cpu->is_lost = true;
@@ -152,7 +144,6 @@ void begin_packet(struct model *model, struct model_cpu *cpu, const struct curso
     const struct running *running = cursor_running(cursor);
     uint64_t known = known_until(cpu, cursor), since = model->now;
     struct model_thread *next;
-
     model->dark_cpus -= cpu->is_dark;
     cpu->is_dark = false;
     cpu->packet_end = cursor->packet.header.timestamp_end;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * drain.c - leaves out what the drain causes, and subtracted time; see model.h.
  *
@@ -21,7 +20,6 @@ static uint16_t find_subject(const struct schema *schema, const struct event_typ
 {
     const char *class = schema->classes[TRACE_ID_CLASS(type->id)].name;
     const struct field *tid = schema_find_field(type, "tid");
-
     if (strcmp(class, "sched") != 0 && strcmp(class, "timer") != 0)
         return 0;
     tid = tid != NULL ? tid : schema_find_field(type, "next_tid");
@@ -31,7 +29,6 @@ static uint16_t find_subject(const struct schema *schema, const struct event_typ
 void model_leave_out_drain(struct model *model)
 {
     const struct schema *schema = &model->trace->schema;
-
     model->subjects = alloc_zero(schema->event_count + 1, sizeof(model->subjects[0]));
     for (unsigned i = 0; i < schema->event_count; i++)
         model->subjects[i] = find_subject(schema, schema->events[i]);
@@ -70,7 +67,6 @@ static bool receives_drain_call(const struct model *model, const struct cursor *
     const struct model_action *action = action_of(model, cursor);
     const struct model_thread *client =
         thread_find(model, get32(model, &cursor->event, action->at[1]), cursor->rank);
-
     return client != NULL && client->calling != NULL && client->call.is_drain &&
            client->call.id == get64(model, &cursor->event, action->at[0]);
 }
@@ -80,7 +76,6 @@ static bool is_about_drain(const struct model *model, const struct cursor *curso
     uint16_t at = model->subjects != NULL ? model->subjects[cursor->event.type->index] : 0;
     const struct model_thread *thread =
         at != 0 ? thread_find(model, get32(model, &cursor->event, at), cursor->rank) : NULL;
-
     return thread != NULL && model_is_left_out(model, thread);
 }
 
@@ -88,7 +83,6 @@ bool model_is_drain_event(const struct model *model, const struct cursor *cursor
 {
     const struct model_thread *thread = model->cpus[cursor->rank].thread;
     model_handler *handle = action_of(model, cursor)->handle;
-
     if (handle == on_drain_begin || handle == on_drain_end || is_about_drain(model, cursor))
         return true;
     if (handle == on_irq_entry || handle == on_ipi_entry || handle == on_timer_entry || thread == NULL ||
@@ -100,7 +94,6 @@ bool model_is_drain_event(const struct model *model, const struct cursor *cursor
 EVENT_HANDLER(on_drain_begin)
 {
     struct model_thread *thread = get_thread(model, cpu, GET32(0));
-
     if (thread == NULL)
         return;
     close_segment(model, thread, model->now);
@@ -121,7 +114,6 @@ EVENT_HANDLER(on_timer_exit)
 static bool is_in_round(const struct model_thread *thread)
 {
     uint32_t depth = thread->depth <= MODEL_DEPTH_MAX ? thread->depth : MODEL_DEPTH_MAX;
-
     while (depth > 0 && thread->frames[depth - 1].kind != ACTIVITY_DRAIN)
         depth--;
     return depth > 0;
@@ -131,7 +123,6 @@ static bool is_in_round(const struct model_thread *thread)
 EVENT_HANDLER(on_drain_end)
 {
     struct model_thread *thread = get_thread(model, cpu, GET32(0));
-
     if (thread == NULL)
         return;
     close_segment(model, thread, model->now);
@@ -154,7 +145,6 @@ static void leave_out_segment(struct model *model, struct model_thread *thread, 
 bool count_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
 {
     uint64_t rest = thread->uncounted - thread->deducted;
-
     if (thread->segment == thread->since)
         thread->state_deducted = thread->deducted;
     thread->segment_deducted = 0;
@@ -181,7 +171,6 @@ void model_subtract_costs(struct model *model)
 static uint64_t delay_thread(struct model_thread *thread, uint32_t cost)
 {
     uint64_t all = (uint64_t)thread->cost_rest + cost;
-
     thread->cost_rest = (uint32_t)(all % 1000);
     thread->uncounted += all / 1000;
     return all / 1000;
@@ -191,7 +180,6 @@ static uint64_t delay_thread(struct model_thread *thread, uint32_t cost)
 void subtract_cost(struct model *model, struct model_thread *thread, const struct event_type *type)
 {
     uint32_t cost = type->cost_ticks[1];
-
     if (!is_in_range(model) || thread == NULL || model_leaves_out(model, thread))
         return;
     model->subtracted.without += cost == 0;

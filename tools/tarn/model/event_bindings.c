@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * event_bindings.c - binds the trace's events and fields to the model's handlers, and finds what the schema
  * lacks; see model_parts.h.
@@ -120,12 +119,10 @@ static void resolve(struct model *model, const struct event_binding *event_bindi
     const struct schema *schema = &model->trace->schema;
     const struct event_type *type = schema_find_event(schema, event_binding->event);
     struct model_action action = {.handle = event_binding->handle};
-
     if (type == NULL)
         return;
     for (unsigned i = 0; event_binding->widths[i] != '\0'; i++) {
         const struct field *field = schema_find_field(type, event_binding->fields[i]);
-
         if (!has_width(field, event_binding->widths[i], schema->swap))
             return;
         action.at[i] = (uint16_t)field->offset;
@@ -163,7 +160,6 @@ static bool has_states(const struct field *field)
 {
     for (const struct label *label = field->labels; label != NULL; label = label->next) {
         uint64_t state = MODEL_STATE_OF(label->value);
-
         if (state > MODEL_DEAD || strcmp(label->name, model_state_names[state]) != 0)
             return false;
     }
@@ -174,12 +170,10 @@ static void find_lacks(const struct schema *schema, const struct event_binding *
                        struct lacks *lacks)
 {
     const struct event_type *type = schema_find_event(schema, event_binding->event);
-
     if (type == NULL && schema_other_system(schema) == NULL)
         add_lack(lacks, event_binding->event, NULL);
     for (unsigned i = 0; type != NULL && event_binding->widths[i] != '\0'; i++) {
         const struct field *field = schema_find_field(type, event_binding->fields[i]);
-
         if (!has_width(field, event_binding->widths[i], schema->swap) ||
             (event_binding->widths[i] == 'S' && !has_states(field)))
             add_lack(lacks, event_binding->event, event_binding->fields[i]);
@@ -191,10 +185,8 @@ bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, 
     struct lacks lacks = {.count = 0};
     char without[300] = "", more[32] = "";
     size_t used = 0;
-
     for (size_t g = 0; g < GROUPS; g++) {
         unsigned before = lacks.count;
-
         for (size_t i = 0;
              groups[g].without != NULL && i < groups[g].count && !(groups[g].is_detail && only_scheduling);
              i++)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* executables.c - which executables are mapped where; see executables.h. */
 #include <string.h>
 #include <tools/tarn/model/executables.h>
@@ -25,7 +24,6 @@ void executables_add(struct executables *executables, const struct executable *e
     uint64_t hash = hash_number(HASH_SEED, executable->size);
     struct executable *added;
     bool is_new;
-
     length = length < EXECUTABLE_PATH_BYTES ? length : EXECUTABLE_PATH_BYTES - 1;
     hash = hash_bytes(hash, (const char *)executable->build_id, sizeof(executable->build_id));
     if (first != NULL && first->number == EXECUTABLES_OF_ONE_MAX)
@@ -44,14 +42,12 @@ void executables_add(struct executables *executables, const struct executable *e
 const struct executable *executables_of(const struct executables *executables, uint32_t pid)
 {
     const struct executable *const *first = map_find(&executables->newest_of, pid, 0, 0);
-
     return first != NULL ? *first : NULL;
 }
 
 static const struct executable *find_in(const struct executables *executables, uint32_t pid, uint64_t address)
 {
     const struct executable *executable = executables_of(executables, pid);
-
     while (executable != NULL &&
            (address < executable->base || address - executable->base >= executable->size))
         executable = executable->next;
@@ -62,6 +58,5 @@ const struct executable *executables_find(const struct executables *executables,
                                           uint64_t address)
 {
     const struct executable *executable = find_in(executables, pid, address);
-
     return executable != NULL || pid == 0 ? executable : find_in(executables, 0, address);
 }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * executables.h - which executables are mapped where in each process.
  *

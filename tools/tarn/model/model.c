@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * model.c - dispatches events; see model.h.
  */
@@ -21,7 +20,6 @@ const char *const model_state_names[MODEL_STATES] = {[MODEL_RUNNING] = "running"
 static bool only_scheduling(const struct model *model)
 {
     const struct model_observer *observer = model->observers;
-
     if (model->leaves_out_drain)
         return false; /* calls say which servers work for the drain */
     while (observer != NULL && observer->only_scheduling)
@@ -33,12 +31,10 @@ static bool only_scheduling(const struct model *model)
 static void set_actions(struct model *model)
 {
     const struct schema *schema = &model->trace->schema;
-
     memset(model->actions, 0, schema->event_count * sizeof(model->actions[0]));
     event_bindings_resolve(model, only_scheduling(model));
     for (unsigned i = 0; i < schema->event_count; i++) {
         struct model_action *action = &model->actions[i];
-
         /* on_switch itself learns the new names in a switch. */
         action->tells_name = model->names.told_by[i] != 0 && action->handle != on_switch;
         action->is_special =
@@ -74,7 +70,6 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
 void model_observe(struct model *model, struct model_observer *observer)
 {
     struct model_observer **last = &model->observers;
-
     while (*last != NULL)
         last = &(*last)->next;
     *last = observer;
@@ -112,7 +107,6 @@ struct model_thread *model_apply_known(struct model *model, const struct cursor 
     struct model_cpu *cpu = &model->cpus[cursor->rank];
     const struct model_action *action = &model->actions[cursor->event.type->index];
     struct model_thread *thread;
-
     model->now = cursor->ticks > model->now ? cursor->ticks : model->now;
     if (cpu->thread == NULL || cursor->event.type->role == EVENT_CONTEXT)
         begin_packet(model, cpu, cursor);
@@ -132,11 +126,9 @@ struct model_thread *model_apply_known(struct model *model, const struct cursor 
 void model_finish(struct model *model)
 {
     uint64_t end = 0;
-
     for (unsigned i = 0; i < model->trace->stream_count; i++) {
         struct model_cpu *cpu = &model->cpus[i];
         uint64_t last = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
-
         if (cpu->thread == NULL)
             continue;
         if (cpu->thread != model->nobody && cpu->thread->segment > last)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * model.h - stage "model": events to states.
  *
@@ -376,7 +375,6 @@ void model_restore_snapshot(struct model *model, const void *bytes, size_t size,
 static inline uint64_t model_span(const struct model_frame *frame, uint64_t end)
 {
     uint64_t whole = end - frame->begin;
-
     return whole > frame->uncounted ? whole - frame->uncounted : 0;
 }
 static inline uint64_t model_segment_ticks(const struct model_thread *thread, uint64_t from, uint64_t to)
@@ -389,7 +387,6 @@ static inline uint64_t model_state_ticks(const struct model_thread *thread, uint
 {
     uint64_t before = thread->segment == thread->since ? thread->deducted : thread->state_deducted;
     uint64_t whole = at - thread->since, rest = thread->uncounted - before;
-
     return whole > rest ? whole - rest : 0;
 }
 
@@ -435,7 +432,6 @@ static inline struct model_thread *model_apply(struct model *model, const struct
     struct model_cpu *cpu = &model->cpus[cursor->rank];
     const struct model_action *action = &model->actions[cursor->event.type->index];
     struct model_thread *thread = cpu->thread;
-
     if (model_is_special(cpu, action))
         return model_apply_known(model, cursor);
     model_apply_plain(model, cpu, action, &cursor->event, cursor->ticks);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * model_parts.h - what the files of the model share.
  *
@@ -86,7 +85,6 @@ static inline void count_run(struct model *model, struct model_thread *thread, u
 static inline void close_segment(struct model *model, struct model_thread *thread, uint64_t at)
 {
     uint64_t from = thread->segment;
-
     if (at <= from)
         return;
     if (model->wants_segments)
@@ -101,7 +99,6 @@ static inline void end_stay(struct model *model, struct model_thread *thread)
 {
     uint64_t from = thread->since > model->counts_from ? thread->since : model->counts_from;
     uint64_t to = thread->segment < model->to ? thread->segment : model->to;
-
     if (__builtin_expect(!model_has_waited(model, thread), 0))
         tell_stay(model, thread);
     else if (thread->state != MODEL_RUNNING)
@@ -115,7 +112,6 @@ static inline void set_state(struct model *model, struct model_thread *thread, e
                              uint64_t at)
 {
     bool is_inferred = state != MODEL_RUNNING && state != MODEL_DEAD && !thread->is_idle;
-
     close_segment(model, thread, at);
     if (model->wants_stays)
         end_stay(model, thread);
@@ -150,7 +146,6 @@ static inline enum activity activity_top(const struct model_thread *thread)
 static inline bool is_interrupted(const struct model_thread *thread)
 {
     enum activity top = activity_top(thread);
-
     return top == ACTIVITY_IRQ || top == ACTIVITY_IPI;
 }
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * on_activity.c - handlers of events that begin or end an activity, and of IPC; see model_parts.h.
  */
@@ -8,7 +7,6 @@ EVENT_HANDLER(on_syscall_entry)
 {
     struct model_thread *thread = get_thread(model, cpu, GET32(1));
     uint32_t number = GET32(0);
-
     if (thread == NULL)
         return;
     activity_enter(model, thread, ACTIVITY_SYSCALL, number, GET64(2), GET64(3));
@@ -22,7 +20,6 @@ EVENT_HANDLER(on_exception_exit)
 {
     struct model_thread *thread = running_thread(model, cpu);
     uint32_t vector = GET32(0), result = GET32(1);
-
     cpu->exception_action = result;
     if (thread != NULL && activity_top(thread) == ACTIVITY_EXCEPTION)
         activity_leave(model, thread, ACTIVITY_EXCEPTION, vector, 0, result);
@@ -32,7 +29,6 @@ EVENT_HANDLER(on_exception_exit)
 static struct model_thread *interrupted_thread(const struct model *model, struct model_cpu *cpu)
 {
     struct model_thread *thread = running_thread(model, cpu);
-
     if (thread != NULL && thread->is_idle)
         count_time(model, cpu, model->now);
     return thread;
@@ -78,7 +74,6 @@ ENDS(on_request_end, RUNNING, ACTIVITY_REQUEST, GET32(0), 0, (int32_t)GET32(1))
 EVENT_HANDLER(on_call)
 {
     struct model_thread *client = running_thread(model, cpu);
-
     if (client != NULL)
         call_made(model, client, GET64(0), GET64(1), GET32(2), GET32(3));
 }
@@ -92,7 +87,6 @@ EVENT_HANDLER(on_reply)
 {
     struct model_thread *client = thread_find(model, GET32(2), 0);
     struct model_thread *server = running_thread(model, cpu);
-
     call_replied(model, server, GET64(0), GET64(1), client);
     if (client != NULL && activity_top(client) == ACTIVITY_EXCEPTION)
         activity_leave(model, client, ACTIVITY_EXCEPTION, client->frames[client->depth - 1].detail, 0,

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * on_sched.c - handlers of scheduling events; see model_parts.h.
  */
@@ -91,7 +90,6 @@ EVENT_HANDLER(on_switch)
     uint32_t next_tid = GET32(SWITCH_NEXT_TID), rank = rank_of(model, cpu);
     struct model_thread *prev = cpu->thread, *next;
     enum model_state state;
-
     if (prev == model->nobody || prev->tid != prev_tid) {
         if (!cpu->is_lost && prev != model->nobody)
             lose_processor(model, cpu, cpu->last);
@@ -128,7 +126,6 @@ EVENT_HANDLER(on_wakeup)
 {
     uint32_t tid = GET32(WAKEUP_TID);
     struct model_thread *by = running_thread(model, cpu), *thread;
-
     if (tid == 0)
         return;
     if (by != NULL && (by->is_idle || is_interrupted(by) || cpu->expired_tid == tid))
@@ -146,7 +143,6 @@ EVENT_HANDLER(on_wakeup)
 EVENT_HANDLER(on_enqueue)
 {
     struct model_thread *thread = get_thread(model, cpu, GET32(0));
-
     if (thread != NULL && !thread->is_idle && (is_blocked(thread->state) || thread->state == MODEL_UNKNOWN))
         wake(model, thread, NULL);
 }
@@ -157,7 +153,6 @@ EVENT_HANDLER(on_thread_create)
 {
     uint32_t tid = GET32(CREATE_TID);
     struct model_thread *thread;
-
     if (tid == 0 || thread_find(model, tid, 0) != NULL)
         return;
     thread =
@@ -174,7 +169,6 @@ EVENT_HANDLER(on_thread_exit)
 {
     uint32_t tid = GET32(0);
     struct model_thread *thread = tid != 0 ? thread_find(model, tid, 0) : NULL;
-
     if (thread == NULL)
         return;
     if (thread->state == MODEL_RUNNING && model->cpus[thread->cpu].thread == thread)
@@ -193,7 +187,6 @@ EVENT_HANDLER(on_thread_rename)
 EVENT_HANDLER(on_priority)
 {
     struct model_thread *thread = get_thread(model, cpu, GET32(0));
-
     if (thread != NULL)
         thread->prio = (uint16_t)GET32(1);
 }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * on_state.c - handlers of events about processes, of the statedump, and of changes of what is traced; see
  * model_parts.h.
@@ -9,7 +8,6 @@
 EVENT_HANDLER(on_process_create)
 {
     struct model_process *process = process_know(model, GET32(0));
-
     if (process == NULL)
         return;
     process->was_created = true;
@@ -21,7 +19,6 @@ EVENT_HANDLER(on_process_exec)
     struct model_process *process = process_know(model, GET32(0));
     size_t length = GET_LENGTH(1);
     const char *path = GET_TEXT(1);
-
     if (process == NULL || (process->path != NULL && strlen(process->path) == length &&
                             memcmp(process->path, path, length) == 0))
         return;
@@ -32,7 +29,6 @@ EVENT_HANDLER(on_process_exec)
 static void end_threads(struct model *model, const struct model_process *process)
 {
     struct model_thread *next;
-
     for (struct model_thread *thread = model->live; process->living != 0 && thread != NULL; thread = next) {
         next = thread->next;
         if (thread->pid != process->pid || thread->is_idle)
@@ -47,7 +43,6 @@ static void end_threads(struct model *model, const struct model_process *process
 EVENT_HANDLER(on_process_free)
 {
     struct model_process *process = process_know(model, GET32(0));
-
     if (process == NULL)
         return;
     if (!process->has_ended) {
@@ -60,7 +55,6 @@ EVENT_HANDLER(on_process_free)
 EVENT_HANDLER(on_process_exit)
 {
     struct model_process *process = process_know(model, GET32(0));
-
     if (process != NULL && !process->has_ended)
         process->status = (int32_t)GET32(1);
     on_process_free(model, cpu, event, action);
@@ -75,7 +69,6 @@ EVENT_HANDLER(on_process_rename)
 EVENT_HANDLER(on_state_process)
 {
     struct model_process *process = process_know(model, GET32(0));
-
     if (process != NULL)
         process->parent = GET32(1);
 }
@@ -89,7 +82,6 @@ EVENT_HANDLER(on_state_thread)
     uint32_t state = MODEL_STATE_OF(GET32(THREAD_STATE));
     unsigned rank = trace_find_cpu(model->trace, GET16(THREAD_CPU));
     struct model_thread *thread;
-
     if (tid == 0 || state >= MODEL_DEAD)
         return;
     thread = thread_know(model, tid, GET32(THREAD_PID), GET_TEXT(THREAD_COMM),
@@ -105,7 +97,6 @@ EVENT_HANDLER(on_state_image)
 {
     struct executable executable = {.pid = GET32(0), .base = GET64(1), .size = GET64(2)};
     uint64_t id[2] = {GET64(3), GET64(4)};
-
     for (unsigned i = 0; i < sizeof(executable.build_id); i++)
         executable.build_id[i] = (uint8_t)(id[i / 8] >> (56 - i % 8 * 8));
     executables_add(&model->executables, &executable, GET_TEXT(5), GET_LENGTH(5));
@@ -120,7 +111,6 @@ EVENT_HANDLER(on_state_irq)
 static void set_sampling_counter(struct model *model, const char *name, size_t length)
 {
     struct model_sampling *sampling = &model->sampling;
-
     if (length == strlen("ticks") && memcmp(name, "ticks", length) == 0)
         length = 0;
     length = length < sizeof(sampling->counter) ? length : sizeof(sampling->counter) - 1;
@@ -142,7 +132,6 @@ const struct event_type *limited_type(const struct model *model, const struct ev
                                       const struct model_action *action)
 {
     const uint32_t class = GET32(0), minor = GET32(1);
-
     return class < TRACE_CLASS_COUNT && minor <= UINT16_MAX
                ? schema_event(&model->trace->schema, TRACE_ID(class, minor))
                : NULL;
@@ -151,7 +140,6 @@ const struct event_type *limited_type(const struct model *model, const struct ev
 EVENT_HANDLER(on_event_sampling)
 {
     const struct event_type *type = limited_type(model, event, action);
-
     if (type != NULL)
         model->limits[type->index].every = GET32(2);
     model->has_news = true;
@@ -160,7 +148,6 @@ EVENT_HANDLER(on_event_sampling)
 EVENT_HANDLER(on_event_threshold)
 {
     const struct event_type *type = limited_type(model, event, action);
-
     if (type != NULL)
         model->limits[type->index].threshold = GET32(2);
     model->has_news = true;
@@ -171,7 +158,6 @@ EVENT_HANDLER(on_state_lock_class)
     uint32_t number = GET32(0);
     size_t length = GET_LENGTH(1);
     struct model_lock_class class = {.sample_every = GET32(2), .kind = GET32(3)};
-
     length = length < sizeof(class.name) ? length : sizeof(class.name) - 1;
     memcpy(class.name, GET_TEXT(1), length);
     if (number < MODEL_LOCK_CLASSES)
@@ -199,7 +185,6 @@ EVENT_HANDLER(on_switches)
 {
     const struct event_type *switched = model->trace->schema.known.switched;
     uint64_t changed = GET64(1) ^ GET64(2);
-
     if (switched != NULL && GET32(0) == TRACE_ID_CLASS(switched->id) &&
         changed >> TRACE_ID_MINOR(switched->id) % TRACE_MINORS_SWITCHED & 1)
         forget_running(model);
@@ -213,7 +198,6 @@ EVENT_HANDLER(on_control)
         [ACTIVITY_IRQ] = 5,   [ACTIVITY_IPI] = 5,     [ACTIVITY_REQUEST] = 13};
     uint64_t old = GET64(0), mask = GET64(1);
     uint64_t off = old & ~mask;
-
     if ((old ^ mask) & 1u << 1)
         forget_running(model);
     for (struct model_thread *thread = model->live; off != 0 && thread != NULL; thread = thread->next) {

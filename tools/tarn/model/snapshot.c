@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * snapshot.c - saves and restores the model's long-lived facts, in pieces; see model.h.
  *
@@ -42,7 +41,6 @@ static void save(struct buffer *out, struct saved_known *saved, const char *text
 static void save_process(const struct model_process *process, struct buffer *out)
 {
     struct saved_known saved = {.kind = KNOWN_PROCESS, .pid = process->pid};
-
     COPY_PROCESS(&saved, process);
     save(out, &saved, process->path);
 }
@@ -51,7 +49,6 @@ static void save_executable(const struct executable *executable, struct buffer *
 {
     struct saved_known saved = {
         .kind = KNOWN_EXECUTABLE, .pid = executable->pid, .begin = executable->base, .end = executable->size};
-
     memcpy(saved.build_id, executable->build_id, sizeof(saved.build_id));
     save(out, &saved, executable->path);
 }
@@ -60,7 +57,6 @@ static void save_settings(const struct model *model, struct buffer *out)
 {
     struct buffer settings = {0};
     struct saved_known saved = {.kind = KNOWN_SETTINGS};
-
     settings_save(model, &settings);
     saved.text_bytes = (uint32_t)settings.used;
     buffer_add(out, &saved, sizeof(saved));
@@ -72,7 +68,6 @@ void model_save_snapshot(struct model *model, struct buffer *out)
 {
     for (size_t i = 0; i < model->processes.count; i++) {
         struct model_process *process = map_value(&model->processes, i);
-
         if (!process->is_changed)
             continue;
         if (out != NULL)
@@ -82,7 +77,6 @@ void model_save_snapshot(struct model *model, struct buffer *out)
     for (size_t i = 0; i < model->names.table.count; i++) {
         struct known_name *name = map_value(&model->names.table, i);
         struct saved_known saved = {.kind = KNOWN_NAME, .pid = name->pid, .begin = name->thing};
-
         if (name->is_changed && out != NULL)
             save(out, &saved, name->name);
         name->is_changed = false;
@@ -98,7 +92,6 @@ void model_save_snapshot(struct model *model, struct buffer *out)
 static void restore_process(struct model *model, const struct saved_known *saved, const char *text)
 {
     struct model_process *process = process_know(model, saved->pid);
-
     COPY_PROCESS(process, saved);
     if (saved->has_path)
         process->path = arena_string(&model->arena, text, saved->text_bytes);
@@ -107,7 +100,6 @@ static void restore_process(struct model *model, const struct saved_known *saved
 static void restore_one(struct model *model, const struct saved_known *saved, const char *text)
 {
     struct executable executable = {.pid = saved->pid, .base = saved->begin, .size = saved->end};
-
     switch (saved->kind) {
     case KNOWN_PROCESS:
         restore_process(model, saved, text);
@@ -129,7 +121,6 @@ void model_restore_snapshot(struct model *model, const void *bytes, size_t size,
 {
     struct buffer_reader reader = {.at = bytes, .left = size};
     struct saved_known saved;
-
     while (reader.left > 0) {
         buffer_get(&reader, &saved, sizeof(saved));
         if (!only_lock_names || (saved.kind == KNOWN_NAME && saved.begin != 0))

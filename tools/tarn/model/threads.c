@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.c - the tables of threads and processes; see model_parts.h. */
 #include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
@@ -6,14 +5,12 @@
 static struct model_thread **find_place(const struct model *model, uint32_t tid, uint32_t rank)
 {
     uint32_t hash = (tid != 0 ? tid : ~rank) * 2654435761u;
-
     return &model->places[hash >> 7 & (model->place_count - 1)];
 }
 
 struct model_thread *thread_find(const struct model *model, uint32_t tid, uint32_t rank)
 {
     struct model_thread *thread = *find_place(model, tid, rank);
-
     while (thread != NULL && (thread->tid != tid || (tid == 0 && thread->cpu != rank)))
         thread = thread->same_place;
     return thread;
@@ -26,7 +23,6 @@ static void grow_places(struct model *model)
     model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
     for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
         struct model_thread **place = find_place(model, thread->tid, thread->cpu);
-
         thread->same_place = *place;
         *place = thread;
     }
@@ -35,7 +31,6 @@ static void grow_places(struct model *model)
 void threads_reserve(struct model *model, uint32_t count)
 {
     uint32_t capacity = count <= 128 ? 256 : 2 * count;
-
     if (count <= model->thread_capacity)
         return;
     model->threads = alloc_more(model->threads, capacity, sizeof(model->threads[0]));
@@ -55,7 +50,6 @@ struct model_thread *thread_record(struct model *model, uint32_t number)
 struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_t tid, uint32_t rank)
 {
     struct model_thread *thread = thread_record(model, number), **place;
-
     activities_free(thread);
     memset(thread, 0, sizeof(*thread));
     thread->number = number;
@@ -81,7 +75,6 @@ struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_
 void thread_forget(struct model *model, struct model_thread *thread)
 {
     struct model_thread **link = find_place(model, thread->tid, thread->is_idle ? thread->cpu : 0);
-
     while (*link != thread)
         link = &(*link)->same_place;
     *link = thread->same_place;
@@ -99,7 +92,6 @@ void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t p
 {
     if (thread->pid == MODEL_NOBODY && pid != MODEL_NOBODY) {
         struct model_process *process = process_know(model, pid);
-
         if (process != NULL)
             process->threads++;
     }
@@ -120,7 +112,6 @@ struct model_thread *thread_nobody(struct model *model)
 {
     if (model->nobody == NULL) {
         struct model_thread *thread = thread_record(model, model->thread_count);
-
         /* it may be left from another thread, before a checkpoint was restored */
         memset(thread, 0, sizeof(*thread));
         thread->number = model->thread_count++;
@@ -138,7 +129,6 @@ struct model_thread *thread_know(struct model *model, uint32_t tid, uint32_t pid
 {
     struct model_thread *thread = thread_find(model, tid, rank);
     bool is_new = thread == NULL;
-
     if (is_new) {
         if (model->thread_count >= MODEL_THREADS_MAX && tid != 0)
             return thread_nobody(model);
@@ -181,7 +171,6 @@ void tell_segment(struct model *model, struct model_thread *thread, uint64_t fro
 void tell_stay(struct model *model, struct model_thread *thread)
 {
     uint64_t from = later(thread->since, model->from), to = sooner(thread->segment, model->to);
-
     if (!model_has_waited(model, thread) && thread->state != MODEL_RUNNING)
         memset(thread->run_ticks, 0, sizeof(thread->run_ticks)); /* from an earlier period */
     /* Also reports an interval that ends where the range begins, because the thread has another state there.
@@ -201,7 +190,6 @@ void tell_stay(struct model *model, struct model_thread *thread)
 void tell_move(struct model *model, struct model_thread *thread)
 {
     const uint64_t *run_ticks = thread->run_ticks;
-
     if (!model_has_waited(model, thread) ||
         (run_ticks[MODE_USER] | run_ticks[MODE_KERNEL] | run_ticks[MODE_INTERRUPT]) == 0)
         return;
@@ -213,7 +201,6 @@ void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t
 {
     uint64_t begin = later(from, model->from), counted = later(from, model->counts_from);
     uint64_t end = sooner(to, model->to);
-
     if (model_leaves_out(model, thread))
         return;
     if (begin < end)
@@ -242,14 +229,12 @@ const struct model_thread *model_find_last(const struct model *model, uint32_t t
 {
     const struct model_thread *thread = thread_find(model, tid, 0);
     const struct model_thread *const *ended = thread == NULL ? map_find(&model->ended, tid, 0, 0) : NULL;
-
     return ended != NULL && (*ended)->tid == tid ? *ended : thread;
 }
 
 const char *model_thread_name(const struct model *model, const struct model_thread *thread)
 {
     const char *name = thread->comm[0] != '\0' ? thread->comm : names_find(&model->names, thread->pid);
-
     return name != NULL ? name : "(unknown)";
 }
 
@@ -259,7 +244,6 @@ static struct model_process *find_or_make(struct model *model, uint32_t pid)
 {
     bool is_new;
     struct model_process *process = map_add(&model->processes, pid, 0, 0, &is_new);
-
     if (is_new)
         *process = (struct model_process){
             .pid = pid, .parent = MODEL_NOBODY, .begin = model->now, .is_changed = true};
@@ -269,7 +253,6 @@ static struct model_process *find_or_make(struct model *model, uint32_t pid)
 struct model_process *process_know(struct model *model, uint32_t pid)
 {
     struct model_process *process = find_or_make(model, pid);
-
     if (process != NULL)
         process->is_changed = true;
     return process;
@@ -278,7 +261,6 @@ struct model_process *process_know(struct model *model, uint32_t pid)
 void process_count_living(struct model *model, uint32_t pid, int more)
 {
     struct model_process *process = pid != MODEL_NOBODY ? find_or_make(model, pid) : NULL;
-
     if (process != NULL)
         process->living += (uint32_t)more;
 }

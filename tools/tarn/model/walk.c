@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* walk.c - a range of time; see walk.h. */
 #include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
@@ -9,7 +8,6 @@
 void model_walk(struct model *model, struct merge *merge)
 {
     struct cursor *cursor = merge_next(merge);
-
     walk_begin(model, merge);
     while (cursor != NULL && cursor->ticks < model->to)
         cursor = model_apply_next(model, merge, cursor);
@@ -19,7 +17,6 @@ bool model_walk_range(struct model *model, struct merge *merge, bool (*goes_on)(
 {
     struct cursor *cursor = merge_next(merge);
     uint64_t steps = 0;
-
     model_begin_range(model);
     walk_begin(model, merge);
     for (; cursor != NULL && cursor->ticks < model->to; cursor = model_apply_next(model, merge, cursor))
@@ -46,7 +43,6 @@ static bool ends_early(const struct cursor *cursor)
 void walk_look_ahead(struct model *model, const struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];
-
     if (!cpu->is_dark && (comes_after_gap(cursor, cpu) || ends_early(cursor)))
         darken_processor(model, cpu, known_until(cpu, cursor));
 }
@@ -62,7 +58,6 @@ uint64_t walk_limit(const struct merge *merge, const struct model *model, uint32
     const struct cursor *cursor = &merge->cursors[rank];
     const struct model_cpu *cpu = &model->cpus[rank];
     bool is_dark = cursor->at == NULL || comes_after_gap(cursor, cpu);
-
     return is_dark && known_until(cpu, cursor) < end ? known_until(cpu, cursor) : end;
 }
 
@@ -71,7 +66,6 @@ uint64_t walk_limit(const struct merge *merge, const struct model *model, uint32
 static void lose_rest(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
 {
     uint64_t known = known_until(cpu, cursor), until = cursor_lost_until(cursor);
-
     lose_processor(model, cpu, known);
     forget_states(model, cpu, known);
     cpu->packet_end = until != 0 && until < model->to ? until : model->to;

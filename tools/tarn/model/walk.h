@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * walk.h - walks a range of time; defines what is in a range.
  *
@@ -31,10 +30,8 @@ static inline struct cursor *model_apply_next(struct model *model, struct merge 
     struct event event = cursor->event;
     uint64_t ticks = cursor->ticks;
     struct cursor *next = model_is_special(cpu, action) ? NULL : merge_step(merge, cursor);
-
     if (__builtin_expect(next == NULL, 0)) {
         struct cursor *moved = cursor;
-
         model_apply(model, moved);
         cursor = merge_next(merge);
         walk_look_ahead(model, moved);

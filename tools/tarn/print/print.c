@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* print.c - compiles a print program per event type, and runs it for each event; see print.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +13,11 @@ static void compile_labels(struct printer *printer, struct print_op *op)
     char *scratch = alloc_zero(1, value_capacity(op->field, false));
     struct print_text *small = arena_alloc(&printer->arena, SMALL_LABELS * sizeof(*small));
     uint64_t limit = 0;
-
     for (const struct label *label = op->field->labels; label != NULL; label = label->next)
         if (label->value < SMALL_LABELS && label->value >= limit)
             limit = label->value + 1;
     for (uint64_t value = 0; value < limit; value++) {
         char *end = put_enum(scratch, value, op->field, printer->style);
-
         small[value].length = (uint32_t)(end - scratch);
         small[value].text = arena_string(&printer->arena, scratch, small[value].length);
     }
@@ -34,7 +31,6 @@ static void compile_value(struct printer *printer, struct print_op *op, const st
     const struct schema *schema = &printer->trace->schema;
     bool big = schema->big_endian;
     unsigned place = field->offset % 8, bits = field->width * 8u;
-
     op->field = field;
     if (field->kind == FIELD_TEXT || field->kind == FIELD_STRING) {
         op->code = OP_STRING;
@@ -70,7 +66,6 @@ static void add_field_name(struct buffer *literal, enum print_style style, const
         [PRINT_TEXT] = " ", [PRINT_JSON] = "\"", [PRINT_CSV] = "", [PRINT_BABELTRACE] = " "};
     static const char *const after[] = {
         [PRINT_TEXT] = "=", [PRINT_JSON] = "\":", [PRINT_CSV] = "=", [PRINT_BABELTRACE] = " = "};
-
     buffer_text(literal, number == 0 ? first[style] : before[style]);
     buffer_text(literal, name);
     buffer_text(literal, after[style]);
@@ -86,14 +81,12 @@ static bool compile_program(struct printer *printer, struct print_program *progr
                             const struct field *fields, unsigned count, const char *suffix, struct fail *fail)
 {
     struct buffer literal = {0};
-
     program->ops = arena_alloc(&printer->arena, (count + 1) * sizeof(program->ops[0]));
     program->count = 0;
     program->capacity = PREFIX_BYTES;
     buffer_text(&literal, prefix);
     for (unsigned i = 0; i <= count; i++) {
         struct print_op *op = &program->ops[program->count];
-
         if (i < count && is_hidden(printer, &fields[i]))
             continue;
         if (i < count) {
@@ -119,7 +112,6 @@ static bool compile_event(struct printer *printer, const struct event_type *type
 {
     char prefix[2048], name[1600];
     const char *suffix = "\n";
-
     switch (printer->style) {
     case PRINT_TEXT:
         snprintf(prefix, sizeof(prefix), "%s:", type->name);
@@ -149,11 +141,9 @@ static void compile_environment(struct printer *printer)
 {
     static const char *const shown[] = {"hostname", "procname", "vpid"};
     struct buffer literal = {0};
-
     for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
         bool is_vpid = strcmp(shown[i], "vpid") == 0;
         const char *text = schema_env(&printer->trace->schema, shown[i], !is_vpid);
-
         if (text == NULL)
             continue;
         buffer_text(&literal, ", trace:");
@@ -172,7 +162,6 @@ bool printer_open(struct printer *printer, const struct trace *trace, struct out
                   enum print_time time, struct fail *fail)
 {
     const struct schema *schema = &trace->schema;
-
     memset(printer, 0, sizeof(*printer));
     printer->trace = trace;
     printer->out = out;
@@ -222,10 +211,8 @@ static char *run_program(char *at, const struct print_program *program, const st
                          enum print_style style)
 {
     const struct print_op *end = program->ops + program->count;
-
     for (const struct print_op *op = program->ops; op < end; op++) {
         uint64_t value;
-
         at = put_literal(at, op);
         switch ((enum op_code)op->code) {
         case OP_UNSIGNED:
@@ -274,7 +261,6 @@ static int64_t ns_between(int64_t from, int64_t to)
 static char *put_time(char *at, struct printer *printer, int64_t ns, bool is_column)
 {
     int64_t second = ns / 1000000000, rest = ns % 1000000000;
-
     if (rest < 0)
         rest += 1000000000, second--;
     if (second != printer->second) {
@@ -300,7 +286,6 @@ static char *put_spaces_to(char *at, char *column)
 static char *put_thread(char *at, const struct running *running, unsigned cpu)
 {
     char *column;
-
     at = put_bytes(at, "] cpu", 5);
     if (cpu < 10)
         *at++ = ' ';
@@ -309,7 +294,6 @@ static char *put_thread(char *at, const struct running *running, unsigned cpu)
     column = at + 19;
     for (unsigned i = 0; i < running->comm_length; i++) {
         unsigned char c = (unsigned char)running->comm[i];
-
         *at++ = c < 0x20 || c >= 0x7f ? '.' : (char)c;
     }
     *at++ = '/';
@@ -325,7 +309,6 @@ static char *put_text_prefix(char *at, struct printer *printer, const struct cur
     const struct running *running = cursor_running(cursor);
     struct print_thread *thread = &printer->threads[cursor->rank];
     const uint32_t cpu = cursor->packet.header.cpu_id;
-
     *at++ = '[';
     if (printer->time == PRINT_TIME_CYCLES)
         at = put_unsigned(at, cursor->ticks);
@@ -344,7 +327,6 @@ static char *put_text_prefix(char *at, struct printer *printer, const struct cur
 static char *put_json_prefix(char *at, struct printer *printer, const struct cursor *cursor)
 {
     const struct running *running = cursor_running(cursor);
-
     at = put_bytes(at, "{\"ns\":", 6);
     at = put_signed(at, cursor_ns(cursor));
     at = put_bytes(at, ",\"cycles\":", 10);
@@ -365,7 +347,6 @@ static char *put_json_prefix(char *at, struct printer *printer, const struct cur
 static char *put_csv_prefix(char *at, struct printer *printer, const struct cursor *cursor)
 {
     const struct running *running = cursor_running(cursor);
-
     at = put_time(at, printer, ns_between(printer->start_ns, cursor_ns(cursor)), false);
     *at++ = ',';
     at = put_unsigned(at, cursor->ticks);
@@ -380,7 +361,6 @@ static char *put_csv_prefix(char *at, struct printer *printer, const struct curs
     *at++ = ',';
     for (unsigned i = 0; i < running->comm_length; i++) {
         unsigned char c = (unsigned char)running->comm[i];
-
         *at++ = c < 0x20 || c >= 0x7f || c == '"' || c == ',' ? '.' : (char)c;
     }
     *at++ = ',';
@@ -391,11 +371,9 @@ static char *put_csv_prefix(char *at, struct printer *printer, const struct curs
 static char *put_babeltrace_prefix(char *at, struct printer *printer, const struct cursor *cursor)
 {
     const struct event_type *type = cursor->event.type;
-
     if (printer->context_stream != cursor->stream || printer->context_offset != cursor->packet.offset) {
         struct event header = {.bytes = cursor->packet.bytes, .words = TRACE_PACKET_WORDS};
         char *end = run_program(printer->context_text, &printer->context, &header, PRINT_BABELTRACE);
-
         printer->context_length = (size_t)(end - printer->context_text);
         printer->context_stream = cursor->stream;
         printer->context_offset = cursor->packet.offset;
@@ -415,7 +393,6 @@ void print_event(struct printer *printer, const struct cursor *cursor)
     size_t capacity = program->capacity + printer->context_length + printer->context.capacity +
                       printer->trace_prefix_length;
     char *at = out_reserve(printer->out, capacity);
-
     switch (printer->style) {
     case PRINT_TEXT:
         at = put_text_prefix(at, printer, cursor);

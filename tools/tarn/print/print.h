@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * print.h - events to text, JSON lines, CSV, and babeltrace2's text.
  *

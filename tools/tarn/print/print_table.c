@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* print_table.c - tables as text, JSON, CSV; see print_table.h. */
 #include <inttypes.h>
 #include <limits.h>
@@ -53,7 +52,6 @@ unsigned table_width(const struct table_options *options)
 {
     struct winsize size;
     bool is_terminal = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40;
-
     return options->is_wide ? UINT_MAX : is_terminal ? size.ws_col : LINE_WIDTH;
 }
 
@@ -83,7 +81,6 @@ static bool is_time(const struct table_column *column)
 static unsigned characters(const char *text)
 {
     unsigned count = 0;
-
     for (; *text != '\0'; text++)
         count += ((unsigned char)*text & 0xc0) != 0x80;
     return count;
@@ -93,11 +90,9 @@ static unsigned characters(const char *text)
 static void print_cut(FILE *to, const char *text, unsigned width)
 {
     unsigned count = characters(text), shown = count > width ? width - 3 : count;
-
     while (*text != '\0') {
         unsigned char c = (unsigned char)*text;
         unsigned length = c < 0x80 ? 1 : utf8_length((const unsigned char *)text, strlen(text));
-
         if (shown-- == 0)
             break;
         if (c < 0x20 || c == 0x7f || length == 0)
@@ -129,11 +124,9 @@ static struct unit unit_of(const struct table *table, unsigned number)
 {
     const struct table_column *column = &table->columns[number];
     uint64_t largest = 0;
-
     for (size_t i = 0; i < table->count; i++) {
         union table_cell cell = table->rows[i]->cells[number];
         uint64_t size = column->kind == COLUMN_CHANGE ? magnitude(cell.number) : cell.count;
-
         if (table_cell_is_known(column, cell) && size > largest)
             largest = size;
     }
@@ -178,7 +171,6 @@ static void format_cell(const struct table_column *column, union table_cell cell
 static void print_bar(FILE *to, uint64_t count, uint64_t largest)
 {
     unsigned length = largest ? (unsigned)((double)count / (double)largest * BAR_WIDTH + 0.5) : 0;
-
     if (count != 0 && length == 0)
         length = 1;
     while (length-- > 0)
@@ -189,13 +181,11 @@ static void print_cell_text(FILE *to, const struct table_column *column, union t
                             const struct layout *layout)
 {
     char text[400];
-
     if (column->kind == COLUMN_BAR) {
         if (table_cell_is_known(column, cell))
             print_bar(to, cell.count, layout->largest);
     } else if (column->kind == COLUMN_TEXT) {
         const char *value = cell.text ? cell.text : "";
-
         print_cut(to, value, layout->width);
         if (characters(value) < layout->width)
             fprintf(to, "%*s", (int)(layout->width - characters(value)), "");
@@ -210,7 +200,6 @@ static void put_row(FILE *to, const struct table *table, const struct table_row 
 {
     unsigned indent = 2 * row->indent < name_width / 2 ? 2 * row->indent : name_width / 2;
     unsigned used = indent + characters(row->name);
-
     fprintf(to, "%*s", (int)indent, "");
     print_cut(to, row->name, name_width - indent);
     fprintf(to, "%*s", used < name_width ? (int)(name_width - used) : 0, "");
@@ -229,7 +218,6 @@ static void print_row_text(FILE *to, const struct table *table, const struct tab
     char *text = NULL;
     size_t length;
     FILE *line = open_memstream(&text, &length);
-
     put_row(line, table, row, layouts, name_width);
     fclose(line);
     while (length > 0 && text[length - 1] == ' ')
@@ -243,7 +231,6 @@ static void widen(struct layout *layout, const struct table_column *column, unio
 {
     char text[400];
     unsigned width;
-
     if (column->kind == COLUMN_TEXT) {
         width = cell.text ? characters(cell.text) : 0;
         width = width < TEXT_WIDTH_MAX ? width : TEXT_WIDTH_MAX;
@@ -268,7 +255,6 @@ static void lay_out(const struct table *table, uint64_t top, const struct table_
         struct layout *layout = &layouts[c];
         char text[HEADING_BYTES];
         size_t heading_width;
-
         layout->width = is_left(column) ? 1 : CELL_WIDTH_MIN;
         heading_width = strlen(column_heading(column, text)) + strlen(layout->unit.suffix);
         if (layout->width < heading_width)
@@ -287,7 +273,6 @@ static void print_head(FILE *to, const struct table *table, const struct layout 
         const struct table_column *column = &table->columns[i];
         bool is_last = i + 1 == table->column_count;
         char text[HEADING_BYTES], heading[HEADING_BYTES + 4];
-
         if (!layouts[i].is_shown)
             continue;
         snprintf(heading, sizeof(heading), "%s%s", column_heading(column, text), layouts[i].unit.suffix);
@@ -302,10 +287,8 @@ static void print_head(FILE *to, const struct table *table, const struct layout 
 static unsigned widest_name(const struct table *table, uint64_t top)
 {
     unsigned widest = NAME_WIDTH_MIN;
-
     for (size_t i = 0; i < table->count && i < top; i++) {
         unsigned width = 2 * table->rows[i]->indent + characters(table->rows[i]->name);
-
         widest = width > widest ? width : widest;
     }
     return widest < NAME_WIDTH_MAX ? widest : NAME_WIDTH_MAX;
@@ -314,7 +297,6 @@ static unsigned widest_name(const struct table *table, uint64_t top)
 static unsigned cells_width(const struct table *table, const struct layout *layouts)
 {
     unsigned width = 0;
-
     for (unsigned i = 0; i < table->column_count; i++)
         if (layouts[i].is_shown)
             width += (table->columns[i].kind == COLUMN_BAR ? BAR_WIDTH : layouts[i].width) +
@@ -327,7 +309,6 @@ static unsigned fit(const struct table *table, struct layout *layouts, unsigned 
                     unsigned width)
 {
     unsigned cells = cells_width(table, layouts);
-
     least = name_width < least ? name_width : least;
     for (unsigned i = table->column_count; i-- > 1 && cells + least > width;) {
         layouts[i].is_shown &= (int)i == table->sorted;
@@ -359,7 +340,6 @@ void table_print_text_within(FILE *to, const struct table *table, uint64_t top, 
     struct table_row *rest = NULL;
     unsigned name_width;
     char name[80];
-
     if (table->count <= top || table->count == top + 1) { /* a single row takes as much space as the sum */
         top = table->count;
     } else {
@@ -387,7 +367,6 @@ void print_json_string(FILE *to, const char *text)
 {
     size_t length = strlen(text);
     char *quoted = alloc_zero(6, length + 2);
-
     fwrite(quoted, 1, (size_t)(put_escaped(quoted, text, length, PRINT_JSON) - quoted), to);
     free(quoted);
 }
@@ -396,7 +375,6 @@ void print_csv_string(FILE *to, const char *text)
 {
     size_t length = strlen(text);
     char *quoted = alloc_zero(2, length + 1);
-
     fwrite(quoted, 1, (size_t)(put_csv_text(quoted, text, length) - quoted), to);
     free(quoted);
 }
@@ -406,7 +384,6 @@ static void print_cell(FILE *to, const struct table_column *column, union table_
 {
     const char *quote = is_json && column->kind == COLUMN_HEX ? "\"" : "";
     char text[400];
-
     if (!table_cell_is_known(column, cell)) {
         fputs(is_json ? "null" : "", to);
     } else if (column->kind == COLUMN_TEXT) {
@@ -420,7 +397,6 @@ static void print_cell(FILE *to, const struct table_column *column, union table_
 void table_print_members(FILE *to, const struct table *table, const struct table_row *row)
 {
     const char *comma = "";
-
     for (unsigned c = 0; c < table->column_count; c++) {
         if (table->columns[c].kind == COLUMN_BAR)
             continue;
@@ -452,7 +428,6 @@ void table_print_csv(FILE *to, const struct table *table, uint64_t top)
     fputc('\n', to);
     for (size_t i = 0; i < table->count && i < top; i++) {
         const struct table_row *row = table->rows[i];
-
         print_csv_string(to, row->name);
         for (unsigned c = 0; c < table->column_count; c++)
             if (table->columns[c].kind != COLUMN_BAR) {
@@ -466,7 +441,6 @@ void table_print_csv(FILE *to, const struct table *table, uint64_t top)
 void table_print(FILE *to, const struct table_options *options, const struct table *table, uint64_t usual)
 {
     const uint64_t top = table_top(options, usual);
-
     if (options->format == TABLES_TEXT)
         table_print_text(to, table, table->is_whole ? UINT64_MAX : top, table_width(options));
     else
@@ -476,10 +450,8 @@ void table_print(FILE *to, const struct table_options *options, const struct tab
 void print_paragraph(FILE *to, const char *text, unsigned width)
 {
     unsigned used = 0;
-
     while (*text != '\0') {
         size_t length = strcspn(text, " ");
-
         if (used != 0 && used + 1 + length > width) {
             fputc('\n', to);
             used = 0;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * print_table.h - tables (table.h) as text, JSON and CSV.
  *

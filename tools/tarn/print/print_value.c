@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* print_value.c - formats one value in each style; see print.h. */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +20,6 @@ struct unit unit_of_time(uint64_t largest)
 {
     static const struct unit units[] = {{" ns", 1}, {" us", 1e3}, {" ms", 1e6}, {" s", 1e9}};
     unsigned i = 0;
-
     while (i + 1 < sizeof(units) / sizeof(units[0]) && (double)largest >= 1e4 * units[i].of_one)
         i++;
     return units[i];
@@ -31,7 +29,6 @@ struct unit unit_of_time(uint64_t largest)
 struct unit unit_of_count(uint64_t largest)
 {
     static const struct unit units[] = {{"", 1}, {" M", 1e6}, {" G", 1e9}};
-
     return units[largest < 10000000 ? 0 : largest < 10000000000 ? 1 : 2];
 }
 
@@ -39,7 +36,6 @@ void format_digits(double value, char text[NUMBER_BYTES])
 {
     double size = fabs(value);
     int decimals = size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
-
     snprintf(text, NUMBER_BYTES, "%.*f", decimals, value);
 }
 
@@ -49,7 +45,6 @@ unsigned utf8_length(const unsigned char *text, size_t left)
                       : (text[0] & 0xf0) == 0xe0          ? 3
                       : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
                                                           : 0;
-
     if (length == 0 || length > left)
         return 0;
     for (unsigned i = 1; i < length; i++)
@@ -64,7 +59,6 @@ unsigned utf8_length(const unsigned char *text, size_t left)
 void buffer_utf8(struct buffer *to, const char *text, size_t length)
 {
     size_t run;
-
     for (size_t i = 0; i < length; i += run != 0 ? run : 1) {
         run = (unsigned char)text[i] < 0x80 ? 1 : utf8_length((const unsigned char *)text + i, length - i);
         buffer_add(to, run != 0 ? text + i : "\xef\xbf\xbd", run != 0 ? run : 3);
@@ -82,7 +76,6 @@ static char *put_hex_byte(char *at, const char *before, unsigned char c)
 static char *put_special(char *at, unsigned char c, enum print_style style)
 {
     char letter = c < sizeof(escape_letters) ? escape_letters[c] : 0;
-
     if (style == PRINT_JSON) {
         if (c == '"' || c == '\\' || (letter != 0 && strchr("bfnrt", letter) != NULL)) {
             *at++ = '\\';
@@ -105,12 +98,10 @@ static char *put_special(char *at, unsigned char c, enum print_style style)
 char *put_escaped(char *at, const char *text, size_t length, enum print_style style)
 {
     const char *quote = style == PRINT_CSV ? "\"\"" : "\"";
-
     at = put_string(at, quote);
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         unsigned run;
-
         if (is_plain(c, style)) {
             *at++ = (char)c;
         } else if (c >= 0x80 && (run = utf8_length((const unsigned char *)text + i, length - i)) != 0) {
@@ -138,7 +129,6 @@ char *put_safe_number(char *at, uint64_t value, bool is_signed)
 {
     int64_t number = (int64_t)value;
     bool is_exact = is_signed ? number >= -EXACT_MAX && number <= EXACT_MAX : value <= EXACT_MAX;
-
     if (!is_exact)
         *at++ = '"';
     at = is_signed ? put_signed(at, number) : put_unsigned(at, value);
@@ -151,7 +141,6 @@ char *put_safe_number(char *at, uint64_t value, bool is_signed)
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style)
 {
     bool any = false;
-
     if (style == PRINT_BABELTRACE)
         at = put_string(at, "( ");
     for (const struct label *label = field->labels; label != NULL; label = label->next) {
@@ -178,11 +167,9 @@ static char *put_items(char *at, const struct event *event, const struct field *
 {
     uint64_t count = field_count(field, event);
     const uint8_t *bytes = event->bytes + field->offset;
-
     *at++ = '[';
     for (uint64_t i = 0; i < count; i++, bytes += field->width) {
         uint64_t value = load_integer(bytes, field->width, field->is_signed, field->swap);
-
         if (style == PRINT_BABELTRACE) {
             at = put_string(at, i == 0 ? " [" : ", [");
             at = put_unsigned(at, i);
@@ -210,7 +197,6 @@ char *put_safe_list(char *at, const struct event *event, const struct field *fie
 static size_t scalar_capacity(const struct field *field)
 {
     size_t capacity = 64; /* an unknown value of an enumeration is the longest: its number and words */
-
     for (const struct label *label = field->labels; label != NULL; label = label->next)
         capacity += 6 * strlen(label->name) + 8;
     return capacity;
@@ -219,7 +205,6 @@ static size_t scalar_capacity(const struct field *field)
 size_t value_capacity(const struct field *field, bool indexes)
 {
     size_t bytes = TRACE_LENGTH_MAX * 8 - field->offset;
-
     switch (field->kind) {
     case FIELD_TEXT:
         return 8 + 6 * (size_t)field->count;
@@ -237,7 +222,6 @@ size_t value_capacity(const struct field *field, bool indexes)
 char *put_csv_text(char *at, const char *text, size_t length)
 {
     bool is_plain = true;
-
     for (size_t i = 0; i < length; i++)
         is_plain &= text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
     if (is_plain)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* print_value.h - print programs, and how values are printed; for print.c and print_value.c. */
 #pragma once
 

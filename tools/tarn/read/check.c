@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * check.c - verifies a trace; see judge.h.
  *
@@ -55,7 +54,6 @@ static void check_context(const struct cursor *cursor, struct contexts *contexts
 {
     const struct known_events *known = &cursor->trace->schema.known;
     const struct event *event = &cursor->event;
-
     if (event->type == known->switched) {
         if (contexts->has_wrong && field_integer(known->prev_tid, event->bytes) == contexts->tid) {
             const struct report wrong = {.anomaly = ANOMALY_WRONG_THREAD,
@@ -64,7 +62,6 @@ static void check_context(const struct cursor *cursor, struct contexts *contexts
                                          .packet_seq = contexts->packet,
                                          .begin = contexts->since,
                                          .end = cursor->ticks};
-
             keep_report(&result->wrong_contexts, &wrong);
         }
         *contexts = (struct contexts){.has_switch = true,
@@ -85,7 +82,6 @@ static void check_stream(const struct check *check, const struct stream *stream,
     struct judge_stream *judged = judge_stream(check->judge, stream->rank);
     struct contexts contexts = {.has_switch = false};
     struct cursor cursor;
-
     cursor_open(&cursor, check->trace, stream, 0, &result->reporter);
     while (cursor_next(&cursor)) {
         if (cursor.event.type->role > EVENT_CHANGE)
@@ -101,7 +97,6 @@ static void *work(void *argument)
 {
     struct check *check = argument;
     unsigned number;
-
     /* Relaxed: the counter only hands out numbers; joining the threads publishes the results. */
     while ((number = atomic_fetch_add_explicit(&check->next_stream, 1, memory_order_relaxed)) <
            check->trace->stream_count)
@@ -114,7 +109,6 @@ static void run_workers(struct check *check)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned count = processors < 1 ? 1 : (unsigned)processors, started = 0;
     pthread_t threads[WORKERS_MAX];
-
     count = count < WORKERS_MAX ? count : WORKERS_MAX;
     count = count < check->trace->stream_count ? count : check->trace->stream_count;
     while (started + 1 < count && pthread_create(&threads[started], NULL, work, check) == 0)
@@ -130,10 +124,8 @@ static void judge_contexts(const struct check *check)
 {
     for (unsigned s = 0; s < check->trace->stream_count; s++) {
         struct result *result = &check->results[s];
-
         for (size_t i = 0; i < result->wrong_contexts.count; i++) {
             const struct report *wrong = &result->wrong_contexts.reports[i];
-
             if (!judge_changed(check->judge, wrong->begin, wrong->end))
                 on_report(&result->reporter, wrong);
         }
@@ -146,7 +138,6 @@ void trace_check(const struct trace *trace, struct findings *findings)
     struct check check = {.trace = trace,
                           .judge = judge_open(trace),
                           .results = alloc_zero(trace->stream_count + 1ul, sizeof(struct result))};
-
     *findings = (struct findings){.count = 0};
     for (unsigned s = 0; s <= trace->stream_count; s++)
         check.results[s].reporter.report = on_report;
@@ -155,7 +146,6 @@ void trace_check(const struct trace *trace, struct findings *findings)
     judge_close(check.judge, &check.results[trace->stream_count].reporter);
     for (unsigned s = 0; s <= trace->stream_count; s++) {
         struct findings *part = &check.results[s].findings;
-
         for (size_t i = 0; i < part->count; i++)
             keep_report(findings, &part->reports[i]);
         findings->packets += part->packets;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* decode.c - packets to typed events: the slow paths; see decode.h. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +8,11 @@ static bool tail_fits(const struct event_type *type, const uint8_t *bytes, uint3
 {
     const struct field *tail = type->tail;
     uint64_t capacity = words * 8ul, size;
-
     if (words < type->words || capacity < tail->offset)
         return false;
     capacity -= tail->offset;
     if (tail->kind == FIELD_STRING) {
         const uint8_t *nul = memchr(bytes + tail->offset, 0, capacity);
-
         if (nul == NULL)
             return false;
         size = (uint64_t)(nul - (bytes + tail->offset)) + 1;
@@ -31,7 +28,6 @@ static bool tail_fits(const struct event_type *type, const uint8_t *bytes, uint3
 enum anomaly event_check(const struct event *event, size_t left)
 {
     const struct event_type *type = event->type;
-
     if (event->words == 0 || event->words * 8ul > left)
         return ANOMALY_EVENT_LENGTH;
     if (type == NULL)
@@ -44,7 +40,6 @@ enum anomaly event_check(const struct event *event, size_t left)
 size_t field_text_length(const struct field *field, const struct event *event)
 {
     size_t capacity = field->kind == FIELD_TEXT ? field->count : event->words * 8ul - field->offset;
-
     return strnlen((const char *)event->bytes + field->offset, capacity);
 }
 
@@ -84,12 +79,10 @@ static uint64_t count_behind(const struct cursor *cursor, uint64_t offset, bool 
     struct packet packet;
     struct event event;
     uint64_t count = TRACE_EVENTS_UNKNOWN;
-
     *is_whole = false;
     if (!anomaly_is_fatal(stream_packet(cursor->trace, cursor->stream, offset, &buffer, &packet))) {
         const uint8_t *at = packet.bytes + sizeof(struct trace_packet),
                       *end = packet.bytes + packet.content_bytes;
-
         for (count = packet.header.events_before;
              at < end && event_decode(schema, at, (size_t)(end - at), &event) == ANOMALY_NONE;
              at += event.words * 8ul)
@@ -107,7 +100,6 @@ static uint64_t count_missing(const struct cursor *cursor, const struct trace_pa
     const uint64_t most = (header->packet_seq_num - cursor->previous_seq) * (header->packet_size / 64);
     uint64_t behind;
     bool is_whole;
-
     if (header->events_before == TRACE_EVENTS_UNKNOWN ||
         cursor->previous_events_before == TRACE_EVENTS_UNKNOWN)
         return TRACE_EVENTS_UNKNOWN;
@@ -123,11 +115,9 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
 {
     struct report report = {
         .offset = offset, .packet_seq = header->packet_seq_num, .end = header->timestamp_end};
-
     if (!cursor->has_previous) {
         const bool is_all =
             (header->flags & TRACE_PACKET_CLOSING) != 0; /* a snapshot got none of its packets */
-
         report.begin = is_all ? cursor->trace->begin : header->timestamp_begin;
         report.anomaly = ANOMALY_LOST_EVENTS;
         report.count = UINT64_MAX;
@@ -172,7 +162,6 @@ static void look_back(struct cursor *cursor)
     const struct stream *stream = cursor->stream;
     uint64_t before = cursor->next_packet - stream->first_packet_bytes;
     struct trace_packet header;
-
     if (cursor->next_packet == 0 || cursor->next_packet < stream->first_packet_bytes ||
         anomaly_is_fatal(stream_header(cursor->trace, stream, before, &header)) ||
         header.packet_size / 8 != stream->first_packet_bytes)
@@ -187,7 +176,6 @@ void cursor_report_packet(const struct cursor *cursor, struct reporter *reporter
     uint64_t bytes = stream->first_packet_bytes;
     struct cursor again = {.trace = cursor->trace, .stream = stream, .reporter = reporter};
     struct trace_packet before;
-
     if (cursor->at == NULL)
         return;
     if (cursor->packet.offset >= bytes &&
@@ -225,7 +213,6 @@ bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const stru
                     struct position position, struct reporter *reporter)
 {
     bool found;
-
     open_at(cursor, trace, stream, position.packet);
     if (position.event == 0) {
         cursor->reporter = reporter;
@@ -249,7 +236,6 @@ static void running_name(struct running *running, const struct field *field, con
 {
     const char *name = (const char *)bytes + field->offset;
     size_t length = strnlen(name, field->count < TRACE_NAME_BYTES ? field->count : TRACE_NAME_BYTES);
-
     running->comm_length = (uint8_t)length;
     memset(running->comm, 0, sizeof(running->comm));
     memcpy(running->comm, name, length);
@@ -262,7 +248,6 @@ static void set_running(struct cursor *cursor, const uint8_t *teller)
     const struct schema *schema = &cursor->trace->schema;
     const struct known_events *known = &schema->known;
     struct running *running = &cursor->running;
-
     if (teller == cursor->running_of)
         return;
     bool is_switch = schema_event(schema, event_head(schema, teller).id)->role == EVENT_SWITCH;
@@ -284,7 +269,6 @@ const struct running *cursor_find_running(struct cursor *cursor)
     const uint8_t *latest = cursor_teller(cursor, 0);
     bool is_leaving =
         latest != NULL && latest == cursor->event.bytes && cursor->event.type->role == EVENT_SWITCH;
-
     set_running(cursor, is_leaving ? cursor_teller(cursor, 1) : latest);
     return &cursor->running;
 }
@@ -293,7 +277,6 @@ const struct running *cursor_find_running(struct cursor *cursor)
 static void rename_running(struct cursor *cursor)
 {
     const struct known_events *known = &cursor->trace->schema.known;
-
     set_running(cursor, cursor_teller(cursor, 0));
     if (cursor->running.is_known &&
         (uint32_t)field_integer(known->renamed_tid, cursor->event.bytes) == cursor->running.tid)
@@ -323,7 +306,6 @@ static uint64_t find_count(const struct cursor *cursor)
     const uint64_t before = cursor->packet.header.events_before;
     uint64_t count;
     bool is_whole;
-
     if (cursor->packets == 0) {
         count = cursor->has_previous && cursor->reporter != NULL
                     ? count_behind(cursor, cursor->previous_offset, &is_whole)
@@ -341,7 +323,6 @@ static bool check_count(const struct cursor *cursor, uint64_t count)
 {
     const struct trace_packet *header = &cursor->packet.header;
     const bool is_next = header->packet_seq_num == cursor->previous_seq + 1 && !cursor->is_broken;
-
     if (count == TRACE_EVENTS_UNKNOWN || header->events_before == TRACE_EVENTS_UNKNOWN ||
         (is_next ? header->events_before == count : header->events_before >= count))
         return false;
@@ -356,7 +337,6 @@ static bool check_count(const struct cursor *cursor, uint64_t count)
 static void check_event(const struct cursor *cursor, uint64_t at, uint32_t minor, enum anomaly anomaly)
 {
     struct event event = {.bytes = cursor->packet.bytes + at};
-
     if (event_id(&cursor->trace->schema, &event) != TRACE_ID(TRACE_CLASS_TRACE, minor))
         send_report(cursor, (struct report){.anomaly = anomaly,
                                             .offset = cursor->packet.offset + at,
@@ -368,7 +348,6 @@ static void check_event(const struct cursor *cursor, uint64_t at, uint32_t minor
 static void check_ends(const struct cursor *cursor)
 {
     const uint64_t first = sizeof(struct trace_packet), end = cursor->packet.content_bytes;
-
     if (end == first)
         return;
     if (!(cursor->packet.header.flags & TRACE_PACKET_ROWS))
@@ -383,7 +362,6 @@ static bool next_packet(struct cursor *cursor)
     const struct stream *stream = cursor->stream;
     struct packet *packet = &cursor->packet;
     uint64_t count = find_count(cursor);
-
     check_end(cursor);
     keep_running(cursor);
     cursor->has_gap = false;
@@ -391,7 +369,6 @@ static bool next_packet(struct cursor *cursor)
     while (cursor->next_packet < stream->size) {
         enum anomaly anomaly =
             stream_packet(cursor->trace, stream, cursor->next_packet, &cursor->buffer, packet);
-
         if (anomaly != ANOMALY_NONE)
             send_report(cursor, (struct report){.anomaly = anomaly,
                                                 .offset = packet->offset,
@@ -435,10 +412,8 @@ static void skip_rest(struct cursor *cursor, enum anomaly anomaly)
 bool cursor_next_slow(struct cursor *cursor)
 {
     const struct schema *schema = &cursor->trace->schema;
-
     for (;;) {
         enum anomaly anomaly;
-
         if (cursor->at == cursor->end && !next_packet(cursor))
             return false;
         anomaly = event_decode(schema, cursor->at, (size_t)(cursor->end - cursor->at), &cursor->event);
@@ -466,7 +441,6 @@ void skipped_add(struct skipped *skipped, const struct event_type *type)
 {
     const struct trace_header header = {.id = type->id, .length = type->words};
     const uint32_t half = (uint32_t)trace_header_word(true, header);
-
     if (type->fixed_words == type->words)
         skipped->halves[skip_place(half)] = half;
 }
@@ -479,7 +453,6 @@ static inline __attribute__((always_inline)) uint64_t skip(struct cursor *cursor
     const uint8_t *at = cursor->at, *const end = cursor->end;
     const uint64_t latest = cursor->packet.header.timestamp_end;
     uint64_t ticks = cursor->ticks, last = *before, count = 0;
-
     while (at != end) {
         const uint64_t word = is_big ? be64toh(load64(at, false)) : le64toh(load64(at, false));
         const uint32_t time = (uint32_t)(is_big ? word : word >> 32);
@@ -487,7 +460,6 @@ static inline __attribute__((always_inline)) uint64_t skip(struct cursor *cursor
             is_big ? (uint32_t)trace_header_word(true, trace_header_of(false, word)) : (uint32_t)word;
         const uint64_t next = ticks + (time - (uint32_t)ticks);
         const uint8_t *behind = at + half / TRACE_ID(TRACE_CLASS_COUNT, 0) * 8ul;
-
         if (skipped->halves[skip_place(half)] != half || next > latest || behind > end)
             break;
         last = ticks;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * decode.h - stage "decode": a packet to typed events.
  *
@@ -75,7 +74,6 @@ static inline enum anomaly event_decode(const struct schema *schema, const uint8
 {
     struct event_head head = event_head(schema, bytes);
     const struct event_type *type = schema_event(schema, head.id);
-
     *event = (struct event){type, bytes, head.words};
     return event_is_simple(type, head.words, left) ? ANOMALY_NONE : event_check(event, left);
 }
@@ -125,7 +123,6 @@ static inline const struct running *cursor_running(const struct cursor *cursor)
 {
     const uint8_t *latest = cursor_teller(cursor, 0);
     bool is_made = cursor->running_of == latest && latest != cursor->event.bytes;
-
     return is_made ? &cursor->running : cursor_find_running((struct cursor *)cursor);
 }
 
@@ -149,7 +146,6 @@ static inline bool cursor_step(struct cursor *cursor)
     const struct event_type *type;
     struct event_head head;
     uint64_t ticks;
-
     if (__builtin_expect(at == cursor->end, 0))
         return false;
     head = event_head(schema, at);
@@ -189,7 +185,6 @@ static inline uint64_t cursor_lost_until(const struct cursor *cursor)
 {
     const struct trace_packet *header = &cursor->packet.header;
     bool is_closed = cursor->at == NULL && !cursor->is_broken && (header->flags & TRACE_PACKET_CLOSING) != 0;
-
     return is_closed ? header->timestamp_end : 0;
 }
 

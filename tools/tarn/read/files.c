@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * files.c - opens the files of a trace directory, and detects changes; see read.h.
  *
@@ -40,13 +39,11 @@ static uint64_t find_end(const struct trace *trace, const struct stream *stream,
     struct packet_buffer buffer = {.bytes = NULL};
     uint64_t ticks = header->timestamp_begin;
     struct packet packet;
-
     if (header->timestamp_end - header->timestamp_begin < 1ull << 32)
         return header->timestamp_end;
     if (!anomaly_is_fatal(stream_packet(trace, stream, offset, &buffer, &packet)))
         for (uint64_t at = sizeof(*header); at < packet.content_bytes;) {
             struct event_head head = event_head(&trace->schema, packet.bytes + at);
-
             ticks += head.time - (uint32_t)ticks;
             at += head.words != 0 ? head.words * 8ull : packet.content_bytes;
         }
@@ -59,7 +56,6 @@ static void take_end(struct trace *trace, struct stream *stream, uint64_t offset
     struct trace_packet header;
     enum anomaly anomaly = stream_header(trace, stream, offset, &header);
     uint64_t end;
-
     stream->last_packet = anomaly_is_fatal(anomaly) ? ~0ull : header.packet_seq_num;
     if (anomaly_is_fatal(anomaly) || anomaly == ANOMALY_PACKET_TIME)
         return;
@@ -75,7 +71,6 @@ static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
 {
     struct trace_packet header;
     enum anomaly anomaly;
-
     stream->last_packet = stream->pulled_last = ~0ull;
     anomaly = stream_header(trace, stream, 0, &header);
     if (anomaly_is_fatal(anomaly))
@@ -94,7 +89,6 @@ static bool refuse_schema(const struct trace *trace, struct fail *fail)
 {
     struct trace_packet header;
     char theirs[37], ours[37];
-
     stream_header(trace, &trace->streams[0], 0, &header);
     format_uuid(header.uuid, theirs);
     format_uuid(trace->schema.uuid, ours);
@@ -111,7 +105,6 @@ static int compare_streams(const void *left, const void *right)
 static bool is_stream_name(const char *name, uint32_t *cpu)
 {
     char again[16] = "";
-
     if (sscanf(name, "cpu%" SCNu32, cpu) == 1 && *cpu < STREAMS_MAX)
         snprintf(again, sizeof(again), "cpu%" PRIu32, *cpu);
     return strcmp(name, again) == 0;
@@ -123,7 +116,6 @@ static enum anomaly open_stream(struct trace *trace, const char *name, struct st
     size_t length = strlen(trace->directory) + strlen(name) + 2;
     struct stat status;
     bool is_stream;
-
     *error = 0;
     stream->path = alloc_zero(1, length);
     snprintf(stream->path, length, "%s/%s", trace->directory, name);
@@ -157,7 +149,6 @@ static bool take_entry(struct trace *trace, const char *name, struct fail *fail)
     struct stream stream = {.fd = -1};
     int error;
     enum anomaly anomaly = open_stream(trace, name, &stream, &error);
-
     if (error != 0)
         fail_set(fail, "%s: %s", stream.path, strerror(error));
     else if (anomaly != ANOMALY_NONE)
@@ -177,7 +168,6 @@ static bool open_streams(struct trace *trace, struct fail *fail)
     DIR *directory = opendir(trace->directory);
     struct dirent *entry;
     bool ok = true;
-
     if (directory == NULL)
         return fail_set(fail, "%s: %s", trace->directory, strerror(errno));
     while (ok && (entry = readdir(directory)) != NULL)
@@ -194,7 +184,6 @@ static bool open_streams(struct trace *trace, struct fail *fail)
 unsigned trace_find_cpu(const struct trace *trace, uint64_t cpu)
 {
     unsigned rank = 0;
-
     while (rank < trace->stream_count && trace->streams[rank].cpu != cpu)
         rank++;
     return rank;
@@ -207,7 +196,6 @@ static void look_for_missing(struct trace *trace, bool is_written)
     uint64_t count = schema_cpu_count(&trace->schema), missing = 0;
     char names[200] = "";
     size_t used = 0;
-
     for (uint64_t cpu = 0; cpu < count && cpu < STREAMS_MAX; cpu++) {
         if (trace_find_cpu(trace, cpu) < trace->stream_count)
             continue;
@@ -232,7 +220,6 @@ static void look_at_metadata(const char *directory, uint64_t *inode, uint64_t *b
 {
     char path[PATH_MAX];
     struct stat status = {0};
-
     snprintf(path, sizeof(path), "%s/metadata", directory);
     if (stat(path, &status) == 0) {
         *inode = status.st_ino;
@@ -243,7 +230,6 @@ static void look_at_metadata(const char *directory, uint64_t *inode, uint64_t *b
 static bool has_other_metadata(const struct trace *trace)
 {
     uint64_t inode = 0, bytes = 0;
-
     look_at_metadata(trace->directory, &inode, &bytes);
     return inode != trace->metadata_inode || bytes != trace->metadata_bytes;
 }
@@ -259,7 +245,6 @@ static enum mark read_mark(const char *directory, char text[TRACE_MARK_BYTES + 1
     char path[PATH_MAX];
     bool is_left;
     int fd;
-
     snprintf(path, sizeof(path), "%s/%s", directory, TRACE_UNFINISHED_NAME);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -275,7 +260,6 @@ struct trace_link trace_find_link(const char *directory)
 {
     struct trace_link link = {.state = TRACE_LINK_NONE};
     char text[TRACE_MARK_BYTES + 1] = "", state = TRACE_LINK_NONE;
-
     link.is_held = read_mark(directory, text) == MARK_HELD;
     if (sscanf(text, "link %c, heard at %lf", &state, &link.heard) == 2)
         link.state = state;
@@ -295,7 +279,6 @@ static void read_record(struct trace *trace, const char *name)
     unsigned long long of, number, hash;
     FILE *file;
     int fd, got;
-
     snprintf(path, sizeof(path), "%s/%s", trace->directory, name);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
@@ -306,7 +289,6 @@ static void read_record(struct trace *trace, const char *name)
         add_oddity(trace, ANOMALY_METADATA, "metadata", 0);
     while (file != NULL && (got = fscanf(file, "%llu %llu", &of, &number)) == 2) {
         struct stream *stream = &trace->streams[trace_find_cpu(trace, of)];
-
         if (stream < trace->streams + trace->stream_count)
             *(is_end ? &stream->pulled_last : &stream->discarded_before) = number;
     }
@@ -324,7 +306,6 @@ static void read_records(struct trace *trace, bool is_finished)
         read_record(trace, TRACE_END_NAME);
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct stream *stream = &trace->streams[i];
-
         if (stream_lacks_tail(stream))
             add_oddity(trace, ANOMALY_TAIL, stream->name, stream->pulled_last - stream->last_packet);
     }
@@ -338,7 +319,6 @@ void trace_cut_partial(struct trace *trace)
                              ? stream->size / stream->first_packet_bytes * stream->first_packet_bytes
                              : stream->size;
         struct trace_packet header;
-
         if (whole < stream->size && stream_header(trace, stream, whole, &header) == ANOMALY_TRUNCATED)
             stream->size = whole;
     }
@@ -349,7 +329,6 @@ static bool open_files(struct trace *trace, struct fail *fail)
     const enum mark mark = read_mark(trace->directory, NULL); /* before the sizes are read */
     const bool is_written = mark == MARK_HELD;
     unsigned strangers = 0;
-
     if (!schema_load(&trace->schema, trace->directory, fail) || !open_streams(trace, fail))
         return false;
     trace->ends_early = mark == MARK_LEFT;
@@ -405,7 +384,6 @@ static unsigned count_stream_files(const struct trace *trace)
     struct stat status;
     unsigned count = 0;
     uint32_t cpu;
-
     if (directory == NULL)
         return 0;
     while ((entry = readdir(directory)) != NULL)
@@ -423,7 +401,6 @@ static enum trace_news refresh_stream(struct trace *trace, struct stream *stream
     uint64_t bytes = stream->first_packet_bytes, old = stream->size, begin = 0, size;
     struct trace_packet header;
     struct stat here, there;
-
     if (fstat(stream->fd, &here) != 0 || stat(stream->path, &there) != 0 || here.st_ino != there.st_ino ||
         here.st_dev != there.st_dev || (uint64_t)here.st_size < old || (bytes == 0 && here.st_size != 0))
         return TRACE_CHANGED;
@@ -444,10 +421,8 @@ unsigned trace_count_partial(const struct trace *trace)
 {
     struct stat status;
     unsigned count = 0;
-
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct stream *stream = &trace->streams[i];
-
         count += fstat(stream->fd, &status) == 0 && (uint64_t)status.st_size > stream->size &&
                  (uint64_t)status.st_size - stream->size < stream->first_packet_bytes;
     }
@@ -459,11 +434,9 @@ enum trace_news trace_refresh(struct trace *trace, uint64_t *from)
     enum trace_news news = count_stream_files(trace) == trace->stream_count && !has_other_metadata(trace)
                                ? TRACE_SAME
                                : TRACE_CHANGED;
-
     *from = UINT64_MAX;
     for (unsigned i = 0; i < trace->stream_count && news != TRACE_CHANGED; i++) {
         enum trace_news one = refresh_stream(trace, &trace->streams[i], from);
-
         news = one > news ? one : news;
     }
     return news;

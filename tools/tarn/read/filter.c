@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* filter.c - which events a subcommand uses; see filter.h. */
 #include <ctype.h>
 #include <math.h>
@@ -9,7 +8,6 @@
 const char *list_next(const char *list, uint64_t *low, uint64_t *high)
 {
     char *end;
-
     if (!isdigit((unsigned char)*list))
         return NULL;
     *low = *high = strtoull(list, &end, 0);
@@ -28,7 +26,6 @@ const char *list_next(const char *list, uint64_t *low, uint64_t *high)
 bool list_has(const char *list, uint64_t number)
 {
     uint64_t low, high;
-
     while (list != NULL && *list != '\0') {
         list = list_next(list, &low, &high);
         if (list != NULL && number >= low && number <= high)
@@ -40,7 +37,6 @@ bool list_has(const char *list, uint64_t number)
 bool list_is_valid(const char *list)
 {
     uint64_t low, high;
-
     if (*list == '\0')
         return false;
     while (list != NULL && *list != '\0')
@@ -51,10 +47,8 @@ bool list_is_valid(const char *list)
 bool list_matches(const char *patterns, const char *name)
 {
     char one[256];
-
     while (*patterns != '\0') {
         size_t length = strcspn(patterns, ",");
-
         if (length < sizeof(one)) {
             memcpy(one, patterns, length);
             one[length] = '\0';
@@ -116,7 +110,6 @@ static bool wants_type(const struct filter *filter, const struct schema *schema,
                        const struct event_type *type)
 {
     const char *class = schema->classes[TRACE_ID_CLASS(type->id)].name;
-
     if (filter->events != NULL && !list_matches(filter->events, type->name))
         return false;
     return filter->classes == NULL || list_matches(filter->classes, class) ||
@@ -137,7 +130,6 @@ static bool resolve_times(struct filter *filter, const struct trace *trace, stru
 static bool resolve_streams(struct filter *filter, const struct trace *trace, struct fail *fail)
 {
     bool any = trace->stream_count == 0;
-
     filter->streams = alloc_zero(trace->stream_count, sizeof(bool));
     for (unsigned i = 0; i < trace->stream_count; i++)
         any |= filter->streams[i] = list_has(filter->cpus, trace->streams[i].cpu);
@@ -147,7 +139,6 @@ static bool resolve_streams(struct filter *filter, const struct trace *trace, st
 static bool resolve_types(struct filter *filter, const struct schema *schema, struct fail *fail)
 {
     bool any = false;
-
     filter->types = alloc_zero(schema->event_count, sizeof(bool));
     for (unsigned i = 0; i < schema->event_count; i++)
         any |= filter->types[i] = wants_type(filter, schema, schema->events[i]);
@@ -161,7 +152,6 @@ static bool resolve_types(struct filter *filter, const struct schema *schema, st
 bool filter_check_lists(const struct filter *filter, struct fail *fail)
 {
     const char *const lists[] = {filter->cpus, filter->pids, filter->tids};
-
     for (int i = 0; i < 3; i++)
         if (lists[i] != NULL && !list_is_valid(lists[i]))
             return fail_set(fail, "'%.60s' is not a list of numbers such as 0,2,4-7", lists[i]);
@@ -203,7 +193,6 @@ bool filter_running(const struct filter *filter, const struct running *running, 
         return false;
     if (filter->process != NULL) {
         const char *name = names_find(names, running->pid);
-
         return (name != NULL && list_matches(filter->process, name)) ||
                list_matches(filter->process, running->comm);
     }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * filter.h - selects events: the options that `list` and the analyses share.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* judge.c - defects of a trace as a whole; see judge.h. */
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +82,6 @@ static uint64_t hash_of(uint64_t id)
 static void keep_fewer(struct judged *judged, uint64_t mask)
 {
     size_t kept = 0;
-
     judged->mask = mask;
     for (size_t i = 0; i < judged->count; i++)
         if ((hash_of(judged->signs[i].id) & mask) == 0)
@@ -122,7 +120,6 @@ static void take_sign(struct judged *judged, const struct cursor *cursor, enum s
 {
     const uint64_t id = field_integer(judged->judge->ids[kind], cursor->event.bytes);
     const struct sign sign = {id, cursor->ticks, cursor->ticks, cursor->rank, kind};
-
     if (kind == SIGN_RUN) {
         end_run(judged, cursor);
         judged->run = sign;
@@ -144,7 +141,6 @@ void judge_take_slow(struct judge_stream *stream, const struct cursor *cursor)
 {
     struct judged *judged = (struct judged *)stream;
     const enum sign_kind kind = stream->signs[cursor->event.type->index];
-
     if (cursor->events == 1 && cursor->has_gap) {
         end_run(judged, NULL);
         add_change(judged, stream->before, cursor->ticks);
@@ -158,7 +154,6 @@ void judge_take_slow(struct judge_stream *stream, const struct cursor *cursor)
 void judge_end(struct judge_stream *stream, const struct cursor *cursor)
 {
     struct judged *judged = (struct judged *)stream;
-
     end_run(judged, NULL);
     if (cursor->has_gap || cursor->is_broken || judged->judge->trace->ends_early)
         add_change(judged, stream->before, UINT64_MAX);
@@ -174,7 +169,6 @@ static void take_packets(struct judge *judge, const struct stream *stream, uint6
 {
     struct judge_stream *judged = judge_stream(judge, stream->rank);
     struct cursor cursor;
-
     cursor_open(&cursor, judge->trace, stream, 0, NULL);
     cursor.next_packet = from;
     while (cursor_next(&cursor) && cursor.packet.offset < to)
@@ -188,7 +182,6 @@ static void take_stream(struct judge *judge, const struct stream *stream, uint64
     uint64_t packet = stream->first_packet_bytes != 0 ? stream->first_packet_bytes : 1;
     uint64_t half = bytes / 2 < packet ? packet : bytes / 2;
     bool is_small = stream->size <= 2 * half;
-
     take_packets(judge, stream, 0, is_small ? stream->size : half);
     if (!is_small)
         take_packets(judge, stream, (stream->size - half) / packet * packet, stream->size);
@@ -197,14 +190,12 @@ static void take_stream(struct judge *judge, const struct stream *stream, uint64
 static void find_types(struct judge *judge)
 {
     const struct schema *schema = &judge->trace->schema;
-
     judge->kinds = alloc_zero(schema->event_count + 1, sizeof(judge->kinds[0]));
     for (uint32_t i = 0; i < schema->event_count; i++)
         if (schema->events[i]->role == EVENT_CHANGE)
             judge->kinds[i] = SIGN_CHANGE;
     for (uint32_t kind = SIGN_NONE + 1; kind < SIGN_KINDS; kind++) {
         const struct event_type *type = schema_find_event(schema, sign_events[kind][0]);
-
         judge->ids[kind] = schema_find_field(type, sign_events[kind][1]);
         if (kind == SIGN_RUN)
             judge->previous = schema_find_field(type, "prev_tid");
@@ -237,7 +228,6 @@ static bool is_of_thread(const struct sign *sign)
 static int by_course(const void *left, const void *right)
 {
     const struct sign *a = left, *b = right;
-
     if (is_of_thread(a) != is_of_thread(b))
         return is_of_thread(a) ? 1 : -1;
     if (a->id != b->id)
@@ -263,10 +253,8 @@ static void compare(struct judge *judge, const struct sign *cause, const struct 
 static void compare_ends(struct judge *judge, const struct sign *signs, size_t count)
 {
     const struct sign *latest = NULL; /* of earlier steps */
-
     for (size_t i = 1; i < count; i++) {
         const struct sign *last = &signs[i - 1];
-
         if (last->kind != signs[i].kind && (latest == NULL || last->ticks > latest->ticks))
             latest = last;
         if (latest != NULL)
@@ -279,13 +267,10 @@ static void compare_ends(struct judge *judge, const struct sign *signs, size_t c
 static void compare_runs(struct judge *judge, const struct sign *runs, size_t count)
 {
     const struct sign *last = runs;
-
     for (size_t i = 1; i < count; i++) {
         const struct sign *run = &runs[i];
-
         if (last->until > run->ticks) {
             uint64_t one = last->until - run->ticks, other = run->until - last->ticks;
-
             note_lead(judge->overlaps, last, run, one < other ? one : other);
         }
         last = run->until > last->until ? run : last;
@@ -298,7 +283,6 @@ static void compare_wakes(struct judge *judge, const struct sign *birth, const s
                           size_t count)
 {
     const struct sign *run = &wakes[count];
-
     for (size_t i = 1; i < count; i++)
         if (wakes[i].rank != wakes[0].rank)
             return;
@@ -309,7 +293,6 @@ static void compare_wakes(struct judge *judge, const struct sign *birth, const s
 static size_t count_kind(const struct sign *signs, size_t count, enum sign_kind kind)
 {
     size_t found = 0;
-
     while (found < count && signs[found].kind == kind)
         found++;
     return found;
@@ -319,7 +302,6 @@ static void compare_thread(struct judge *judge, const struct sign *signs, size_t
 {
     size_t births = count_kind(signs, count, SIGN_BIRTH);
     size_t wakes = count_kind(signs + births, count - births, SIGN_WAKE), runs = count - births - wakes;
-
     if (births != 0 && wakes != 0 && runs != 0)
         compare_wakes(judge, signs, signs + births, wakes);
     if (runs != 0)
@@ -333,7 +315,6 @@ static struct sign *gather_signs(struct judge *judge, size_t *count)
     struct sign *signs;
     uint64_t mask = 0;
     size_t most = 0;
-
     for (unsigned i = 0; i < streams; i++)
         mask |= judge->streams[i].mask;
     for (unsigned i = 0; i < streams; i++) {
@@ -353,10 +334,8 @@ static void compare_signs(struct judge *judge)
 {
     size_t count, next = 0;
     struct sign *all = gather_signs(judge, &count);
-
     for (size_t i = 0; i < count; i = next) {
         const struct sign *signs = &all[i];
-
         while (next < count && all[next].id == signs->id && is_of_thread(&all[next]) == is_of_thread(signs))
             next++;
         (is_of_thread(signs) ? compare_thread : compare_ends)(judge, signs, next - i);
@@ -369,11 +348,9 @@ static bool report_leads(const struct judge *judge, const struct lead *leads, st
 {
     const struct stream *streams = judge->trace->streams;
     bool has_any = false;
-
     for (unsigned i = 0; i < judge->trace->stream_count; i++) {
         const struct lead *lead = &leads[i];
         bool is_overlap = leads == judge->overlaps;
-
         if (lead->ticks == 0)
             continue;
         has_any = true;
@@ -395,7 +372,6 @@ static bool report_leads(const struct judge *judge, const struct lead *leads, st
 static void judge_clocks(struct judge *judge, struct reporter *reporter)
 {
     const unsigned count = judge->trace->stream_count;
-
     if (count < 2)
         return;
     judge->end = UINT64_MAX;
@@ -418,11 +394,9 @@ bool trace_shares_clock(const struct trace *trace)
 uint64_t trace_known_end(const struct trace *trace)
 {
     uint64_t end = trace->end;
-
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct stream *stream = &trace->streams[i];
         struct trace_packet header;
-
         if (!anomaly_is_fatal(
                 stream_header(trace, stream, stream_seek(trace, stream, UINT64_MAX), &header)) &&
             header.timestamp_end < end)
@@ -437,7 +411,6 @@ struct judge *judge_open(const struct trace *trace)
 {
     struct judge *judge = alloc_zero(1, sizeof(*judge));
     size_t share = SIGNS_MAX / (trace->stream_count + 1);
-
     judge->trace = trace;
     judge->streams = alloc_zero(trace->stream_count + 1ul, sizeof(judge->streams[0]));
     judge->signs_max = share < SIGNS_MIN ? SIGNS_MIN : share;
@@ -451,7 +424,6 @@ struct judge *judge_open(const struct trace *trace)
 void judge_close(struct judge *judge, struct reporter *reporter)
 {
     const struct trace *trace = judge->trace;
-
     if (trace_is_unfinished(trace))
         reporter->report(reporter, &(struct report){.anomaly = ANOMALY_UNFINISHED,
                                                     .begin = trace_known_end(trace),
@@ -472,7 +444,6 @@ void judge_close(struct judge *judge, struct reporter *reporter)
 void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter)
 {
     struct judge *judge = judge_open(trace);
-
     for (unsigned i = 0; trace->stream_count >= 2 && i < trace->stream_count; i++)
         take_stream(judge, &trace->streams[i], bytes / trace->stream_count);
     judge_close(judge, reporter);

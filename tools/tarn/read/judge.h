@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * judge.h - finds what is wrong with a trace as a whole.
  *
@@ -46,7 +45,6 @@ void judge_close(struct judge *judge, struct reporter *reporter);
 static inline uint64_t judge_take(struct judge_stream *stream, struct cursor *cursor)
 {
     uint64_t count;
-
     if (cursor->events == 1 || stream->signs[cursor->event.type->index] != 0)
         judge_take_slow(stream, cursor);
     stream->before = stream->last;

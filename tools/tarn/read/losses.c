@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* losses.c - prints damage and losses; see losses.h. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@ static void format_seconds(const struct trace *trace, uint64_t ticks, char text[
     /* Times in a damaged header can be any distance apart, so the difference may not fit a signed number. */
     int64_t at = schema_ns(&trace->schema, ticks), start = schema_ns(&trace->schema, trace->begin);
     uint64_t ns = at < start ? (uint64_t)start - (uint64_t)at : (uint64_t)at - (uint64_t)start;
-
     snprintf(text, 40, "%s%" PRIu64 ".%09" PRIu64, at < start ? "-" : "", ns / 1000000000, ns % 1000000000);
 }
 
@@ -44,7 +42,6 @@ static void add_clock(FILE *to, const struct trace *trace, const struct report *
                       const char *end)
 {
     const double seconds = (double)report->count / (double)trace->schema.clock_freq;
-
     if (report->is_either)
         fprintf(
             to,
@@ -63,7 +60,6 @@ static void add_clock(FILE *to, const struct trace *trace, const struct report *
 static void add_losses(FILE *to, const struct report *report, const char *begin, const char *end)
 {
     const bool has_end = report->begin < report->end || report->anomaly == ANOMALY_LOST_PACKETS;
-
     fprintf(to, ": lost ");
     add_count(to, report->count, report->anomaly == ANOMALY_LOST_PACKETS ? "packet" : "event");
     if (report->anomaly == ANOMALY_LOST_PACKETS) {
@@ -82,7 +78,6 @@ static void add_place(FILE *to, const struct trace *trace, const struct report *
 {
     const struct event_type *type = schema_event(&trace->schema, report->event_id);
     const enum anomaly anomaly = report->anomaly;
-
     fprintf(to, "file %s cpu %u", report->stream->name, report->stream->cpu);
     if (anomaly != ANOMALY_TRUNCATED && anomaly != ANOMALY_MAGIC)
         fprintf(to, " packet %" PRIu64, report->packet_seq);
@@ -104,7 +99,6 @@ void format_report(const struct trace *trace, const struct report *report, char 
     const struct anomaly_kind *kind = &anomaly_kinds[report->anomaly];
     FILE *to = fmemopen(text, size - 1, "w");
     char begin[40], end[40];
-
     text[size - 1] = '\0'; /* also if there is no space for all */
     format_seconds(trace, report->begin, begin);
     format_seconds(trace, report->end, end);
@@ -125,7 +119,6 @@ static void format_wall(const struct trace *trace, uint64_t ticks, char text[64]
     int64_t ns = schema_ns(&trace->schema, ticks);
     time_t seconds = ns / 1000000000;
     struct tm tm;
-
     localtime_r(&seconds, &tm);
     snprintf(text, 64, "%02d:%02d:%02d.%09" PRId64, tm.tm_hour, tm.tm_min, tm.tm_sec, ns % 1000000000);
 }
@@ -136,7 +129,6 @@ static void warn_as_babeltrace(const struct losses *losses, const struct report 
     const char *what = report->anomaly == ANOMALY_LOST_EVENTS ? "event" : "packet";
     const char *name = schema_env(&losses->trace->schema, "hostname", true); /* of the trace */
     char begin[64], end[64], uuid[37], count[64];
-
     format_wall(losses->trace, report->begin, begin);
     format_wall(losses->trace, report->end, end);
     format_uuid(losses->trace->schema.uuid, uuid);
@@ -163,7 +155,6 @@ void missing_add(struct missing *missing, const struct report *report)
 static bool reaches_into(const struct losses *losses, const struct report *report)
 {
     bool is_before = report->begin < report->end ? report->end <= losses->from : report->end < losses->from;
-
     return !is_before && report->begin < losses->to;
 }
 
@@ -171,7 +162,6 @@ static void on_report(struct reporter *reporter, const struct report *report)
 {
     struct losses *losses = (struct losses *)reporter;
     char text[1024];
-
     if (anomaly_kinds[report->anomaly].is_loss && !reaches_into(losses, report))
         return;
     switch (report->anomaly) {
@@ -218,7 +208,6 @@ void losses_open(struct losses *losses, const struct trace *trace)
 void losses_judge(struct losses *losses)
 {
     bool quiet = losses->quiet;
-
     losses->quiet = false;
     trace_judge(losses->trace, JUDGE_BYTES, &losses->reporter);
     losses->quiet = quiet;
@@ -255,14 +244,12 @@ void losses_facts(const struct losses *losses, struct loss_fact facts[LOSS_FACTS
                                               {"missing_is_least", losses->missing.is_least, true},
                                               {"cut_packets", losses->cut_packets, false},
                                               {"damaged", losses->damaged, false}};
-
     memcpy(facts, all, sizeof(all));
 }
 
 void losses_print_json(FILE *to, const struct losses *losses)
 {
     struct loss_fact facts[LOSS_FACTS];
-
     losses_facts(losses, facts);
     for (unsigned i = 0; i < LOSS_FACTS; i++) {
         fprintf(to, "%s\"%s\":", i ? "," : "", facts[i].name);
@@ -277,7 +264,6 @@ void losses_print_csv(FILE *to, const struct losses *losses, const char *name)
 {
     struct loss_fact facts[LOSS_FACTS];
     uint64_t any = 0;
-
     losses_facts(losses, facts);
     for (unsigned i = 0; i < LOSS_FACTS; i++)
         any |= facts[i].value;
@@ -300,7 +286,6 @@ void losses_durations(const struct losses *losses)
 static void complain_of_clock(const struct schema *schema)
 {
     struct clock_trust trust;
-
     if (schema_clock_trust(schema, &trust) && !trust.is_certain)
         complain("clock: no two sources agree on the guest's clock rate; durations may be wrong by %g %% "
                  "(sources: %s)",

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * losses.h - a reporter that prints and counts damage and losses, and determines the exit status.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* names.c - names of processes, locks and interrupts; see names.h. */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,6 @@ static void set_source(struct names *names, const struct schema *schema, unsigne
     const struct event_type *type = schema_find_event(schema, telling[number].event);
     const struct field *pid = schema_find_field(type, telling[number].pid);
     const struct field *name = schema_find_field(type, telling[number].name);
-
     if (pid == NULL || name == NULL || pid->kind != FIELD_INTEGER ||
         (name->kind != FIELD_TEXT && name->kind != FIELD_STRING))
         return;
@@ -55,7 +53,6 @@ void names_close(struct names *names)
 const char *names_of(const struct names *names, uint32_t pid, uint64_t thing)
 {
     const struct known_name *known = map_find(&names->table, pid, thing, 0);
-
     return known != NULL && known->name[0] != '\0' ? known->name : NULL;
 }
 
@@ -65,7 +62,6 @@ void names_set(struct names *names, uint32_t pid, uint64_t thing, const char *na
          is_full = thing != 0 && names->table.count >= NAMES_MAX / 2; /* others are for processes */
     struct known_name *known =
         is_full ? map_find(&names->table, pid, thing, 0) : map_add(&names->table, pid, thing, 0, &is_new);
-
     if (known == NULL)
         return; /* too many */
     known->pid = pid;
@@ -84,7 +80,6 @@ const char *names_told(const struct name_source *source, const struct event *eve
                        size_t *length)
 {
     const char *name = (const char *)event->bytes + source->name->offset;
-
     *pid = (uint32_t)field_integer(source->pid, event->bytes);
     *length = field_text_length(source->name, event);
     for (size_t i = *length; source->name->kind == FIELD_STRING && i-- > 0;)
@@ -102,7 +97,6 @@ static void learn_from_source(struct names *names, const struct name_source *sou
     uint32_t pid;
     size_t length;
     const char *name = names_told(source, event, &pid, &length);
-
     if (name != NULL && (!source->is_thread || names_find(names, pid) == NULL))
         names_set(names, pid, 0, name, length);
 }
@@ -111,7 +105,6 @@ void names_copy(struct names *to, const struct names *from)
 {
     for (size_t i = 0; i < from->table.count; i++) {
         const struct known_name *known = map_value(&from->table, i);
-
         names_set(to, known->pid, known->thing, known->name, strlen(known->name));
     }
 }

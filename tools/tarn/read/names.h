@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * names.h - names of processes, of the locks to which programs gave one, and of interrupts.
  *

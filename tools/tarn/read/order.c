@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* order.c - the merge of all CPUs; see order.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/order.h>
@@ -21,7 +20,6 @@ void merge_open(struct merge *merge, const struct trace *trace, const bool *want
     for (unsigned i = 0; i < trace->stream_count; i++) {
         struct cursor *cursor = &merge->cursors[i];
         bool found;
-
         if (wanted != NULL && !wanted[i])
             continue;
         cursor_open(cursor, trace, &trace->streams[i], from, reporter);
@@ -51,7 +49,6 @@ void merge_open_at(struct merge *merge, const struct trace *trace, const struct 
 struct cursor *merge_start(struct merge *merge)
 {
     merge_place place = merge->tree[1];
-
     return merge->first = place != MERGE_NOBODY ? (struct cursor *)(uintptr_t)place : NULL;
 }
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * order.h - stage "order": merges the events of all CPUs into one sequence.
  *
@@ -36,7 +35,6 @@ struct cursor *merge_leave(struct merge *merge);
 static inline merge_place merge_place_of(const struct cursor *cursor)
 {
     uint64_t ns = (uint64_t)cursor_ns(cursor) + (1ull << 63); /* sorts negative times before positive ones */
-
     return (merge_place)ns << 64 | (uintptr_t)cursor;
 }
 
@@ -44,10 +42,8 @@ static inline merge_place merge_place_of(const struct cursor *cursor)
 static inline merge_place merge_play(struct merge *merge, const struct cursor *cursor, merge_place place)
 {
     size_t at = merge->leaves + cursor->rank;
-
     for (; at > 1; at /= 2) {
         merge_place other = merge->tree[at ^ 1];
-
         merge->tree[at] = place;
         place = other < place ? other : place;
     }
@@ -63,7 +59,6 @@ static inline struct cursor *merge_moved(struct merge *merge, const struct curso
 static inline struct cursor *merge_next(struct merge *merge)
 {
     struct cursor *cursor = merge->first;
-
     if (__builtin_expect(cursor == NULL, 0))
         return merge_start(merge);
     if (__builtin_expect(!cursor_next(cursor), 0))

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* read.c - files to packets; see read.h. */
 #include <string.h>
 #include <tools/tarn/output.h>
@@ -15,7 +14,6 @@ void packet_header_swap(struct trace_packet *header)
     uint64_t *words[] = {&header->timestamp_begin, &header->timestamp_end,    &header->content_size,
                          &header->packet_size,     &header->events_discarded, &header->packet_seq_num,
                          &header->committed,       &header->events_before};
-
     header->magic = __builtin_bswap32(header->magic);
     header->stream_id = __builtin_bswap32(header->stream_id);
     header->cpu_id = __builtin_bswap32(header->cpu_id);
@@ -87,7 +85,6 @@ enum anomaly stream_packet(const struct trace *trace, const struct stream *strea
     bool is_read = read_expected(trace, stream, offset, buffer, &packet->header);
     enum anomaly anomaly = is_read ? judge_header(trace, stream, &packet->header, stream->size - offset)
                                    : stream_header(trace, stream, offset, &packet->header);
-
     packet->offset = offset;
     is_read &= packet->header.packet_size / 8 == buffer->expected;
     buffer->expected = 0;
@@ -110,10 +107,8 @@ uint64_t stream_resync(const struct trace *trace, const struct stream *stream, u
 {
     uint8_t chunk[65536];
     uint32_t magic = trace->schema.swap ? __builtin_bswap32(TRACE_CTF_MAGIC) : TRACE_CTF_MAGIC;
-
     for (uint64_t at = from; at < stream->size && stream->size - at >= sizeof(struct trace_packet);) {
         uint64_t size = at == from ? 4096 : sizeof(chunk), i; /* the next packet is usually near */
-
         size = stream->size - at < size ? stream->size - at : size;
         if (!file_read_at(stream->fd, chunk, size, at))
             break;
@@ -130,11 +125,9 @@ uint64_t stream_resync(const struct trace *trace, const struct stream *stream, u
 static uint64_t seek_by_hops(const struct trace *trace, const struct stream *stream, uint64_t time)
 {
     uint64_t found = 0, offset = 0;
-
     while (offset < stream->size) {
         struct trace_packet header;
         enum anomaly anomaly = stream_header(trace, stream, offset, &header);
-
         if (anomaly_is_fatal(anomaly)) {
             offset = stream_resync(trace, stream, offset + 8);
             continue;
@@ -151,7 +144,6 @@ uint64_t stream_seek(const struct trace *trace, const struct stream *stream, uin
 {
     uint64_t bytes = stream->first_packet_bytes, low = 0, high;
     struct trace_packet header;
-
     if (bytes == 0)
         return 0;
     high = stream->size / bytes;
@@ -160,7 +152,6 @@ uint64_t stream_seek(const struct trace *trace, const struct stream *stream, uin
     /* Invariant: packet `low` begins before `time` or is the first; packet `high` does not. */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-
         if (anomaly_is_fatal(stream_header(trace, stream, middle * bytes, &header)) ||
             header.packet_size / 8 != bytes)
             return seek_by_hops(trace, stream, time);

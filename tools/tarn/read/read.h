@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * read.h - stage "read": the files of a trace to packets.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* schema.c - metadata to event types; see schema.h. */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +15,8 @@ static bool index_event(struct schema *schema, const struct event_type *type, st
 {
     struct class_table *class = &schema->classes[TRACE_ID_CLASS(type->id)];
     uint32_t minor = TRACE_ID_MINOR(type->id);
-
     if (minor >= class->count) {
         uint32_t count = minor < 32 ? 64 : 2 * minor;
-
         class->by_minor = alloc_more(class->by_minor, count, sizeof(class->by_minor[0]));
         memset(class->by_minor + class->count, 0, (count - class->count) * sizeof(class->by_minor[0]));
         class->count = count;
@@ -42,7 +39,6 @@ const char *schema_env(const struct schema *schema, const char *name, bool is_te
 const char *schema_other_system(const struct schema *schema)
 {
     const char *name = schema_env(schema, "sysname", true);
-
     return name != NULL && strcmp(name, "Tarn") != 0 ? name : NULL;
 }
 
@@ -51,7 +47,6 @@ bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust)
     const char *sources = schema_env(schema, "clock_sources", true);
     const char *error = schema_env(schema, "clock_error_ppm", false);
     const char *is_certain = schema_env(schema, "clock_is_certain", false);
-
     if (sources == NULL || error == NULL || is_certain == NULL)
         return false;
     *trust = (struct clock_trust){.sources = sources,
@@ -68,7 +63,6 @@ static void name_class(struct schema *schema, unsigned number)
     const char *first = NULL;
     char entry[16];
     size_t common = 0;
-
     snprintf(entry, sizeof(entry), "class_%u", number);
     class->name = schema_env(schema, entry, true);
     if (class->name != NULL)
@@ -76,7 +70,6 @@ static void name_class(struct schema *schema, unsigned number)
     for (uint32_t minor = 0; minor < class->count; minor++) {
         const struct event_type *type = class->by_minor[minor];
         size_t same = 0;
-
         if (type == NULL)
             continue;
         if (first == NULL) {
@@ -113,7 +106,6 @@ const struct event_type *schema_find_event(const struct schema *schema, const ch
 static const struct field *find_kind(const struct event_type *type, const char *name, enum field_kind kind)
 {
     const struct field *field = schema_find_field(type, name);
-
     return field != NULL && field->kind == kind ? field : NULL;
 }
 
@@ -126,7 +118,6 @@ static void set_role(const struct event_type *type, enum event_role role)
 static void find_known_events(struct schema *schema)
 {
     struct known_events *known = &schema->known;
-
     known->context = schema_event(schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT));
     known->context_pid = find_kind(known->context, "pid", FIELD_INTEGER);
     known->context_tid = find_kind(known->context, "tid", FIELD_INTEGER);
@@ -160,7 +151,6 @@ static bool set_clock(struct schema *schema, struct fail *fail)
 {
     uint64_t freq = schema->clock_freq, offset = schema->clock_offset;
     int64_t seconds = schema->clock_offset_s;
-
     if (freq == 0 || freq > CLOCK_HZ_MAX)
         return fail_set(fail, "metadata: a clock of %" PRIu64 " Hz is impossible: the maximum is %llu", freq,
                         (unsigned long long)CLOCK_HZ_MAX);
@@ -184,7 +174,6 @@ static void set_context(struct schema *schema)
         {"cpu_id", .width = 4, .base = 10, .offset = offsetof(struct trace_packet, cpu_id)},
         {"flags", .width = 4, .base = 16, .offset = offsetof(struct trace_packet, flags)},
     };
-
     for (unsigned i = 0; i < CONTEXT_FIELDS; i++) {
         schema->context_fields[i] = context[i];
         schema->context_fields[i].swap = schema->swap;
@@ -198,7 +187,6 @@ static const char *find_last(const char *text, size_t length)
 {
     static const char begin[] = TRACE_COSTS_BEGIN;
     const char *last = NULL;
-
     for (const char *at = text, *end = text + length;
          (at = memmem(at, (size_t)(end - at), begin, sizeof(begin) - 1)) != NULL; at++)
         last = at + sizeof(begin) - 1;
@@ -210,7 +198,6 @@ static bool read_number(const char *word, uint32_t *number)
 {
     char *end;
     unsigned long value = strtoul(word, &end, 10);
-
     *number = (uint32_t)value;
     return (*word >= '0' && *word <= '9' && *end == '\0' && value <= UINT32_MAX) || strcmp(word, "-") == 0;
 }
@@ -220,7 +207,6 @@ static bool read_line(struct schema *schema, const char *line)
     char name[80], word[4][24];
     uint32_t number[4];
     struct event_type *type;
-
     if (sscanf(line, " * %79s %23s %23s %23s %23s", name, word[0], word[1], word[2], word[3]) != 5)
         return false;
     for (unsigned i = 0; i < 4; i++)
@@ -243,7 +229,6 @@ static void read_costs(struct schema *schema, const char *text, size_t length)
 {
     const char *at = find_last(text, length);
     char *copy = at != NULL ? strndup(at, (size_t)(text + length - at)) : NULL, *rest = copy, *line;
-
     while ((line = strsep(&rest, "\n")) != NULL && read_line(schema, line))
         ;
     free(copy);
@@ -270,7 +255,6 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
 uint64_t schema_cpu_count(const struct schema *schema)
 {
     const char *count = schema_env(schema, "cpu_count", false);
-
     return count != NULL ? strtoull(count, NULL, 0) : 0;
 }
 
@@ -293,7 +277,6 @@ const char *field_label(const struct field *field, uint64_t value)
 void format_uuid(const uint8_t uuid[16], char text[37])
 {
     char *at = text;
-
     for (int i = 0; i < 16; i++)
         at += sprintf(at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
 }
@@ -313,7 +296,6 @@ static bool build(struct schema *schema, const char *directory, const char *text
                   struct fail *fail)
 {
     struct fail why;
-
     return schema_build(schema, text, length, &why) ||
            fail_set(fail, "%.200s is not a readable trace: %.250s", directory, why.text);
 }
@@ -323,7 +305,6 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
     char path[4096], *text;
     size_t length;
     bool ok;
-
     memset(schema, 0, sizeof(*schema));
     snprintf(path, sizeof(path), "%s/metadata", directory);
     text = file_read(AT_FDCWD, path, TSDL_BYTES_MAX, &length);
@@ -352,6 +333,5 @@ uint64_t schema_ticks(const struct schema *schema, int64_t ns)
     uint64_t guess = (uint64_t)ns - (uint64_t)schema->clock_base_ns;
     bool is_right =
         guess > 0 && guess < TICKS_MAX && schema_ns(schema, guess) == ns && schema_ns(schema, guess - 1) < ns;
-
     return is_right ? guess : FIRST_WHERE(0, TICKS_MAX, ticks, schema_ns(schema, ticks) >= ns);
 }

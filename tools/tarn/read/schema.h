@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * schema.h - the events of a trace, as its metadata defines them.
  *
@@ -150,7 +149,6 @@ uint64_t schema_cpu_count(const struct schema *schema);
 static inline const struct event_type *schema_event(const struct schema *schema, uint32_t id)
 {
     const struct class_table *class = &schema->classes[TRACE_ID_CLASS(id)];
-
     return TRACE_ID_MINOR(id) < class->count ? class->by_minor[TRACE_ID_MINOR(id)] : NULL;
 }
 
@@ -159,7 +157,6 @@ static inline const struct event_type *schema_event(const struct schema *schema,
 static inline int64_t schema_ns(const struct schema *schema, uint64_t ticks)
 {
     double ns;
-
     if (__builtin_expect(schema->clock_freq == 1000000000, 1))
         return (int64_t)((uint64_t)schema->clock_base_ns + ticks);
     ns = 1e9 * (double)ticks / (double)schema->clock_freq;
@@ -180,7 +177,6 @@ uint64_t schema_ticks(const struct schema *schema, int64_t ns);
 static inline uint32_t load32(const uint8_t *bytes, bool swap)
 {
     uint32_t value;
-
     memcpy(&value, bytes, sizeof(value));
     return swap ? __builtin_bswap32(value) : value;
 }
@@ -188,7 +184,6 @@ static inline uint32_t load32(const uint8_t *bytes, bool swap)
 static inline uint64_t load64(const uint8_t *bytes, bool swap)
 {
     uint64_t value;
-
     memcpy(&value, bytes, sizeof(value));
     return swap ? __builtin_bswap64(value) : value;
 }
@@ -202,7 +197,6 @@ struct event_head {
 static inline struct event_head event_head(const struct schema *schema, const uint8_t *bytes)
 {
     uint64_t word;
-
     memcpy(&word, bytes, sizeof(word));
     word = schema->big_endian ? be64toh(word) : le64toh(word);
     struct trace_header head = trace_header_of(!schema->big_endian, word);
@@ -213,7 +207,6 @@ static inline struct event_head event_head(const struct schema *schema, const ui
 static inline uint64_t load_integer(const uint8_t *bytes, unsigned width, bool is_signed, bool swap)
 {
     uint16_t half;
-
     switch (width) {
     case 1:
         return is_signed ? (uint64_t)(int8_t)*bytes : *bytes;

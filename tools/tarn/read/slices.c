@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* slices.c - where to cut a trace; see slices.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/slices.h>
@@ -17,12 +16,10 @@ struct begins {
 static bool note_packets(struct begins *begins, const struct trace *trace, const struct stream *stream)
 {
     uint64_t end = 0, bytes = stream->first_packet_bytes;
-
     if (bytes == 0 || stream->size % bytes != 0)
         return false;
     for (uint64_t offset = 0; offset < stream->size; offset += bytes) {
         struct trace_packet header;
-
         if (stream_header(trace, stream, offset, &header) != ANOMALY_NONE ||
             header.packet_size / 8 != bytes || header.timestamp_begin < end)
             return false;
@@ -39,7 +36,6 @@ static void add_slice(struct slices *slices, const struct trace *trace, uint64_t
     /* a microsecond: more than the rounding error */
     uint64_t slack = trace->schema.clock_freq / 1000000 + 1;
     int64_t ns = schema_ns(&trace->schema, ticks);
-
     if (ns <= slices->slices[slices->count - 1].from_ns)
         return;
     slices->slices = alloc_more(slices->slices, slices->count + 1, sizeof(slices->slices[0]));
@@ -51,7 +47,6 @@ static void cut_evenly(struct slices *slices, const struct trace *trace, struct 
                        const struct filter *filter)
 {
     size_t step = (size_t)(SLICE_BYTES / (begins->bytes / begins->count));
-
     step = step < PACKETS_PER_CUT * trace->stream_count ? PACKETS_PER_CUT * trace->stream_count : step;
     qsort(begins->ticks, begins->count, sizeof(begins->ticks[0]), compare_numbers);
     slices->slices = alloc_zero(1, sizeof(slices->slices[0]));
@@ -67,7 +62,6 @@ void slices_plan(struct slices *slices, const struct trace *trace, const struct 
     struct begins begins = {NULL, 0, 0, 0};
     uint64_t total = 0;
     bool ok = true;
-
     slices->slices = NULL;
     slices->count = 0;
     for (unsigned i = 0; i < trace->stream_count; i++)

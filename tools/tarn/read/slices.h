@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * slices.h - cuts a trace into slices of time that can be processed in parallel.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tsdl.c - reads metadata token by token; see schema.h.
  *
@@ -47,7 +46,6 @@ static void parse_error(struct parser *parser, const char *format, ...)
     unsigned line = 1;
     char text[400];
     va_list args;
-
     if (parser->failed)
         return;
     for (const char *at = parser->text; at < parser->token.text; at++)
@@ -66,7 +64,6 @@ static void skip_blank(struct parser *parser)
     while (parser->at < parser->end) {
         const size_t left = (size_t)(parser->end - parser->at);
         const char *close;
-
         if (isspace((unsigned char)*parser->at)) {
             parser->at++;
             continue;
@@ -91,7 +88,6 @@ static bool is_in_word(char letter)
 static size_t quoted_length(struct parser *parser, char quote)
 {
     const char *at = parser->at + 1;
-
     while (at < parser->end && *at != quote)
         at += *at == '\\' ? 2 : 1;
     if (at < parser->end)
@@ -104,7 +100,6 @@ static void parse_next(struct parser *parser)
 {
     const char *at;
     size_t length = 1;
-
     parser->token = (struct token){TOKEN_END, parser->at, 0};
     skip_blank(parser);
     at = parser->token.text = parser->at;
@@ -119,7 +114,6 @@ static void parse_next(struct parser *parser)
         enum token_kind kind = isdigit((unsigned char)*at) || *at == '-' ? TOKEN_NUMBER
                                : is_in_word(*at)                         ? TOKEN_WORD
                                                                          : TOKEN_SIGN;
-
         while (kind != TOKEN_SIGN && at + length < parser->end && is_in_word(at[length]))
             length++;
         if (*at == ':' && at + 1 < parser->end && at[1] == '=')
@@ -134,7 +128,6 @@ static void parse_next(struct parser *parser)
 static bool is_token(const struct parser *parser, const char *text)
 {
     const struct token *token = &parser->token;
-
     return (token->kind == TOKEN_WORD || token->kind == TOKEN_SIGN || token->kind == TOKEN_NUMBER) &&
            token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
@@ -151,7 +144,6 @@ static bool accept(struct parser *parser, const char *text)
 static struct token take_value(struct parser *parser, const char *what)
 {
     const struct token token = parser->token;
-
     if (token.kind == TOKEN_WORD || token.kind == TOKEN_NUMBER || token.kind == TOKEN_STRING)
         parse_next(parser);
     else
@@ -165,7 +157,6 @@ static void expect_frame(struct parser *parser, struct parser *frame, const char
 {
     for (; frame->token.kind != TOKEN_END && !is_token(frame, stop); parse_next(frame)) {
         const struct token want = frame->token, *token = &parser->token;
-
         if (want.kind == TOKEN_PLACE || want.kind == TOKEN_STRING)
             *values++ = take_value(parser, "a value");
         else if (token->kind == want.kind && token->length == want.length &&
@@ -179,7 +170,6 @@ static void expect_frame(struct parser *parser, struct parser *frame, const char
 static void expect(struct parser *parser, const char *text, struct token *values)
 {
     struct parser frame = {.text = text, .at = text, .end = text + strlen(text)};
-
     parse_next(&frame);
     expect_frame(parser, &frame, "", values);
 }
@@ -190,7 +180,6 @@ static void expect(struct parser *parser, const char *text, struct token *values
 static const char *copy_text(struct parser *parser, struct token token)
 {
     char *text = arena_string(&parser->schema->arena, token.text, token.length), *to = text;
-
     for (const char *from = text; *from != '\0'; from++) {
         from += from[0] == '\\' && from[1] != '\0';
         *to++ = *from;
@@ -203,7 +192,6 @@ static uint64_t number_of(struct parser *parser, struct token token)
 {
     char text[24] = "", *end;
     uint64_t number;
-
     if (token.kind == TOKEN_NUMBER && token.length < sizeof(text))
         memcpy(text, token.text, token.length);
     errno = 0;
@@ -217,7 +205,6 @@ static void set_uuid(struct parser *parser, struct token token)
 {
     const char *text = copy_text(parser, token);
     bool is_good = token.length == 36;
-
     for (int i = 0; i < 16 && is_good; i++, text += 2) {
         text += *text == '-';
         is_good = isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]) &&
@@ -230,7 +217,6 @@ static void set_uuid(struct parser *parser, struct token token)
 static void set_byte_order(struct parser *parser, struct token token)
 {
     struct schema *schema = parser->schema;
-
     schema->big_endian = token.length == 2 && memcmp(token.text, "be", 2) == 0;
     schema->swap = schema->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     if (!schema->big_endian && (token.length != 2 || memcmp(token.text, "le", 2) != 0))
@@ -243,10 +229,8 @@ static const struct label *parse_labels(struct parser *parser)
 {
     const struct label *first = NULL, **end = &first;
     struct token values[2];
-
     do {
         struct label *label = arena_alloc(&parser->schema->arena, sizeof(*label));
-
         expect(parser, "@LABEL@ = @VALUE@", values);
         label->name = copy_text(parser, values[0]);
         label->value = number_of(parser, values[1]);
@@ -289,7 +273,6 @@ static struct field parse_integer(struct parser *parser, bool *is_text)
 static struct field parse_type(struct parser *parser, bool *is_text)
 {
     struct field field = {.kind = FIELD_STRING, .width = 1};
-
     *is_text = false;
     if (is_token(parser, "string")) {
         expect(parser, "string { encoding = UTF8; }", NULL);
@@ -310,7 +293,6 @@ static const struct field *find_counter(const struct parser *parser, struct toke
 {
     for (unsigned i = 0; i < parser->field_count; i++) {
         const struct field *field = &parser->fields[i];
-
         if (strlen(field->name) == name.length && memcmp(field->name, name.text, name.length) == 0 &&
             field->kind == FIELD_INTEGER && !field->is_signed)
             return field;
@@ -323,11 +305,9 @@ static void parse_dimension(struct parser *parser, struct field *field, bool is_
 {
     struct token dimension;
     bool is_right;
-
     expect(parser, "[ @COUNT@ ]", &dimension);
     if (dimension.kind == TOKEN_NUMBER) {
         const uint64_t count = number_of(parser, dimension);
-
         is_right = count <= TRACE_LENGTH_MAX * 8u;
         field->kind = is_text ? FIELD_TEXT : FIELD_ARRAY;
         field->count = (uint32_t)count;
@@ -349,7 +329,6 @@ static void parse_field(struct parser *parser)
 {
     struct field *field = &parser->fields[parser->field_count];
     bool is_text;
-
     if (parser->field_count == FIELDS_MAX) {
         parse_error(parser, "an event has too many fields");
         return;
@@ -379,7 +358,6 @@ static void take_fields(struct parser *parser, struct event_type *type)
 {
     struct field *fields = arena_alloc(&parser->schema->arena, (parser->field_count + 1) * sizeof(fields[0]));
     struct field *last = &fields[parser->field_count - (parser->field_count > 0)];
-
     memcpy(fields, parser->fields, parser->field_count * sizeof(fields[0]));
     if (last->counter != NULL)
         last->counter = fields + (last->counter - parser->fields);
@@ -397,7 +375,6 @@ static void parse_event(struct parser *parser)
     struct event_type *type = arena_alloc(&schema->arena, sizeof(*type));
     struct token values[2];
     uint64_t id;
-
     expect(parser, "event { name = @NAME@; id = @ID@; stream_id = 0; fields := struct {", values);
     type->name = copy_text(parser, values[0]);
     id = number_of(parser, values[1]);
@@ -423,11 +400,9 @@ static void parse_env(struct parser *parser)
 {
     struct env_entry **last = &parser->schema->env;
     struct token values[2];
-
     expect(parser, "env {", NULL);
     while (!parser->failed && !accept(parser, "}")) {
         struct env_entry *entry = arena_alloc(&parser->schema->arena, sizeof(*entry));
-
         expect(parser, "@NAME@ = @VALUE@;", values);
         entry->name = copy_text(parser, values[0]);
         entry->text = copy_text(parser, values[1]);
@@ -445,7 +420,6 @@ static void parse_frame(struct parser *parser)
                            .at = trace_metadata_template,
                            .end = trace_metadata_template + trace_metadata_template_size};
     struct token trace[2], clock[5];
-
     parse_next(&frame);
     expect_frame(parser, &frame, "env", trace);
     set_uuid(parser, trace[0]);
@@ -463,7 +437,6 @@ static void parse_frame(struct parser *parser)
 bool tsdl_parse(struct schema *schema, const char *text, size_t length, struct fail *fail)
 {
     struct parser parser = {.schema = schema, .fail = fail, .text = text, .at = text, .end = text + length};
-
     parser.fields = alloc_zero(FIELDS_MAX + 1, sizeof(parser.fields[0]));
     parse_next(&parser);
     parse_frame(&parser);

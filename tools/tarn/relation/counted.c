@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * counted.c - the relations `counted` and `counter`: what hardware counters counted, and their names.
  *
@@ -42,7 +41,6 @@ static void on_bound(struct counting *counting, const struct event *event)
     const char *name = (const char *)event->bytes + counting->bound_fields[NAME]->offset;
     size_t length = event->words * 8ul - counting->bound_fields[NAME]->offset;
     struct slot *slot;
-
     if (place >= SLOTS || slots > SLOTS || slots == 0)
         return;
     slot = &counting->slot[place];
@@ -60,7 +58,6 @@ static const struct model_thread *thread_of(const struct counting *counting, uns
                                             const struct event *event)
 {
     uint32_t tid = (uint32_t)field_integer(counting->fields[kind][TID], event->bytes);
-
     return tid != 0 ? model_find_last(counting->making.analysis->model, tid) : NULL;
 }
 
@@ -79,7 +76,6 @@ static void give_counts(struct counting *counting, unsigned kind, const struct c
     const struct field *const *fields = counting->fields[kind];
     struct value values[FIELDS] = {[ENDED] = VALUE_NUMBER(1)};
     char text[ANALYSIS_NAME_BYTES];
-
     for (unsigned i = 0; i < FIELDS; i++)
         if (fields[i] != NULL)
             values[i] = VALUE_NUMBER(field_integer(fields[i], cursor->event.bytes));
@@ -95,13 +91,11 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 {
     struct counting *counting = MAKING_OF(self, struct counting);
     const struct event_type *type = cursor->event.type;
-
     if (type == counting->bound)
         on_bound(counting, &cursor->event);
     for (unsigned kind = 0; kind < KINDS; kind++)
         if (type == counting->types[kind]) {
             const struct model_thread *thread = thread_of(counting, kind, &cursor->event);
-
             if (is_wanted(counting->making.analysis, cursor, thread))
                 give_counts(counting, kind, cursor, thread);
         }
@@ -111,7 +105,6 @@ static void open_counting(struct making *making)
 {
     struct counting *counting = (struct counting *)making;
     const struct analysis *analysis = making->analysis;
-
     counting->bound =
         analysis_fields(analysis, "counter_bound", bound_fields, BOUND_FIELDS, counting->bound_fields);
     if (counting->bound == NULL || counting->bound_fields[NAME]->kind != FIELD_STRING)
@@ -125,7 +118,6 @@ static void open_counting(struct making *making)
 static void finish_counting(struct making *making)
 {
     const struct counting *counting = (const struct counting *)making;
-
     for (unsigned i = 0; i < counting->slot_count; i++)
         MAKING_GIVE(making, COUNTER, making->analysis->from, VALUE_NUMBER(i),
                     value_text(counting->slot[i].name[0] != '\0' ? counting->slot[i].name : NULL),

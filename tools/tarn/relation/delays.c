@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* delays.c - who delays whom; see delays.h. */
 #include <tools/tarn/relation/delays.h>
 
@@ -40,7 +39,6 @@ void delays_open(struct delays *delays, struct analysis *analysis)
 static void add_run(struct run_ring *ring, const struct model_thread *thread, uint64_t from, uint64_t to)
 {
     struct run *last = &ring->runs[(ring->count - 1) % RING_SIZE];
-
     if (ring->count != 0 && last->thread == thread && last->to == from)
         last->to = to;
     else
@@ -61,13 +59,11 @@ static void account(struct delays *delays, const struct model_thread *thread, ui
     const struct run_ring *ring = &delays->rings[cpu];
     const struct model_cpu *now = &delays->model->cpus[cpu];
     uint64_t oldest = ring->count > RING_SIZE ? ring->count - RING_SIZE : 0, first = ring->count;
-
     while (first > oldest && ring->runs[(first - 1) % RING_SIZE].to > from)
         first--;
     for (uint64_t i = first; i < ring->count; i++) {
         const struct run *run = &ring->runs[i % RING_SIZE];
         uint64_t begin = later(run->from, from), end = run->to < to ? run->to : to;
-
         if (end <= begin)
             continue;
         tell(delays, thread, NULL, cpu, from, begin);
@@ -77,7 +73,6 @@ static void account(struct delays *delays, const struct model_thread *thread, ui
     if (now->thread != NULL && !now->is_lost && now->thread->state == MODEL_RUNNING &&
         now->thread != thread && now->thread->segment < to && !model_leaves_out(delays->model, now->thread)) {
         uint64_t begin = later(now->thread->segment, from);
-
         tell(delays, thread, NULL, cpu, from, begin);
         tell(delays, thread, now->thread, cpu, begin, to);
         from = to;
@@ -88,7 +83,6 @@ static void account(struct delays *delays, const struct model_thread *thread, ui
 void delays_segment(struct delays *delays, const struct model_thread *thread, uint64_t from, uint64_t to)
 {
     struct place *place;
-
     if (thread->state == MODEL_RUNNING)
         add_run(&delays->rings[thread->cpu], thread, from, to);
     if (thread->is_idle)
@@ -107,7 +101,6 @@ void delays_take(struct delays *delays, const struct cursor *cursor, unsigned wh
         model_find_thread(delays->model, (uint32_t)field_integer(event->fields[0], cursor->event.bytes));
     unsigned rank = trace_find_cpu(cursor->trace, field_integer(event->fields[1], cursor->event.bytes));
     struct place *place;
-
     if (thread == NULL || thread->is_idle || thread->state == MODEL_RUNNING ||
         rank == cursor->trace->stream_count)
         return;

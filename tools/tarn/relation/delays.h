@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * delays.h - who delays whom: which threads ran on a CPU while another was ready there.
  *

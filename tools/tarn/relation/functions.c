@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.c - names of the functions that servers offer; see relation.h. */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +19,6 @@ void functions_learn(struct functions *functions, const struct model_call *call)
 uint32_t functions_pid(const struct functions *functions, uint64_t whom)
 {
     const uint64_t *pid;
-
     if (!(whom & FUNCTION_BY_ENDPOINT))
         return (uint32_t)whom;
     pid = map_find(&functions->servers, whom & UINT32_MAX, 0, 0);
@@ -30,7 +28,6 @@ uint32_t functions_pid(const struct functions *functions, uint64_t whom)
 const char *functions_server(const struct functions *functions, uint64_t whom, char text[FUNCTION_NAME_BYTES])
 {
     uint32_t pid = functions_pid(functions, whom);
-
     if (pid == MODEL_NOBODY && (whom & FUNCTION_BY_ENDPOINT))
         snprintf(text, FUNCTION_NAME_BYTES, "endpoint %u", (unsigned)whom);
     else
@@ -41,7 +38,6 @@ const char *functions_server(const struct functions *functions, uint64_t whom, c
 static const char *without_prefix(const char *label, const char *prefix)
 {
     size_t length = strlen(prefix);
-
     return strncmp(label, prefix, length) == 0 && label[length] == '_' ? label + length + 1 : label;
 }
 
@@ -52,7 +48,6 @@ const char *functions_name(const struct functions *functions, uint64_t whom, uin
     char number[ANALYSIS_NAME_BYTES];
     const char *name = label_of(functions->labels, label, number);
     size_t length = strlen(functions_server(functions, whom, text));
-
     name = without_prefix(without_prefix(name, text), "server");
     snprintf(text + length, FUNCTION_NAME_BYTES - length, " %s", name);
     return text;

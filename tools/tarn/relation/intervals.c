@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * intervals.c - the relation `interval`: the time from one event to another that belongs to it.
  *
@@ -36,7 +35,6 @@ struct pairing {
 static bool find_group(struct interval *interval, const char *name, struct fail *fail)
 {
     const struct field *field;
-
     if (name == NULL)
         return true;
     if (!pair_field(interval->pair.begin, name, strlen(name), &field, fail))
@@ -57,7 +55,6 @@ static bool resolve(struct interval *interval, const struct schema *schema, cons
                     struct fail *fail)
 {
     const char *parts[PAIR_PARTS] = {NULL}, *preset = parameters[PRESET];
-
     *interval = (struct interval){.group = NULL};
     for (unsigned part = 0; part < PAIR_NAME; part++)
         parts[part] = parameters[PARTS + part];
@@ -92,7 +89,6 @@ static uint64_t whom_of(const struct pairing *pairing, const struct cursor *curs
 static const char *name_of(const struct pairing *pairing, uint64_t group, char text[ANALYSIS_NAME_BYTES])
 {
     const struct field *field = pairing->interval.group;
-
     if (field == NULL)
         return pairing->interval.name;
     if (field->labels != NULL)
@@ -108,7 +104,6 @@ static void give(struct pairing *pairing, const char *kind, const struct open_in
                  uint64_t ticks, uint64_t end)
 {
     char text[ANALYSIS_NAME_BYTES];
-
     MAKING_GIVE(&pairing->making, 0, open->begin, VALUE_OF(VALUE_WHEN, open->begin),
                 VALUE_IF(end != 0, VALUE_TICKS(ticks, 0)), VALUE_IF(end != 0, VALUE_OF(VALUE_WHEN, end)),
                 value_of_thread(open->thread), value_text(kind),
@@ -120,7 +115,6 @@ static void give_not_begun(struct pairing *pairing, const struct cursor *cursor)
 {
     const struct interval *interval = &pairing->interval;
     struct open_interval open = {.begin = cursor->ticks};
-
     if (interval->group_of_end != NULL)
         open.group = pair_value(interval->group_of_end, &cursor->event);
     give(pairing, "not begun", &open, interval->group == NULL || interval->group_of_end != NULL, 0, 0);
@@ -138,7 +132,6 @@ static void begin_interval(struct pairing *pairing, const struct cursor *cursor,
     struct open_interval *open;
     struct pair_key key;
     bool is_new;
-
     if (!analysis_wants(pairing->making.analysis, thread))
         return;
     key = pair_key(&interval->pair, &cursor->event, true, whom_of(pairing, cursor, thread));
@@ -160,7 +153,6 @@ static void end_interval(struct pairing *pairing, const struct cursor *cursor,
         pair_key(&pairing->interval.pair, &cursor->event, false, whom_of(pairing, cursor, thread));
     const struct open_interval *open = map_find(&pairing->open, key.first, key.others, key.whom);
     uint64_t ticks;
-
     if (open == NULL) {
         if (analysis_wants(pairing->making.analysis, thread))
             give_not_begun(pairing, cursor);
@@ -178,7 +170,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
     struct pairing *pairing = MAKING_OF(self, struct pairing);
-
     if (cursor->event.type == pairing->interval.pair.end)
         end_interval(pairing, cursor, thread);
     if (cursor->event.type == pairing->interval.pair.begin)
@@ -188,7 +179,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 static void open_pairing(struct making *making)
 {
     struct pairing *pairing = (struct pairing *)making;
-
     analysis_map(making->analysis, &pairing->open, sizeof(struct open_interval));
     if (resolve(&pairing->interval, &making->analysis->trace->schema, making->parameters,
                 &making->relations->fail))
@@ -198,7 +188,6 @@ static void open_pairing(struct making *making)
 static void finish_pairing(struct making *making)
 {
     struct pairing *pairing = (struct pairing *)making;
-
     for (size_t i = 0; i < pairing->open.count; i++)
         give(pairing, "not ended", map_value(&pairing->open, i), true, 0, 0);
 }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ipc.c - the relations `ipc` and `ipc_chain`: calls, with the parts of their latency, and the chains of
  * nested calls.
@@ -63,7 +62,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
 {
     struct ipc *ipc = MAKING_OF(self, struct ipc);
     struct flight *flight;
-
     if (thread->serving == NULL)
         return;
     flight = slots_at(&ipc->flights, thread->serving->client->number);
@@ -78,7 +76,6 @@ static uint64_t chain_of(struct ipc *ipc, const struct model_call *call)
         outer != NULL && outer->id == call->outer_id ? slots_at(&ipc->flights, outer->client->number) : NULL;
     uint64_t parent = CHAIN_ROOT | call->client->pid;
     uint64_t *number;
-
     if (around != NULL && around->id == call->outer_id && around->chain != 0)
         parent = around->chain;
     number = map_at(&ipc->chains, parent, functions_whom(call), call->label);
@@ -96,7 +93,6 @@ static uint64_t span(uint64_t from, uint64_t to)
 static void complete_parts(const struct model_call *call, uint64_t parts[IPC_PARTS])
 {
     uint64_t end = call->returned, known = 0;
-
     parts[PART_TO_SERVER] = span(call->called, call->received != 0 ? call->received : end);
     if (call->received != 0)
         parts[PART_DEFERRED] = span(call->parked, call->replied != 0 ? call->replied : end);
@@ -114,7 +110,6 @@ static struct value name_of(const struct relation_row *row, const struct relatio
 {
     const struct functions *functions = &row->relations->functions;
     char text[FUNCTION_NAME_BYTES];
-
     functions_name(functions, row->cells[WHOM].number, row->cells[LABEL].number, text);
     return value_copy(row, text);
 }
@@ -122,14 +117,12 @@ static struct value name_of(const struct relation_row *row, const struct relatio
 static struct value server_of(const struct relation_row *row, const struct relation_column *column)
 {
     char text[FUNCTION_NAME_BYTES];
-
     return value_copy(row, functions_server(&row->relations->functions, row->cells[WHOM].number, text));
 }
 
 static struct value label_text(const struct relation_row *row, const struct relation_column *column)
 {
     const struct field *labels = row->relations->functions.labels;
-
     return labels != NULL ? value_of_label(row, labels, row->cells[LABEL].number) : NOTHING;
 }
 
@@ -163,7 +156,6 @@ static void give_call(struct ipc *ipc, const struct model_call *call)
         VALUE_IF(has_returned, VALUE_OF(VALUE_SIGNED, ipc_result(call))),
         VALUE_NUMBER(!is_cut && ipc_result(call) < 0),
         VALUE_NUMBER(is_cut)};
-
     if (!is_cut) {
         complete_parts(call, flight->parts);
         for (unsigned i = 0; i < IPC_PARTS; i++)
@@ -184,7 +176,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 {
     struct ipc *ipc = MAKING_OF(self, struct ipc);
     struct flight *flight = slots_at(&ipc->flights, call->client->number);
-
     if (call->called == ticks && call->received == 0 && !has_ended)
         *flight = (struct flight){.id = call->id};
     if (call->received == ticks && call->replied == 0 && call->parked == 0 && !has_ended) {
@@ -199,7 +190,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 static void open_ipc(struct making *making)
 {
     struct ipc *ipc = (struct ipc *)making;
-
     analysis_map(making->analysis, &ipc->chains, sizeof(uint64_t));
     ipc->chains.limit = MAP_DISTRIBUTIONS_MAX;
     analysis_slots(making->analysis, &ipc->flights, sizeof(struct flight));
@@ -212,17 +202,14 @@ static void finish_ipc(struct making *making)
 {
     struct ipc *ipc = (struct ipc *)making;
     const struct model *model = making->analysis->model;
-
     for (uint32_t n = 0; n < model->thread_count; n++) {
         const struct model_thread *thread = model->threads[n];
-
         if (thread != NULL && thread->calling != NULL && is_wanted(ipc, thread->calling))
             give_call(ipc, thread->calling);
     }
     for (size_t i = 0; i < ipc->chains.count; i++) {
         const uint64_t *key = ipc->chains.entries[i]->key;
         bool is_root = key[0] & CHAIN_ROOT;
-
         MAKING_GIVE(making, CHAIN, making->analysis->from, VALUE_NUMBER(i + 1),
                     VALUE_IF(!is_root, VALUE_NUMBER(key[0])),
                     VALUE_IF(is_root, VALUE_NUMBER((uint32_t)key[0])), VALUE_NUMBER(key[1]),

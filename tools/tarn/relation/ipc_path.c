@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ipc_path.c - the relation `ipc_step`: the critical path of one call: what it waited for, through all
  * threads involved.
@@ -75,7 +74,6 @@ static struct piece *add_piece(struct follower *path, const struct model_thread 
 {
     struct pieces *pieces = slots_at(&path->threads, thread->number);
     struct piece *piece;
-
     if (path->piece_count == PIECES_MAX)
         return NULL;
     path->piece_count++;
@@ -96,7 +94,6 @@ static struct piece *add_piece(struct follower *path, const struct model_thread 
 static void tell_activity(struct piece *piece, const struct model_thread *thread)
 {
     uint32_t depth = thread->depth <= MODEL_DEPTH_MAX ? thread->depth : 0;
-
     while (depth > 0 && thread->frames[depth - 1].kind == ACTIVITY_REQUEST)
         depth--;
     if (depth > 0) {
@@ -110,7 +107,6 @@ static void tell_waker(struct follower *path, const struct model_thread *thread,
 {
     struct pieces *pieces = slots_at(&path->threads, thread->number);
     struct piece *last = pieces->count != 0 ? &pieces->items[pieces->count - 1] : NULL;
-
     if (last != NULL && last->to == from && last->state != MODEL_READY && last->state != MODEL_RUNNING &&
         thread->waker != NULL)
         last->other = thread->waker;
@@ -121,7 +117,6 @@ static void on_delay(struct delays *delays, const struct model_thread *thread, c
 {
     struct follower *path = OUTER(delays, struct follower, delays);
     struct piece *piece = add_piece(path, thread, from, to);
-
     if (piece == NULL)
         return;
     piece->state = MODEL_READY;
@@ -134,7 +129,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
 {
     struct follower *path = MAKING_OF(self, struct follower);
     struct piece *piece;
-
     if (!path->is_called)
         return;
     if (thread->state == MODEL_READY)
@@ -151,7 +145,6 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
 {
     struct follower *path = MAKING_OF(self, struct follower);
     struct pieces *pieces;
-
     if (!path->is_called || frame->kind != ACTIVITY_FAULT)
         return;
     pieces = slots_at(&path->threads, thread->number);
@@ -164,7 +157,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
     struct follower *path = MAKING_OF(self, struct follower);
-
     path->here = thread;
     if (path->is_called)
         delays_event(&path->delays, cursor);
@@ -174,7 +166,6 @@ static struct path_call *keep_call(struct follower *path, const struct model_cal
                                    bool has_ended)
 {
     struct path_call *kept = map_at(&path->calls, call->id, 0, 0);
-
     kept->call = *call;
     if (call->replied == ticks && call->returned == 0 && !has_ended) {
         kept->replier = path->here;
@@ -187,7 +178,6 @@ static struct path_call *keep_call(struct follower *path, const struct model_cal
 static void take_open_segments(struct follower *path, uint64_t until)
 {
     const struct model *model = path->making.analysis->model;
-
     for (uint32_t i = 0; i < model->thread_count; i++)
         if (model->threads[i] != NULL && model->threads[i]->segment < until &&
             !model_leaves_out(model, model->threads[i]))
@@ -199,7 +189,6 @@ static void sort_pieces(struct follower *path)
 {
     for (uint32_t n = 0; n < path->threads.count; n++) {
         struct pieces *pieces = slots_at(&path->threads, n);
-
         if (pieces->count > 1)
             qsort(pieces->items, pieces->count, sizeof(pieces->items[0]), compare_numbers);
     }
@@ -219,7 +208,6 @@ static bool goes_on(const struct step *last, const struct step *step)
 static void add_step(struct follower *path, const struct step *step)
 {
     struct step *last = path->step_count != 0 ? &path->steps[path->step_count - 1] : NULL;
-
     if (step->piece.from >= step->piece.to)
         return;
     if (last != NULL && goes_on(last, step)) {
@@ -239,7 +227,6 @@ static struct piece piece_at(struct follower *path, const struct model_thread *t
     struct piece piece = {.from = at, .to = to, .state = PIECE_UNKNOWN, .activity = ACTIVITIES};
     uint64_t count = pieces != NULL ? pieces->count : 0;
     uint64_t first = FIRST_WHERE(0, count, n, pieces->items[n].to > at);
-
     if (first == count || pieces->items[first].from >= to)
         return piece;
     if (pieces->items[first].from > at) {
@@ -271,7 +258,6 @@ static void follow_both(struct follower *path, const struct path_call *call, enu
         struct piece other = piece_at(path, thread, from, client.to);
         bool is_client = phase == PHASE_BACK ? client.state == MODEL_RUNNING || client.state == MODEL_READY
                                              : client.state == MODEL_RUNNING && other.state != MODEL_RUNNING;
-
         if (thread == NULL || (phase == PHASE_BACK && other.state != MODEL_RUNNING))
             is_client = true;
         client.to = thread == NULL ? client.to : other.to;
@@ -287,11 +273,9 @@ static void follow_server(struct follower *path, const struct path_call *call, u
     while (from < to) {
         struct piece piece = piece_at(path, call->call.server, from, to);
         const struct path_call *inner = path_call_of(path, piece.calling);
-
         if (inner != NULL && depth < PATH_DEPTH && inner->call.called <= from &&
             or_end(inner->call.returned, to) > from) {
             uint64_t end = or_end(inner->call.returned, to);
-
             follow_call(path, inner, from, end, depth + 1);
             from = end;
             continue;
@@ -310,7 +294,6 @@ static void follow_call(struct follower *path, const struct path_call *followed,
 {
     const struct model_call *call = &followed->call;
     uint64_t received = or_end(call->received, to), parked, replied;
-
     replied = call->received != 0 ? or_end(call->replied, to) : to;
     parked = sooner(or_end(call->parked, to), replied);
     if (from < received)
@@ -387,7 +370,6 @@ static void give_step(struct follower *path, size_t number, uint64_t called, uin
     bool is_on_cpu = piece->state == MODEL_RUNNING || piece->state == MODEL_READY;
     bool is_call = step->depth == 0 && step->phase == PHASE_TO_SERVER, serves = serves_another(step);
     char name[FUNCTION_NAME_BYTES], serving[FUNCTION_NAME_BYTES], text[80], detail[ANALYSIS_NAME_BYTES];
-
     MAKING_GIVE(making, 0, called, VALUE_NUMBER(number), VALUE_NUMBER(step->depth),
                 VALUE_TICKS(piece->from - called, 0), VALUE_NUMBER(ns), value_text(thread_name(path, thread)),
                 value_text(thread ? analysis_process_name(path->making.analysis, thread->pid) : "(nobody)"),
@@ -408,7 +390,6 @@ static void give_step(struct follower *path, size_t number, uint64_t called, uin
 static void give_path(struct follower *path, const struct path_call *call)
 {
     struct analysis_accumulator accumulator = {.analysis = path->making.analysis};
-
     take_open_segments(path, call->call.returned);
     path->is_called = false;
     sort_pieces(path);
@@ -423,7 +404,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 {
     struct follower *path = MAKING_OF(self, struct follower);
     const struct path_call *kept;
-
     functions_learn(&path->making.relations->functions, call);
     path->is_called |= call->id == path->id && call->called == ticks && call->received == 0 && !has_ended;
     if (!path->is_called)
@@ -436,7 +416,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 static void open_follower(struct making *making)
 {
     struct follower *follower = (struct follower *)making;
-
     follower->id = making->parameters[0] != NULL ? strtoull(making->parameters[0], NULL, 0) : 0;
     analysis_map(making->analysis, &follower->calls, sizeof(struct path_call));
     analysis_slots(making->analysis, &follower->threads, sizeof(struct pieces));

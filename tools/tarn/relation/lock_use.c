@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lock_use.c - the relations of locks: `lock_use` has waits, acquisitions and holds; `lock_blame` what
  * holders did while others waited; `lock_waiting` who still waits at the end.
@@ -139,7 +138,6 @@ static void add_change(struct lock_states *states, struct lock_changes *changes,
                        struct lock_change change)
 {
     size_t size = changes->size;
-
     if (changes->count == size && size > 0 && (size == most || states->space + size > CHANGES_MAX)) {
         changes->count /= 2;
         memcpy(changes->items, changes->items + changes->count, changes->count * sizeof(change));
@@ -162,7 +160,6 @@ static struct lock_change *newest(const struct lock_changes *changes)
 static void add_state(struct lock_states *states, struct lock_changes *changes, struct lock_change change)
 {
     struct lock_change *last = newest(changes);
-
     if (last != NULL && last->at == change.at)
         *last = change;
     else if (last == NULL || last->state != change.state || last->mode != change.mode ||
@@ -174,7 +171,6 @@ static void add_state(struct lock_states *states, struct lock_changes *changes, 
 static struct lock_change current_state(const struct model_thread *thread, uint64_t at)
 {
     enum model_mode mode = thread->state == MODEL_RUNNING ? model_mode(thread) : MODEL_MODES;
-
     return (struct lock_change){.at = at, .state = thread->state, .mode = mode};
 }
 
@@ -189,7 +185,6 @@ static void lock_states_delay(struct lock_states *states, const struct model_thr
 {
     struct lock_changes *changes = slots_at(&states->threads, thread->number);
     struct lock_change change = {.at = from, .state = MODEL_READY, .mode = MODEL_MODES};
-
     change.thread = by != NULL && !by->is_idle ? by : NULL;
     add_state(states, changes, change);
     change.at = to; /* unknown from then on, unless the next one says more */
@@ -201,7 +196,6 @@ static void add_deed(struct lock_states *states, struct lock_deed deed)
 {
     for (size_t i = 0; i < states->deed_count; i++) {
         struct lock_deed *known = &states->deeds[i];
-
         if (known->thread == deed.thread && known->cause == deed.cause && known->state == deed.state &&
             known->mode == deed.mode && known->instead == deed.instead) {
             known->ticks += deed.ticks;
@@ -236,7 +230,6 @@ static void explain_state(struct lock_states *states, const struct lock_wait *wa
                              .mode = is_kernel && change->mode == MODE_USER ? MODEL_MODES : change->mode,
                              .instead = change->thread,
                              .ticks = ticks};
-
     if (is_kernel && (deed.cause == CAUSE_PREEMPTED || deed.cause == CAUSE_BLOCKED))
         add_nobody(states, CAUSE_UNKNOWN, ticks);
     else
@@ -251,11 +244,9 @@ static void explain_holder(struct lock_states *states, const struct lock_wait *w
     const struct lock_change now = current_state(thread, thread->segment);
     const struct lock_changes *changes = slots_find(&states->threads, thread->number);
     static const struct lock_changes none;
-
     changes = changes != NULL ? changes : &none;
     if (now.at < to && (changes->count == 0 || newest(changes)->at <= now.at)) {
         uint64_t begin = later(now.at, from);
-
         explain_state(states, wait, thread, &now, to - begin);
         to = begin;
     }
@@ -263,7 +254,6 @@ static void explain_holder(struct lock_states *states, const struct lock_wait *w
          i--) {
         const struct lock_change *change = &changes->items[i - 1];
         uint64_t begin = later(change->at, from);
-
         explain_state(states, wait, thread, change, to - begin);
         to = begin;
     }
@@ -279,7 +269,6 @@ static void lock_taken(struct lock_states *states, struct lock_changes *owners,
                        const struct model_thread *thread, uint64_t at)
 {
     const struct lock_change *last = newest(owners);
-
     if (last != NULL && last->at >= at && last->thread == thread)
         return;
     if (last == NULL || last->thread != thread)
@@ -293,7 +282,6 @@ static void lock_released(struct lock_states *states, struct lock_changes *owner
                           const struct model_thread *thread, uint64_t from, uint64_t at)
 {
     struct lock_change *last = newest(owners);
-
     if (last == NULL || (last->thread != thread && last->at <= from))
         lock_taken(states, owners, thread, from);
     else if (last->thread == NULL && last->at > from && last->at < at)
@@ -320,7 +308,6 @@ static void explain_owner(struct lock_states *states, const struct lock_wait *wa
 static uint64_t on_its_way(const struct lock_wait *wait, const struct lock_change *last)
 {
     uint64_t woken = wait->waiter->woken;
-
     if (!wait->may_sleep || woken <= wait->from || woken >= wait->to)
         return wait->to;
     if (woken > last->at)
@@ -335,13 +322,11 @@ static void lock_explain(struct lock_states *states, const struct lock_changes *
     struct lock_change now = {.at = wait->from, .thread = wait->holder};
     enum lock_cause cause = CAUSE_UNKNOWN; /* while no owner is known */
     uint64_t way;
-
     states->deed_count = 0;
     if (owners->is_cut && owners->items[0].at > wait->from)
         now.thread = NULL; /* other owners in between were forgotten */
     for (size_t i = 0; i < owners->count; i++) {
         const struct lock_change *change = &owners->items[i];
-
         if (change->at <= now.at || change->at >= wait->to || change->thread == wait->waiter)
             continue;
         explain_owner(states, wait, now.thread, cause, now.at, change->at);
@@ -359,7 +344,6 @@ static uint64_t number_in(const struct locks *locks, const struct lock_event *ev
                           uint64_t none)
 {
     const struct field *known = locks->fields[event->kind][field];
-
     return known != NULL ? field_integer(known, event->cursor->event.bytes) : none;
 }
 
@@ -368,7 +352,6 @@ static struct lock_event read_event(const struct locks *locks, unsigned kind, co
 {
     const struct model *model = locks->making.analysis->model;
     struct lock_event event = {.cursor = cursor, .kind = kind, .thread = thread, .at = cursor->ticks};
-
     event.lock = number_in(locks, &event, LOCK, 0);
     event.class = (uint32_t)number_in(locks, &event, CLASS, 0);
     event.pid = (uint32_t)number_in(locks, &event, PID, 0);
@@ -396,7 +379,6 @@ static struct lock_changes *owners_of(struct locks *locks, const struct lock_eve
 static const struct model_thread *holder_of(const struct locks *locks, const struct lock_event *event)
 {
     uint32_t tid = (uint32_t)number_in(locks, event, HOLDER, NOT_KNOWN);
-
     return tid != NOT_KNOWN && tid != 0 ? model_find_last(locks->making.analysis->model, tid) : NULL;
 }
 
@@ -405,7 +387,6 @@ static const struct model_thread *holder_of(const struct locks *locks, const str
 static void name_chain(struct lock_chain *chain, const uint64_t *addresses, uint64_t depth)
 {
     size_t used = 0;
-
     for (uint64_t i = 0; i < depth; i++)
         used += (size_t)snprintf(chain->text + used, CHAIN_BYTES - used,
                                  i == 0 ? "0x%" PRIx64 : " 0x%" PRIx64, addresses[i]);
@@ -417,7 +398,6 @@ static struct lock_chain *chain_of(struct locks *locks, const struct lock_event 
     const struct field *field = locks->fields[event->kind][CHAIN];
     uint64_t addresses[CHAIN_MAX], hash = HASH_SEED, depth = (uint32_t)number_in(locks, event, DEPTH, 0);
     struct lock_chain *chain;
-
     depth = depth < CHAIN_MAX ? depth : CHAIN_MAX;
     if (field == NULL || field->offset / 8 + depth > event->cursor->event.words)
         depth = 0;
@@ -453,7 +433,6 @@ static const struct lock_chain *let_go(struct locks *locks, const struct lock_ev
     /* beyond the map's limit, all share one entry */
     bool is_same = taking->thread == event->thread && taking->lock == event->lock;
     const struct lock_chain *chain = is_same ? taking->chain : NULL;
-
     if (is_same)
         taking->chain = NULL;
     return chain;
@@ -481,7 +460,6 @@ static const char *name_deed(const struct lock_deed *deed)
                                                        [MODEL_MODES] = "runs"};
     static const char *const others[LOCK_CAUSES] = {
         [CAUSE_PREEMPTED] = "preempted", [CAUSE_FREE] = "free", [CAUSE_UNKNOWN] = "unknown"};
-
     return deed->cause == CAUSE_RUNNING   ? modes[deed->mode]
            : deed->cause == CAUSE_BLOCKED ? model_state_names[deed->state]
                                           : others[deed->cause];
@@ -494,10 +472,8 @@ static uint64_t time_of(const struct locks *locks, const struct model_thread *ho
                         const struct model_thread *instead)
 {
     uint64_t ticks = 0;
-
     for (size_t i = 0; i < locks->states.deed_count; i++) {
         const struct lock_deed *deed = &locks->states.deeds[i];
-
         if (holder != NULL ? deed->thread == holder : instead != NULL && deed->instead == instead)
             ticks += deed->ticks;
     }
@@ -509,10 +485,8 @@ static void give_blame(struct locks *locks, const struct lock_event *event, uint
 {
     static const char *const causes[LOCK_CAUSES] = {"running", "preempted", "blocked", "free", "unknown"};
     const struct lock_deed *deeds = locks->states.deeds;
-
     for (size_t i = 0; locks->making.sinks[BLAME] != NULL && i < locks->states.deed_count; i++) {
         size_t first = 0; /* of this holder */
-
         while (deeds[first].thread != deeds[i].thread)
             first++;
         MAKING_GIVE(&locks->making, BLAME, from, EVENT_CELLS(event, from, chain),
@@ -531,11 +505,9 @@ static void give_wait(struct locks *locks, const struct lock_event *event, const
     const struct model_thread *worst = NULL, *instead = NULL;
     uint64_t causes[LOCK_CAUSES] = {0}, worst_ticks = 0, instead_ticks = 0, unknown = wait->to - wait->from;
     const struct model_limit *limits = locks->making.analysis->model->limits;
-
     for (size_t i = 0; i < locks->states.deed_count; i++) {
         const struct lock_deed *deed = &locks->states.deeds[i];
         uint64_t held = time_of(locks, deed->thread, NULL), ran = time_of(locks, NULL, deed->instead);
-
         causes[deed->cause] += deed->ticks;
         unknown -= deed->cause != CAUSE_UNKNOWN ? deed->ticks : 0;
         worst = held > worst_ticks ? deed->thread : worst;
@@ -564,7 +536,6 @@ static void explain_wait(struct locks *locks, const struct lock_event *event)
                              .may_sleep = event->pid != 0,
                              .all_known =
                                  event->class < CLASS_REST && classes[event->class].sample_every == 1};
-
     locks->wait_count++;
     locks->states.deed_count = 0;
     if (!event->is_event || wait.holder != NULL)
@@ -592,7 +563,6 @@ static void on_contended(struct locks *locks, const struct lock_event *event)
 static void on_sleep(struct locks *locks, const struct lock_event *event)
 {
     struct lock_sleeper *sleeper = map_at(&locks->sleepers, event->thread->number, 0, 0);
-
     *sleeper = (struct lock_sleeper){.since = event->at,
                                      .lock = event->lock,
                                      .switches = event->thread->switches,
@@ -612,7 +582,6 @@ static void on_sleep(struct locks *locks, const struct lock_event *event)
 static void on_acquired(struct locks *locks, const struct lock_event *event)
 {
     const struct lock_chain *chain;
-
     if (!event->is_event)
         lock_taken(&locks->states, owners_of(locks, event), event->thread, event->at);
     if (!is_wanted(locks, event))
@@ -628,7 +597,6 @@ static void on_held(struct locks *locks, const struct lock_event *event)
 {
     uint64_t held = duration_of(event), from = event->at - held;
     const struct lock_chain *chain = let_go(locks, event);
-
     lock_released(&locks->states, owners_of(locks, event), event->thread, from, event->at);
     if (is_wanted(locks, event))
         MAKING_GIVE(&locks->making, USE, from, EVENT_CELLS(event, from, chain), NO_WAIT, NOTHING, NOTHING,
@@ -646,7 +614,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
     for (unsigned kind = 0; kind < EVENTS; kind++)
         if (cursor->event.type == locks->types[kind]) {
             const struct lock_event event = read_event(locks, kind, cursor, thread);
-
             actions[kind](locks, &event);
             return;
         }
@@ -656,7 +623,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
                        uint64_t to)
 {
     struct locks *locks = MAKING_OF(self, struct locks);
-
     delays_segment(&locks->delays, thread, from, to);
     if (!thread->is_idle)
         lock_states_segment(&locks->states, thread, from);
@@ -674,7 +640,6 @@ static void find_fields(struct locks *locks, unsigned kind)
 {
     const struct field **fields = locks->fields[kind];
     const struct analysis *analysis = locks->making.analysis;
-
     locks->types[kind] = analysis_fields(analysis, events[kind].name, events[kind].fields, NEEDED, fields);
     analysis_fields(analysis, events[kind].name, events[kind].fields + NEEDED, FIELDS - NEEDED,
                     fields + NEEDED);
@@ -691,7 +656,6 @@ static void open_locks(struct making *making)
 {
     struct locks *locks = (struct locks *)making;
     struct analysis *analysis = making->analysis;
-
     for (unsigned kind = 0; kind < EVENTS; kind++)
         find_fields(locks, kind);
     locks->states.arena = &analysis->arena;
@@ -709,11 +673,9 @@ static void open_locks(struct making *making)
 static void finish_locks(struct making *making)
 {
     const struct locks *locks = (const struct locks *)making;
-
     for (size_t i = 0; i < locks->sleepers.count; i++) {
         const struct lock_sleeper *sleeper = map_value(&locks->sleepers, i);
         const struct model_thread *thread = sleeper->thread;
-
         if (thread->state == MODEL_BLOCKED_FUTEX && thread->switches == sleeper->switches &&
             analysis_wants(making->analysis, thread))
             MAKING_GIVE(making, WAITING, sleeper->since, VALUE_OF(VALUE_WHEN, sleeper->since),

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * maker.h - relations whose rows a module makes: what a sum cannot say, such as who held a lock meanwhile.
  *

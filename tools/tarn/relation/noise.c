@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * noise.c - the relations `interruption`, `work`, `work_part` and `work_slice`: what took time from
  * computations, and how long these would have taken without.
@@ -66,7 +65,6 @@ static enum noise kind_of(struct noise_thread *record, const struct model_thread
         [ACTIVITY_LIBC] = WORK,     [ACTIVITY_SYSCALL] = WORK,      [ACTIVITY_REQUEST] = WORK,
         [ACTIVITY_DRAIN] = WORK,    [ACTIVITY_FAULT] = NOISE_FAULT, [ACTIVITY_EXCEPTION] = NOISE_EXCEPTION,
         [ACTIVITY_IRQ] = NOISE_IRQ, [ACTIVITY_IPI] = NOISE_IPI};
-
     switch (thread->state) {
     case MODEL_RUNNING:
         record->before = BEFORE_RUNNING;
@@ -96,7 +94,6 @@ static void give_part(struct noises *noises, unsigned variant, uint64_t ticks, u
 static void give_parts(struct noises *noises, const uint64_t *lost, uint64_t times)
 {
     uint64_t all = noises->quantum;
-
     for (unsigned i = 0; i < NOISES; i++)
         all += lost[i];
     for (unsigned i = 0; i < NOISES; i++)
@@ -109,7 +106,6 @@ static void add_work(struct noises *noises, struct noise_thread *record, uint64_
 {
     static const uint64_t quiet[NOISES];
     uint64_t left = noises->quantum - record->done;
-
     if (ticks < left) {
         record->done += ticks;
         return;
@@ -132,7 +128,6 @@ static void give_slice(struct noises *noises, uint64_t work, uint64_t times)
 static void add_slice(struct noises *noises, struct noise_thread *record, bool is_work, uint64_t ticks)
 {
     uint64_t left = noises->quantum - record->passed;
-
     if (ticks < left) {
         record->passed += ticks;
         record->slice_work += is_work ? ticks : 0;
@@ -151,7 +146,6 @@ static void give_interruption(struct noises *noises, const struct model_thread *
                               const struct field *labels, uint64_t detail, uint64_t begin, uint64_t ticks)
 {
     char text[ANALYSIS_NAME_BYTES];
-
     MAKING_GIVE(&noises->making, INTERRUPTION, begin, VALUE_OF(VALUE_WHEN, begin), VALUE_TICKS(ticks, 0),
                 value_of_thread(thread), value_text(names[kind]), VALUE_NUMBER(detail),
                 value_text(labels != NULL && detail != UINT32_MAX ? label_of(labels, detail, text) : NULL));
@@ -171,7 +165,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct noise_thread *record;
     uint64_t ticks = model_segment_ticks(thread, from, to);
     enum noise kind;
-
     begin_parts(noises);
     if (thread->is_idle || !analysis_wants(noises->making.analysis, thread))
         return;
@@ -199,7 +192,6 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     struct noises *noises = MAKING_OF(self, struct noises);
     const struct field *labels = model_detail_field(&noises->making.analysis->trace->schema, frame->kind);
     struct noise_thread *record;
-
     if (thread->is_idle || !analysis_wants(noises->making.analysis, thread))
         return;
     switch (frame->kind) {
@@ -230,7 +222,6 @@ static void open_noises(struct making *making)
     uint64_t us = QUANTUM_US;
     struct fail fail;
     unsigned __int128 ticks;
-
     if (quantum != NULL && (!option_count(quantum, &us, &fail) || us == 0 || us > QUANTUM_US_MAX))
         fail_set(&making->relations->fail, "--quantum %.40s: expected a number from 1 to %u", quantum,
                  QUANTUM_US_MAX);
@@ -244,11 +235,9 @@ static void open_noises(struct making *making)
 static void finish_noises(struct making *making)
 {
     struct noises *noises = (struct noises *)making;
-
     begin_parts(noises);
     for (uint32_t i = 0; i < making->analysis->model->thread_count && i < noises->threads.count; i++) {
         const struct noise_thread *record = slots_find(&noises->threads, i);
-
         for (unsigned kind = 0; record->is_known && kind < WAITING; kind++)
             MAKING_GIVE(making, WORK_OF_THREAD, making->analysis->from,
                         value_of_thread(making->analysis->model->threads[i]), value_text(names[kind]),

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* pairs.c - which end event belongs to a begin event; see pairs.h. */
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +28,6 @@ static const char *const presets[][PAIR_PARTS] = {
 bool pair_preset(const char *parts[PAIR_PARTS], const char *name)
 {
     unsigned i = 0;
-
     while (i < PRESETS && strcmp(presets[i][PAIR_NAME], name) != 0)
         i++;
     for (unsigned part = 0; i < PRESETS && part < PAIR_PARTS; part++)
@@ -54,10 +52,8 @@ bool pair_field(const struct event_type *type, const char *name, size_t length, 
                 struct fail *fail)
 {
     char known[300] = "";
-
     for (unsigned i = 0; i < type->field_count; i++) {
         size_t used = strlen(known);
-
         if (!pair_is_comparable(&type->fields[i]))
             continue;
         if (strlen(type->fields[i].name) == length && memcmp(type->fields[i].name, name, length) == 0) {
@@ -76,7 +72,6 @@ static bool find_matches(struct pair *pair, const char *list, struct fail *fail)
         size_t length = strcspn(list, ","), left = strcspn(list, "=,");
         const char *right = left < length ? list + left + 1 : list;
         struct match *match = &pair->matches[pair->match_count];
-
         if (pair->match_count == MATCHES_MAX)
             return fail_set(fail, "at most %u fields can be matched", MATCHES_MAX);
         if (!pair_field(pair->begin, list, left, &match->begin, fail) ||
@@ -91,7 +86,6 @@ static bool find_matches(struct pair *pair, const char *list, struct fail *fail)
 static bool find_same(struct pair *pair, const char *name, struct fail *fail)
 {
     static const char *const names[] = {"any", "thread", "process", "cpu"};
-
     if (name == NULL)
         name = pair->match_count != 0 ? "any" : "thread";
     for (unsigned i = 0; i < 4; i++)
@@ -122,11 +116,9 @@ uint64_t pair_value(const struct field *field, const struct event *event)
 struct pair_key pair_key(const struct pair *pair, const struct event *event, bool is_begin, uint64_t whom)
 {
     struct pair_key key = {0, 0, whom};
-
     for (unsigned i = 0; i < pair->match_count; i++) {
         const struct match *match = &pair->matches[i];
         uint64_t value = pair_value(is_begin ? match->begin : match->end, event);
-
         *(i == 0 ? &key.first : &key.others) = i < 2 ? value : hash_number(key.others, value);
     }
     return key;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pairs.h - which end event belongs to a begin event: the language of `tarn intervals`, and of triggers.
  *

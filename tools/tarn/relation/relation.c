@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* relation.c - declares the relations and computes their values; see relation.h. */
 #include "trace/events.h" /* generated */
 #include <stdio.h>
@@ -38,11 +37,9 @@ struct value value_plain(const struct schema *schema, struct value value)
 size_t value_list_bytes(const struct schema *schema)
 {
     size_t most = 1;
-
     for (unsigned i = 0; i < schema->event_count; i++)
         for (unsigned f = 0; f < schema->events[i]->field_count; f++) {
             size_t needed = value_capacity(&schema->events[i]->fields[f], false);
-
             most = needed > most ? needed : most;
         }
     return most;
@@ -55,7 +52,6 @@ struct value value_of_field(const struct field *field, const struct event *event
                                                       : VALUE_UNSIGNED};
     char number[ANALYSIS_NAME_BYTES];
     const char *label;
-
     switch (field->kind) {
     case FIELD_TEXT:
     case FIELD_STRING:
@@ -269,7 +265,6 @@ static uint64_t mapping_of(const struct relation_row *row)
 {
     const struct executable *executable =
         executables_find(&ANALYSIS->model->executables, THREAD->pid, FRAME->args[0]);
-
     return executable != NULL ? executable->base : 0;
 }
 
@@ -277,7 +272,6 @@ static uint64_t mapping_of(const struct relation_row *row)
 static bool is_selected(const struct analysis *analysis, const struct model_process *process)
 {
     const struct running running = {.pid = process->pid, .is_known = true};
-
     if (process->begin > analysis->to || (process->has_ended && process->end < analysis->from))
         return false;
     return !analysis->filter->by_running ||
@@ -288,7 +282,6 @@ static uint64_t life_of(const struct analysis *analysis, const struct model_proc
 {
     uint64_t begin = later(process->begin, analysis->from);
     uint64_t end = process->has_ended ? sooner(process->end, analysis->to) : analysis->to;
-
     return end > begin ? end - begin : 0;
 }
 
@@ -300,7 +293,6 @@ static const char *thing_of(const struct relation_row *row)
                                             {"lttng_statedump_interrupt", "irq"},
                                             {"state_image", "executable"},
                                             {"lttng_statedump_end", "end"}};
-
     for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
         if (strcmp(things[i][0], TYPE->name) == 0)
             return things[i][1];
@@ -310,7 +302,6 @@ static const char *thing_of(const struct relation_row *row)
 static struct value field_called(const struct relation_row *row, const char *name)
 {
     const struct field *field = schema_find_field(TYPE, name);
-
     return field != NULL ? value_of_field(field, &row->cursor->event, row->relations->list_text) : NOTHING;
 }
 
@@ -319,7 +310,6 @@ static struct value state_called(const struct relation_row *row)
     const struct field *field = schema_find_field(TYPE, "state");
     uint64_t state =
         field != NULL ? MODEL_STATE_OF(field_integer(field, row->cursor->event.bytes)) : MODEL_STATES;
-
     return IF(state < MODEL_STATES, STRING(model_state_names[state]));
 }
 
@@ -340,14 +330,12 @@ static struct value lost_events(const struct report *report)
     uint64_t events = has_packets ? report->events : report->count;
     bool is_known = report->anomaly == ANOMALY_LOST_EVENTS ? events != UINT64_MAX
                                                            : has_packets && events != TRACE_EVENTS_UNKNOWN;
-
     return IF(is_known, NUMBER(events));
 }
 
 static struct value number_text(const struct relation_row *row)
 {
     char text[24];
-
     snprintf(text, sizeof(text), "%lld", (long long)row->number);
     return value_copy(row, text);
 }
@@ -436,7 +424,6 @@ static struct value of_field(const struct relation_row *row, const struct relati
 static struct value of_duration(const struct relation_row *row, const struct relation_column *column)
 {
     const uint64_t ticks = field_integer(column->field, row->cursor->event.bytes);
-
     return IF(ticks != UINT64_MAX, SPAN(ticks));
 }
 
@@ -447,7 +434,6 @@ static bool is_in_ticks(const struct event_type *type, const struct field *field
 {
     const struct trace_table_info *table = &trace_table_list[TRACE_ID_MINOR(type->id) % TRACE_TABLE_COUNT];
     bool is_one = false;
-
     for (size_t i = 0; i < DURATIONS; i++)
         is_one |= strcmp(durations[i].event, type->name) == 0 && strcmp(durations[i].field, field->name) == 0;
     for (unsigned c = 0; TRACE_ID_CLASS(type->id) == TRACE_CLASS_ROWS && c < table->column_count; c++)
@@ -459,7 +445,6 @@ static bool is_in_ticks(const struct event_type *type, const struct field *field
 static void add_field(struct catalog *catalog, struct relation_column *column, const struct field *field)
 {
     char name[80];
-
     *column = (struct relation_column){.name = field->name,
                                        .unit = field->kind != FIELD_INTEGER ? UNIT_TEXT
                                                : field->base == 16          ? UNIT_ADDRESS
@@ -489,13 +474,11 @@ static void add_event(struct catalog *catalog, struct relation *relation, const 
     struct relation_column *columns =
         arena_alloc(&catalog->arena, (CONTEXT_COLUMNS + 2ul * type->field_count) * sizeof(*columns));
     struct relation_column *column = add_meanings(columns, SOURCE_EVENT, context);
-
     for (unsigned f = 0; f < type->field_count; f++)
         add_field(catalog, column++, &type->fields[f]);
     for (unsigned f = 0; f < type->field_count; f++) {
         const struct field *field = &type->fields[f];
         char name[80];
-
         snprintf(name, sizeof(name), "%.60s_ns", field->name);
         if (is_in_ticks(type, field) && schema_find_field(type, name) == NULL)
             *column++ = (struct relation_column){.name = arena_string(&catalog->arena, name, strlen(name)),
@@ -526,7 +509,6 @@ static void add_made(struct catalog *catalog, const struct maker *maker, unsigne
 {
     const struct made_relation *made = &maker->relations[part];
     struct relation_column *columns = arena_alloc(&catalog->arena, made->column_count * sizeof(*columns));
-
     memcpy(columns, made->columns, made->column_count * sizeof(*columns));
     for (unsigned c = 0; c < made->column_count; c++) {
         columns[c].cell = c;
@@ -547,14 +529,12 @@ static void add_made(struct catalog *catalog, const struct maker *maker, unsigne
 void catalog_open(struct catalog *catalog, const struct schema *schema)
 {
     unsigned types = schema != NULL ? schema->event_count : 0;
-
     *catalog = (struct catalog){.own = OWN_RELATIONS};
     catalog->relations = arena_alloc(&catalog->arena, (OWN_RELATIONS + MAKERS * MAKER_RELATIONS + types) *
                                                           sizeof(catalog->relations[0]));
     for (size_t i = 0; i < OWN_RELATIONS; i++) {
         struct relation_column *columns =
             arena_alloc(&catalog->arena, sizeof(own_relations[i].columns) * sizeof(*columns));
-
         catalog->relations[i] = (struct relation){
             .name = own_relations[i].name,
             .text = own_relations[i].text,

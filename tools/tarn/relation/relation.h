@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * relation.h - a trace as relations: named tables of rows with typed columns, each declared once.
  *

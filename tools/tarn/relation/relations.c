@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* relations.c - the rows of relations during a walk; see relation.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/judge.h>
@@ -24,7 +23,6 @@ static void give_ipi(struct relations *relations, struct pending_ipi ipi, uint64
                      uint64_t ticks, bool is_joined)
 {
     char text[ANALYSIS_NAME_BYTES];
-
     give(relations->sinks[SOURCE_IPI],
          &(struct relation_row){.relations = relations,
                                 .begin = ipi.sent,
@@ -39,13 +37,11 @@ static void give_ipi(struct relations *relations, struct pending_ipi ipi, uint64
 static void follow_ipi(struct relations *relations, const struct cursor *cursor)
 {
     const uint8_t *bytes = cursor->event.bytes;
-
     if (cursor->event.type == relations->ipi_send) {
         const struct pending_ipi ipi = {cursor->ticks, cursor->stream->rank, true};
         uint64_t kind = field_integer(relations->ipi_send_fields[0], bytes),
                  to = field_integer(relations->ipi_send_fields[1], bytes);
         struct pending_ipi *pending = map_at(&relations->ipis, to, kind, 0);
-
         if (pending->is_sent)
             give_ipi(relations, ipi, to, kind, UINT64_MAX, true);
         else
@@ -53,7 +49,6 @@ static void follow_ipi(struct relations *relations, const struct cursor *cursor)
     } else if (cursor->event.type == relations->ipi_entry) {
         uint64_t kind = field_integer(relations->ipi_entry_fields[0], bytes);
         struct pending_ipi *pending = map_find(&relations->ipis, cursor->stream->cpu, kind, 0);
-
         if (pending == NULL || !pending->is_sent)
             return;
         give_ipi(relations, *pending, cursor->stream->cpu, kind,
@@ -67,7 +62,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 {
     struct relations *relations = OF(self);
     struct relation_sink *sink = relations->of_type[cursor->event.type->index];
-
     if (relations->sinks[SOURCE_IPI] != NULL)
         follow_ipi(relations, cursor);
     if ((sink == NULL && relations->sinks[SOURCE_EVENT] == NULL &&
@@ -89,7 +83,6 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
                      const struct model_frame *frame, uint64_t end)
 {
     struct relations *relations = OF(self);
-
     if (analysis_wants(relations->analysis, thread))
         give(relations->sinks[SOURCE_ACTIVITY], &(struct relation_row){.relations = relations,
                                                                        .thread = thread,
@@ -119,7 +112,6 @@ void thread_states_add(struct thread_states *states, const struct model_thread *
 {
     bool runs = thread->state == MODEL_RUNNING, is_asleep = runs && model_is_asleep(thread);
     struct thread_state *interval = slots_at(&states->slots, thread->number);
-
     /* A waiting thread is on no CPU, so a new CPU does not end its interval. */
     if (interval->thread == NULL || interval->state != thread->state || interval->to != from ||
         interval->is_asleep != is_asleep || (interval->cpu != thread->cpu && runs)) {
@@ -149,7 +141,6 @@ static void take_state(struct thread_states *self, const struct thread_state *in
                                      .interval = interval,
                                      .state = interval->state,
                                      .is_so = interval->is_asleep};
-
     if (!interval->thread->is_idle || interval->state != MODEL_READY)
         give(relations->sinks[SOURCE_STATE], &row);
     if (interval->state == MODEL_RUNNING && !interval->is_asleep)
@@ -160,7 +151,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
                        uint64_t to)
 {
     struct relations *relations = OF(self);
-
     if (analysis_wants(relations->analysis, thread))
         thread_states_add(&relations->states, thread, from, to);
 }
@@ -169,7 +159,6 @@ static void on_wakeup(struct model_observer *self, const struct model_thread *by
                       const struct model_thread *thread, uint64_t ticks, bool direct)
 {
     struct relations *relations = OF(self);
-
     if (analysis_wants(relations->analysis, thread))
         give(relations->sinks[SOURCE_WAKEUP], &(struct relation_row){.relations = relations,
                                                                      .thread = thread,
@@ -183,7 +172,6 @@ static void on_switch(struct model_observer *self, uint32_t cpu, const struct mo
                       enum model_state new_state, const struct model_thread *next, uint64_t ticks)
 {
     struct relations *relations = OF(self);
-
     if (!analysis_wants_on(relations->analysis, next, cpu) ||
         model_leaves_out(relations->analysis->model, next))
         return;
@@ -201,7 +189,6 @@ void relations_open(struct relations *relations, struct analysis *analysis)
     static const char *const ipi_fields[] = {"kind", "target_cpu"};
     const struct schema *schema = &analysis->trace->schema;
     const struct event_type *dump = schema_find_event(schema, "lttng_statedump_start");
-
     *relations = (struct relations){.analysis = analysis};
     relations->of_type =
         arena_alloc(&analysis->arena, (schema->event_count + 1) * sizeof(relations->of_type[0]));
@@ -222,7 +209,6 @@ static bool has_parameters(const struct making *making, const struct relation_si
 {
     for (unsigned i = 0; i < RELATION_PARAMETERS; i++) {
         const char *a = making->parameters[i], *b = sink->parameters[i];
-
         if ((a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0))
             return false;
     }
@@ -234,7 +220,6 @@ static struct making *making_of(struct relations *relations, const struct relati
 {
     const struct maker *maker = sink->relation->maker;
     struct making *making = relations->makings;
-
     while (making != NULL && (making->maker != maker || !has_parameters(making, sink)))
         making = making->next;
     if (making != NULL)
@@ -259,7 +244,6 @@ void making_give(struct making *making, unsigned which, uint64_t begin, const st
 void relations_add(struct relations *relations, struct relation_sink *sink)
 {
     struct relation_sink **last = &relations->sinks[sink->relation->source];
-
     if (sink->relation->type != NULL)
         last = &relations->of_type[sink->relation->type->index];
     if (sink->relation->maker != NULL)
@@ -315,7 +299,6 @@ void relations_finish(struct relations *relations)
     for (size_t i = 0; relations->sinks[SOURCE_IPI] != NULL && i < relations->ipis.count; i++) {
         const struct map_entry *entry = map_entry(&relations->ipis, i);
         const struct pending_ipi *pending = (const void *)entry->value;
-
         if (pending->is_sent)
             give_ipi(relations, *pending, entry->key[0], entry->key[1], UINT64_MAX, false);
     }
@@ -356,7 +339,6 @@ static bool fill_thread(struct relations *relations, const struct model_thread *
 static bool fill_lock_class(const struct model_lock_class *class, struct relation_row *row)
 {
     static const char *const kinds[] = {[MODEL_LOCK] = "lock", [MODEL_EVENT] = "event"};
-
     row->name = class->name;
     row->more = class->kind <= MODEL_EVENT ? kinds[class->kind] : NULL;
     row->ticks = class->sample_every;
@@ -366,7 +348,6 @@ static bool fill_lock_class(const struct model_lock_class *class, struct relatio
 static int compare_reports(const void *left, const void *right)
 {
     const struct report *a = left, *b = right;
-
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
@@ -375,7 +356,6 @@ static const struct report *find_report(struct relations *relations, uint64_t nu
 {
     if (relations->reports == NULL) {
         struct findings findings;
-
         trace_check(relations->analysis->trace, &findings);
         relations->report_count = findings.count;
         relations->reports =
@@ -393,7 +373,6 @@ static bool wants_report(const struct analysis *analysis, const struct report *r
 {
     const bool *streams = analysis->filter->streams;
     uint64_t end = later(report->begin, report->end);
-
     return (report->stream == NULL || streams == NULL || streams[report->stream->rank]) &&
            (report->begin == 0 ||
             (report->begin < analysis->filter->to_ticks && end >= analysis->filter->from_ticks));
@@ -416,7 +395,6 @@ static bool fill_fact(struct relations *relations, uint64_t number, struct relat
         {.name = "sampling_counter"},
         {.name = "sampling_counts_instructions", .value = analysis->model->sampling.counts_instructions}};
     const unsigned own_count = sizeof(own) / sizeof(own[0]);
-
     if (number >= own_count + (relations->losses != NULL ? LOSS_FACTS : 0))
         return false;
     if (number >= own_count)
@@ -440,7 +418,6 @@ bool relations_final(struct relations *relations, enum relation_source source, u
 {
     const struct model *model = relations->analysis->model;
     const struct trace *trace = relations->analysis->trace;
-
     const struct executable *executable;
     const struct known_name *name;
 

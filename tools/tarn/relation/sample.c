@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sample.c - the relations `sample` and `sample_frame`: what CPUs executed when they were sampled, and the
  * functions of each chain of calls.
@@ -63,7 +62,6 @@ static struct stack_node *root_of(struct sampling *sampling, uint32_t pid)
 {
     const struct executable *program = executables_of(&sampling->making.analysis->model->executables, pid);
     struct stack_node *node = map_at(&sampling->stacks, 0, (uint64_t)(uintptr_t)program, pid);
-
     if (is_rest(sampling, node))
         return node;
     node->pid = pid;
@@ -81,7 +79,6 @@ static struct stack_node *call_from(struct sampling *sampling, struct stack_node
 {
     struct stack_node *node =
         map_at(&sampling->stacks, (uint64_t)(uintptr_t)outer, address, outer->pid | flags);
-
     if (node->outer == NULL && !is_rest(sampling, node)) {
         node->outer = outer;
         node->address = address;
@@ -114,7 +111,6 @@ static struct stack_node *take_chain(struct sampling *sampling, const struct eve
     uint64_t count = field_count(sampling->fields[CHAIN], event);
     uint64_t kernel_count = field_integer(sampling->fields[KERNEL_DEPTH], event->bytes);
     struct stack_node *node = root_of(sampling, pid);
-
     if (count > CHAIN_MAX || (sampling->is_cut != NULL && field_integer(sampling->is_cut, event->bytes) != 0))
         node = call_from(sampling, node, 0, IS_CUT);
     for (uint64_t i = count < CHAIN_MAX ? count : CHAIN_MAX; i-- > 0;)
@@ -138,7 +134,6 @@ static void on_sample(struct sampling *sampling, const struct cursor *cursor,
     const struct event *event = &cursor->event;
     struct making *making = &sampling->making;
     uint64_t values[CHAIN];
-
     for (unsigned i = 0; i < CHAIN; i++)
         values[i] = field_integer(sampling->fields[i], event->bytes);
     const struct sums sums = {1, analysis_ns(making->analysis, values[BUSY]), values[INSTRUCTIONS],
@@ -163,7 +158,6 @@ static const struct model_thread *sampled_thread(const struct sampling *sampling
     uint32_t tid = (uint32_t)field_integer(sampling->fields[TID], event->bytes);
     const struct model_thread *thread =
         tid != 0 && tid != running->tid ? model_find_thread(sampling->making.analysis->model, tid) : NULL;
-
     return thread != NULL ? thread : running;
 }
 
@@ -171,7 +165,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
     struct sampling *sampling = MAKING_OF(self, struct sampling);
-
     if (cursor->event.type == sampling->sample) {
         thread = sampled_thread(sampling, &cursor->event, thread);
         if (analysis_wants_event(sampling->making.analysis, cursor, thread))
@@ -184,7 +177,6 @@ static void open_sampling(struct making *making)
     struct sampling *sampling = (struct sampling *)making;
     struct analysis *analysis = making->analysis;
     const struct field *chain;
-
     analysis_map(analysis, &sampling->stacks, sizeof(struct stack_node));
     sampling->sample = analysis_fields(analysis, "profile_sample", field_names, FIELDS, sampling->fields);
     chain = sampling->fields[CHAIN];
@@ -212,7 +204,6 @@ static void give_frame(struct chain *chain, const char *name, const struct symbo
     const struct sums *sums = &chain->sampled->self;
     const struct symbol *at = symbol != NULL ? symbol : &nowhere;
     const char *file = at->line != 0 ? at->file : NULL;
-
     MAKING_GIVE(chain->making, FRAME, chain->making->analysis->from, VALUE_NUMBER(chain->number),
                 VALUE_NUMBER(chain->level++), value_text(name),
                 value_text(at->executable != NULL ? executable_name(at->executable) : ""), is_kernel,
@@ -250,7 +241,6 @@ static bool is_stale(struct sampling *sampling, const struct stack_node *node,
                      const struct stack_node *caller)
 {
     const struct symbol *symbol, *inner;
-
     if (sampling->making.analysis->symbols == NULL || executable_of(sampling, node) == NULL)
         return true;
     symbol = symbol_outermost(
@@ -278,7 +268,6 @@ static const struct symbol *symbol_of(struct sampling *sampling, const struct st
                                       struct symbol *none)
 {
     const struct executable *executable = executable_of(sampling, node);
-
     if (sampling->making.analysis->symbols != NULL)
         return symbols_find(sampling->making.analysis->symbols, executable, place_of(node));
     *none = (struct symbol){.executable = executable,
@@ -293,14 +282,12 @@ static const char *name_of(const struct stack_node *node, const struct symbol *s
     const char *name = symbol_name(symbol, node->address, text);
     bool was_due = node->is_kernel && node->is_innermost &&
                    (strcmp(name, "profile_open_window") == 0 || strcmp(name, "profile_sleep") == 0);
-
     return was_due ? "(interrupts disabled)" : name;
 }
 
 static void give_symbols(struct chain *chain, const struct stack_node *node, const struct symbol *symbol)
 {
     char text[SYMBOL_NAME_BYTES];
-
     for (; symbol != NULL; symbol = symbol->outer)
         give_frame(chain, name_of(node, symbol, text), symbol, VALUE_NUMBER(node->is_kernel));
 }
@@ -311,7 +298,6 @@ static void give_chain(struct sampling *sampling, const struct stack_node *node,
     struct chain chain = {.making = &sampling->making, .sampled = node, .number = number};
     const struct stack_node *behind[2] = {NULL, NULL};
     struct symbol none;
-
     for (; node->outer != NULL; node = node->outer) {
         if (node->is_cut) {
             give_frame(&chain, "(calls cut off)", NULL, VALUE_NUMBER(false));
@@ -328,10 +314,8 @@ static void give_chain(struct sampling *sampling, const struct stack_node *node,
 static void finish_sampling(struct making *making)
 {
     struct sampling *sampling = (struct sampling *)making;
-
     for (size_t i = 0; i < sampling->stacks.count; i++) {
         const struct stack_node *node = map_value(&sampling->stacks, i);
-
         if (node->self.samples != 0 && node->outer != NULL)
             give_chain(sampling, node, i);
     }

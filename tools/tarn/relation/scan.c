@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* scan.c - the rows of one relation, one by one; see scan.h. */
 #include <tools/tarn/relation/scan.h>
 
@@ -43,7 +42,6 @@ static bool wants_row(const struct scan *scan, const struct relation_row *row)
         const struct scan_condition *condition = &scan->limits.conditions[i];
         struct value value = value_plain(&scan->source.trace->schema,
                                          relation_value(row, &scan->relation->columns[condition->column]));
-
         if (!is_value(&value, &condition->value))
             return false;
     }
@@ -79,7 +77,6 @@ static void note_used(struct scan *scan)
 static void take_row(struct relation_sink *self, const struct relation_row *row)
 {
     struct scan *scan = OUTER(self, struct scan, sink);
-
     if (row->begin < scan->from || row->begin >= scan->to || !wants_row(scan, row))
         return;
     for (unsigned u = 0; u < scan->used_count; u++)
@@ -94,13 +91,11 @@ static void choose_streams(struct scan *scan)
 {
     const struct trace *trace = scan->source.trace;
     const bool *chosen = scan->source.filter->streams;
-
     scan->streams = alloc_zero(trace->stream_count + 1, sizeof(bool));
     for (unsigned i = 0; i < trace->stream_count; i++)
         scan->streams[i] = chosen == NULL || chosen[i];
     for (unsigned c = 0; c < scan->limits.condition_count; c++) {
         const struct scan_condition *condition = &scan->limits.conditions[c];
-
         for (unsigned i = 0; i < trace->stream_count; i++)
             if (strcmp(scan->relation->columns[condition->column].name, "cpu_id") == 0)
                 scan->streams[i] &= trace->streams[i].cpu == condition->value.number;
@@ -110,7 +105,6 @@ static void choose_streams(struct scan *scan)
 static void open_events(struct scan *scan)
 {
     bool by_name = scan->source.filter->process != NULL; /* it needs all names from the start on */
-
     choose_streams(scan);
     names_open(&scan->names, &scan->source.trace->schema);
     merge_open(&scan->merge, scan->source.trace, scan->streams, by_name ? 0 : scan->from,
@@ -123,7 +117,6 @@ static bool next_event(struct scan *scan)
     const struct filter *filter = scan->source.filter;
     const struct event_type *type = scan->relation->type;
     struct cursor *cursor;
-
     while ((cursor = merge_next(&scan->merge)) != NULL && cursor->ticks < scan->to) {
         if (filter->process != NULL)
             names_learn(&scan->names, &cursor->event);
@@ -147,11 +140,9 @@ static bool next_event(struct scan *scan)
 static void take_parameters(struct scan *scan)
 {
     unsigned kept = 0;
-
     for (unsigned i = 0; i < scan->limits.condition_count; i++) {
         const struct scan_condition condition = scan->limits.conditions[i];
         unsigned parameter = scan->relation->columns[condition.column].parameter;
-
         if (parameter != 0)
             scan->sink.parameters[parameter - 1] =
                 arena_string(&scan->analysis->arena, condition.value.text, condition.value.length);
@@ -188,7 +179,6 @@ static bool open_model(struct scan *scan, struct fail *fail)
 static uint64_t first_needed(const struct scan *scan)
 {
     bool is_past = scan->relation->source == SOURCE_MADE || scan->relation->source == SOURCE_IPI;
-
     return is_past ? scan->source.filter->from_ticks : scan->from;
 }
 
@@ -204,7 +194,6 @@ static bool is_open(struct scan *scan, const struct model_thread *thread)
 {
     const struct thread_state *interval = slots_at(&scan->relations.states.slots, thread->number);
     bool goes_on = interval->state == thread->state && interval->to == thread->segment, is_open = false;
-
     if (scan->relation->source != SOURCE_ACTIVITY)
         return (scan->relation->source == SOURCE_STATE || thread->state == MODEL_RUNNING) &&
                (is_within(scan, thread->segment) || (goes_on && is_within(scan, interval->from)));
@@ -219,7 +208,6 @@ static bool find_ends(struct scan *scan)
     const struct filter *filter = scan->source.filter;
     uint64_t *segments = alloc_zero(scan->model.thread_count + 1, sizeof(*segments));
     uint32_t count = 0;
-
     for (const struct model_thread *thread = scan->model.live; thread != NULL; thread = thread->next)
         if (is_open(scan, thread)) {
             segments[thread->number] = thread->segment;
@@ -239,7 +227,6 @@ static bool find_ends(struct scan *scan)
 static bool is_past(struct scan *scan)
 {
     enum relation_source source = scan->relation->source;
-
     if (scan->cursor->ticks < scan->to || source == SOURCE_MADE || source == SOURCE_IPI)
         return false;
     if (source != SOURCE_STATE && source != SOURCE_RUN && source != SOURCE_ACTIVITY)
@@ -278,7 +265,6 @@ static bool next_of_model(struct scan *scan)
 static bool next_final(struct scan *scan)
 {
     bool is_one;
-
     while (relations_final(scan->source.final, scan->relation->source, scan->number++, &scan->row, &is_one))
         if (is_one && wants_row(scan, &scan->row))
             return true;
@@ -300,7 +286,6 @@ static void seek_thread(struct scan *scan)
 static bool uses_model(const struct relation *relation, const struct scan_limits *limits)
 {
     bool uses = relation->source != SOURCE_EVENT;
-
     for (unsigned c = 0; c < relation->column_count && !uses; c++)
         uses = relation->columns[c].needs_model && (limits->columns >> (c < 63 ? c : 63) & 1) != 0;
     return uses;
@@ -311,7 +296,6 @@ struct scan *scan_open(const struct scan_source *source, const struct relation *
 {
     const struct schema *schema = &source->trace->schema;
     struct scan *scan = alloc_zero(1, sizeof(*scan));
-
     scan->source = *source;
     scan->relation = relation;
     scan->limits = *limits;
@@ -368,7 +352,6 @@ bool scan_next(struct scan *scan)
 struct value scan_value(struct scan *scan, unsigned column)
 {
     struct value value;
-
     if (!scan->has_model)
         return value_plain(&scan->source.trace->schema,
                            relation_value(&scan->row, &scan->relation->columns[column]));

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * scan.h - the rows of one relation, one by one, in order of time.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * scheduling.c - the relations `run`, `wait` and `delay`: how long threads ran and why that ended, how long
  * they waited for a CPU, and which threads ran there meanwhile. Idle threads are left out.
@@ -61,7 +60,6 @@ static void give_wait(struct scheduling *scheduling, const struct ended *wait, b
 {
     struct record *record = record_of(scheduling, wait->thread);
     const struct model_thread *by = record->by != NULL && !record->by->is_idle ? record->by : NULL;
-
     MAKING_GIVE(&scheduling->making, WAIT, wait->since, VALUE_OF(VALUE_WHEN, wait->since),
                 VALUE_TICKS(wait->ticks, 0), cpu_value(scheduling, wait->cpu), value_of_thread(wait->thread),
                 VALUE_NUMBER(is_ended), VALUE_NUMBER(wait->is_woken), value_of_thread(wait->waker),
@@ -82,7 +80,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
                        uint64_t to)
 {
     struct scheduling *scheduling = MAKING_OF(self, struct scheduling);
-
     delays_segment(&scheduling->delays, thread, from, to);
     if (thread == scheduling->ended.thread)
         flush_wait(scheduling);
@@ -94,7 +91,6 @@ static const char *reason_of(struct scheduling *scheduling, const struct model_t
     const struct record *record = record_of(scheduling, thread);
     const struct model_frame *top =
         thread->depth != 0 && thread->depth <= MODEL_DEPTH_MAX ? &thread->frames[thread->depth - 1] : NULL;
-
     if (state != MODEL_READY)
         return model_state_names[state];
     if (thread->has_pending_wakeup)
@@ -113,7 +109,6 @@ static void end_run(struct scheduling *scheduling, uint32_t cpu, const struct mo
 {
     bool is_whole = thread->state == MODEL_RUNNING && is_begin_known(scheduling, thread);
     const char *reason = reason_of(scheduling, thread, state);
-
     record_of(scheduling, thread)->is_woken = thread->has_pending_wakeup && state == MODEL_READY;
     MAKING_GIVE(&scheduling->making, RUN, thread->since, VALUE_OF(VALUE_WHEN, thread->since),
                 VALUE_IF(is_whole, VALUE_TICKS(model_state_ticks(thread, ticks), 0)),
@@ -125,7 +120,6 @@ static void end_wait(struct scheduling *scheduling, uint32_t cpu, const struct m
                      uint64_t ticks)
 {
     struct record *record = record_of(scheduling, thread);
-
     if (thread->state == MODEL_READY && is_begin_known(scheduling, thread))
         scheduling->ended = (struct ended){.thread = thread,
                                            .waker = record->is_woken ? thread->waker : NULL,
@@ -141,7 +135,6 @@ static void on_switch(struct model_observer *self, uint32_t cpu, const struct mo
 {
     struct scheduling *scheduling = MAKING_OF(self, struct scheduling);
     const struct model *model = scheduling->making.analysis->model;
-
     flush_wait(scheduling);
     if (prev == next)
         return;
@@ -155,7 +148,6 @@ static void on_wakeup(struct model_observer *self, const struct model_thread *by
                       const struct model_thread *thread, uint64_t ticks, bool direct)
 {
     struct scheduling *scheduling = MAKING_OF(self, struct scheduling);
-
     if (!direct)
         record_of(scheduling, thread)->is_woken = true;
 }
@@ -164,7 +156,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
     struct scheduling *scheduling = MAKING_OF(self, struct scheduling);
-
     delays_event(&scheduling->delays, cursor);
     if (cursor->event.type == scheduling->quantum_end && scheduling->quantum_end != NULL)
         record_of(scheduling, thread)->quantum_end = cursor->ticks;
@@ -178,7 +169,6 @@ static void on_delay(struct delays *delays, const struct model_thread *thread, c
 {
     struct scheduling *scheduling = OUTER(delays, struct scheduling, delays);
     struct record *record;
-
     if (!wants_on(scheduling, thread, cpu))
         return;
     record = record_of(scheduling, thread);
@@ -197,7 +187,6 @@ static void open_scheduling(struct making *making)
     struct scheduling *scheduling = (struct scheduling *)making;
     struct analysis *analysis = making->analysis;
     const struct field *numbers = model_detail_field(&analysis->trace->schema, ACTIVITY_SYSCALL);
-
     analysis_slots(analysis, &scheduling->records, sizeof(struct record));
     scheduling->quantum_end = schema_find_event(&analysis->trace->schema, "sched_quantum_end");
     scheduling->migrate = schema_find_event(&analysis->trace->schema, "sched_migrate_task");
@@ -216,11 +205,9 @@ static void finish_scheduling(struct making *making)
 {
     struct scheduling *scheduling = (struct scheduling *)making;
     const struct model *model = making->analysis->model;
-
     flush_wait(scheduling);
     for (uint32_t i = 0; i < model->thread_count; i++) {
         const struct model_thread *thread = model->threads[i];
-
         if (thread != NULL && thread->state == MODEL_READY && wants_on(scheduling, thread, thread->cpu) &&
             is_begin_known(scheduling, thread) && thread->since < making->analysis->to)
             give_wait(scheduling,

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * time_use.c - the relations `time_use` and `served`: what threads did, with each tick of a thread's life
  * once, and what servers did for a call.
@@ -79,7 +78,6 @@ struct time_use {
 static struct use use_when_blocked(const struct model_thread *thread)
 {
     const struct model_call *call = thread->calling;
-
     switch (thread->state) {
     case MODEL_READY:
         return (struct use){.kind = USE_READY};
@@ -110,7 +108,6 @@ static bool is_mark(enum activity kind)
 static struct use use_when_running(const struct model_thread *thread)
 {
     uint32_t depth = thread->depth;
-
     if (model_is_asleep(thread))
         return (struct use){.kind = USE_IDLE};
     if (depth > MODEL_DEPTH_MAX)
@@ -128,7 +125,6 @@ static struct use use_when_running(const struct model_thread *thread)
 static uint64_t context_of(const struct model_thread *thread)
 {
     uint32_t depth = thread->depth < MODEL_DEPTH_MAX ? thread->depth : MODEL_DEPTH_MAX;
-
     while (depth > 0 && thread->frames[depth - 1].kind != ACTIVITY_LIBC)
         depth--;
     return depth > 0 ? 1 + (uint64_t)thread->frames[depth - 1].detail : 0;
@@ -149,7 +145,6 @@ static void give_use(struct making *making, const struct model_thread *thread, c
                      uint64_t begin, uint64_t ticks, bool is_new)
 {
     bool is_call = use->kind >= USE_SERVER && use->kind <= USE_DEFERRED;
-
     MAKING_GIVE(making, TIME_USE, begin, VALUE_OF(VALUE_WHEN, begin), VALUE_TICKS(ticks, 0),
                 value_of_thread(thread), VALUE_NUMBER(making->analysis->trace->streams[thread->cpu].cpu),
                 VALUE_NUMBER(use->kind), value_text(kinds[use->kind].name), value_text(kinds[use->kind].part),
@@ -162,7 +157,6 @@ static struct value name_of(const struct relation_row *row, const struct relatio
 {
     enum use_kind kind = (enum use_kind)row->cells[KIND].number;
     uint64_t detail = row->cells[DETAIL].number;
-
     if (kind == USE_WAIT)
         return value_text(model_state_names[detail]);
     if (kind == USE_FAULT && detail == UINT32_MAX)
@@ -176,7 +170,6 @@ static struct value name_of(const struct relation_row *row, const struct relatio
 static struct value name_of_context(const struct relation_row *row, const struct relation_column *column)
 {
     struct value context = row->cells[CONTEXT];
-
     return context.kind == VALUE_NULL
                ? context
                : value_of_label(row, row->relations->details[ACTIVITY_LIBC], context.number);
@@ -203,7 +196,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct progress *progress;
     struct use use;
     bool is_new;
-
     if (!analysis_wants(making->analysis, thread))
         return;
     if (thread->serving != NULL)
@@ -230,7 +222,6 @@ static void on_enter(struct model_observer *self, const struct model_thread *thr
 {
     struct making *making = &MAKING_OF(self, struct time_use)->making;
     struct use use;
-
     if (frame->kind == ACTIVITY_FAULT || is_mark(frame->kind) || !analysis_wants(making->analysis, thread))
         return;
     use = use_when_running(thread);
@@ -244,7 +235,6 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     struct time_use *time_use = MAKING_OF(self, struct time_use);
     const struct use use = {.kind = USE_FAULT, .detail = frame->detail, .context = context_of(thread)};
     struct progress *progress;
-
     if (frame->kind != ACTIVITY_FAULT || !analysis_wants(time_use->making.analysis, thread))
         return;
     progress = slots_at(&time_use->progress, thread->number);
@@ -256,7 +246,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
                     bool has_ended)
 {
     struct making *making = &MAKING_OF(self, struct time_use)->making;
-
     if (call->received != ticks || call->parked != 0 || call->replied != 0 || has_ended ||
         call->server == NULL)
         return;
@@ -278,10 +267,8 @@ static void finish_time_use(struct making *making)
 {
     struct time_use *time_use = (struct time_use *)making;
     const struct model *model = making->analysis->model;
-
     for (uint32_t n = 0; n < time_use->progress.count && n < model->thread_count; n++) {
         const struct progress *progress = slots_at(&time_use->progress, n);
-
         if (progress->fault != 0 && model->threads[n] != NULL)
             give_use(making, model->threads[n], &(struct use){.kind = USE_OPEN_FAULT}, making->analysis->from,
                      progress->fault, false);

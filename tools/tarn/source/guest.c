@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * guest.c - finds the trace's store in guest memory and validates it; see guest.h, trace/format/store.h.
  *
@@ -103,7 +102,6 @@ static uint8_t *copy_store(struct guest *guest, uint64_t physical, size_t *size,
 {
     const size_t changes_at = offsetof(struct trace_store, changes);
     struct trace_store header;
-
     for (unsigned turn = 0; turn < COPY_TRIES; turn++) {
         uint64_t changes;
         if (turn > 0)
@@ -147,7 +145,6 @@ static bool info_belongs(struct guest *guest, uint64_t physical)
     struct trace_info info;
     struct fail ignored;
     const struct trace_store *s = &guest->store;
-
     return physical % 8 == 0 && memory_read(guest->memory, physical, &info, sizeof(info), &ignored) &&
            guest_64(guest, info.magic) == TRACE_INFO_MAGIC &&
            guest_32(guest, info.version) == TRACE_INFO_VERSION &&
@@ -183,7 +180,6 @@ static bool take_store(struct guest *guest, uint64_t physical, struct fail *fail
     size_t size = 0;
     uint8_t *copy = copy_store(guest, physical, &size, fail);
     struct trace_extent *extents;
-
     if (!copy)
         return false;
     memcpy(&header, copy, sizeof(header));
@@ -212,11 +208,9 @@ static bool find_stores(struct memory *memory, uint64_t step, struct candidate *
                         struct fail *fail)
 {
     uint64_t word;
-
     *count = 0;
     for (size_t r = 0; r < memory->range_count; r++) {
         const struct memory_range *range = &memory->ranges[r];
-
         for (uint64_t at = -range->physical % step;
              at < range->bytes && range->bytes - at >= FRAME && *count < CANDIDATES_MAX; at += step) {
             if (!memory_read_place(memory, range->place + at, &word, sizeof(word), fail))
@@ -233,7 +227,6 @@ static bool find_stores(struct memory *memory, uint64_t step, struct candidate *
 static bool rings_show_packets(struct guest *guest)
 {
     struct fail ignored;
-
     for (uint32_t cpu = 0; cpu < guest->store.cpu_count; cpu++) {
         struct guest_ring ring;
         if (!guest_ring_open(&ring, guest, cpu, &ignored))
@@ -255,7 +248,6 @@ static enum verdict try_candidate(struct guest *guest, const struct candidate *c
     struct memory *memory = guest->memory;
     struct trace_store header;
     enum verdict verdict = STORE_STRAY;
-
     guest->swap = candidate->swap;
     if (!memory_read_place(memory, candidate->place, &header, sizeof(header), fail))
         return STORE_WRONG;
@@ -288,7 +280,6 @@ bool guest_open(struct guest *guest, struct memory *memory, uint32_t age, struct
     /* a valid store was found: stray ones say nothing more */
     bool knows_guest = false;
     size_t count;
-
     *guest = (struct guest){.memory = memory};
     for (unsigned pass = 0; pass < sizeof(steps) / sizeof(steps[0]); pass++) {
         if (!find_stores(memory, steps[pass], found, &count, fail))
@@ -323,7 +314,6 @@ uint64_t guest_info64(struct guest *guest, size_t offset)
 {
     uint64_t value = 0;
     struct fail ignored;
-
     if (!guest->info || !memory_read(guest->memory, guest->info + offset, &value, sizeof(value), &ignored))
         return 0;
     return guest_64(guest, value);
@@ -334,7 +324,6 @@ static enum guest_change look_at_info(struct guest *guest)
 {
     uint32_t generation = 0;
     struct fail ignored;
-
     if (!guest->info || info_belongs(guest, guest->info))
         return GUEST_SAME;
     if (memory_read(guest->memory, guest->info + offsetof(struct trace_info, generation), &generation,
@@ -355,7 +344,6 @@ static bool kernel_is_there(struct guest *guest)
 {
     uint64_t magic = 0;
     struct fail ignored;
-
     return memory_read(guest->memory, guest->store.info + offsetof(struct trace_info, magic), &magic,
                        sizeof(magic), &ignored) &&
            guest_64(guest, magic) == TRACE_INFO_MAGIC;
@@ -366,7 +354,6 @@ enum guest_change guest_look(struct guest *guest)
     const struct trace_store old = guest->store;
     struct trace_store now;
     struct fail ignored;
-
     if (!memory_read(guest->memory, old.self, &now, sizeof(now), &ignored))
         return GUEST_CHANGED;
     swap_store(guest, &now);
@@ -394,7 +381,6 @@ char *guest_metadata(struct guest *guest, size_t *size)
 {
     char *text = NULL;
     struct fail ignored;
-
     *size = 0;
     for (uint32_t i = 0; i < guest->store.extent_count; i++) {
         const struct trace_extent *e = &guest->extents[i];

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * guest.h - reads a trace from guest memory: finds the store and reads its rings.
  *

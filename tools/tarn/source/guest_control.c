@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * guest_control.c - replies to requests from guest memory: those that only read. guest_source.c pulls.
  */
@@ -15,7 +14,6 @@ static size_t fill_statistics(struct guest_source *guest)
 {
     uint8_t *to = guest->statistics;
     uint32_t count = guest->source.hello.cpu_count;
-
     wire_put_hello(to, &guest->source.hello);
     wire_put32(to + WIRE_HELLO_BYTES, count);
     wire_put32(to + WIRE_HELLO_BYTES + 4,
@@ -35,7 +33,6 @@ static bool fill_previous(struct guest_source *guest, struct fail *fail)
 {
     const struct trace_store *store = &guest->guest.store;
     struct wire_previous previous;
-
     if (!guest_turn_to_previous(guest, fail))
         return false;
     previous = (struct wire_previous){.hello = guest->source.hello,
@@ -84,7 +81,6 @@ enum source_got guest_control(struct source *source, const struct wire_request *
                               const uint8_t **data, size_t *size, struct fail *fail)
 {
     struct guest_source *guest = guest_of(source);
-
     *status = 0;
     *data = guest->statistics;
     switch (request->operation) {

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * guest_ring.c - reads the packets of a ring in guest memory, by the rules of trace/ring/read_rules.h.
  *
@@ -28,7 +27,6 @@ bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu,
     const struct trace_store *store = &guest->store;
     uint64_t end = TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count,
              at = TRACE_CONTROL_OFFSET;
-
     *ring = (struct guest_ring){.guest = guest, .cpu = cpu};
     for (uint32_t i = 0; i < store->extent_count; i++) {
         const struct trace_extent *e = &guest->extents[i];
@@ -62,7 +60,6 @@ uint64_t guest_ring_place(const struct guest_ring *ring, uint64_t offset)
     const struct trace_extent *extent = extent_at(ring, offset);
     uint64_t physical = extent->physical + (offset - extent->offset);
     const struct memory_range *range = memory_find(ring->guest->memory, physical, 1);
-
     return range->place + (physical - range->physical);
 }
 
@@ -70,13 +67,11 @@ uint64_t guest_ring_place(const struct guest_ring *ring, uint64_t offset)
 static void copy_window(struct guest_ring *ring, uint64_t offset, void *to, uint64_t bytes)
 {
     struct guest *guest = ring->guest;
-
     while (bytes > 0 && !guest->broken) {
         const struct trace_extent *extent = extent_at(ring, offset);
         const uint64_t inside = offset - extent->offset, left = extent->bytes - inside;
         const uint64_t part = left < bytes ? left : bytes;
         struct fail fail;
-
         if (!memory_read(guest->memory, extent->physical + inside, to, part, &fail)) {
             guest->broken = true;
             guest->fail = fail;
@@ -91,7 +86,6 @@ static void copy_window(struct guest_ring *ring, uint64_t offset, void *to, uint
 uint64_t guest_ring_tables_bytes(const struct guest_ring *ring)
 {
     uint64_t at = TRACE_TABLES_OFFSET;
-
     for (size_t i = 0; i < ring->extent_count; i++) {
         const struct trace_extent *extent = &ring->extents[i];
         if (extent->offset <= at && at - extent->offset < extent->bytes)
@@ -105,7 +99,6 @@ uint64_t guest_ring_tables_bytes(const struct guest_ring *ring)
 static void copy_live_backward(const struct guest_ring *ring, uint64_t physical, uint8_t *to, uint64_t bytes)
 {
     const uint64_t *from = memory_at(ring->guest->memory, physical, bytes);
-
     for (uint64_t word = bytes / 8; word-- > 0;) {
         const uint64_t value = from ? __atomic_load_n(&from[word], __ATOMIC_ACQUIRE) : 0;
         memcpy(to + 8 * word, &value, sizeof(value));
@@ -122,7 +115,6 @@ void guest_ring_copy_tables(struct guest_ring *ring, void *to, uint64_t bytes)
         const uint64_t first = (bytes - 1) / TABLES_PIECE * TABLES_PIECE;
         const uint64_t offset = TRACE_TABLES_OFFSET + first;
         const struct trace_extent *extent = extent_at(ring, offset);
-
         copy_live_backward(ring, extent->physical + (offset - extent->offset), (uint8_t *)to + first,
                            bytes - first);
         bytes = first;
@@ -164,7 +156,6 @@ static uint64_t ring_64(const struct guest_ring *ring, uint64_t value)
 static uint64_t ring_load(struct guest_ring *ring, uint64_t offset)
 {
     uint64_t value = 0;
-
     copy_window(ring, offset, &value, sizeof(value));
     return guest_64(ring->guest, value);
 }
@@ -204,7 +195,6 @@ static bool ring_is_current(struct guest_ring *ring)
 static void load_eras(struct guest_ring *ring)
 {
     const struct trace_store *store = &ring->guest->store;
-
     for (uint32_t i = 0; i < TRACE_ERAS; i++) {
         const uint64_t at = TRACE_CONTROL_AT(eras) + i * sizeof(struct trace_era);
         ring->eras.era[i] =
@@ -229,7 +219,6 @@ static uint64_t guess_head(struct guest_ring *ring)
     const struct trace_eras *eras = &ring->eras;
     const uint64_t words = ring_buffer_words(ring), count = eras->ring_words / words;
     uint64_t *numbers = alloc_zero(count, sizeof(numbers[0])), found = 0, head = 0, most = 0;
-
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = TRACE_BUFFERS_OFFSET + i * words * 8;
         uint64_t number = ring_load(ring, at + offsetof(struct trace_packet, packet_seq_num));
@@ -256,7 +245,6 @@ uint64_t guest_ring_head(struct guest_ring *ring)
 {
     const size_t at = TRACE_CONTROL_AT(index);
     const bool is_live = guest_is_live(ring->guest);
-
     if (!is_live && (ring->index_is_good || ring->index_is_guessed))
         return trace_eras_head(&ring->eras, ring->index);
     uint64_t index = ring_load(ring, at), later = index;
@@ -290,7 +278,6 @@ bool guest_ring_has_logged(struct guest_ring *ring, uint64_t head)
     const uint32_t committed = (uint32_t)ring_committed(ring, head);
     const uint64_t size = ring_buffer_words(ring);
     const uint64_t reserved = trace_index_open_words(ring_index(ring), size);
-
     return (committed != 0 && committed != size) ||
            reserved > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS + TRACE_LENGTH_MAX;
 }
@@ -315,7 +302,6 @@ uint64_t guest_ring_tail(struct guest_ring *ring)
 {
     uint64_t head = guest_ring_head(ring), oldest = guest_ring_oldest(ring);
     uint64_t tail = guest_info64(ring->guest, offsetof(struct trace_info, consumed) + ring->cpu * 8ull);
-
     if (tail < oldest || tail > head)
         tail = oldest;
     while (tail > oldest && ring_holds(ring, tail - 1))

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * guest_source.c - sources that read guest memory: core:FILE, gdb:ADDRESS, ram:FILE.
  *
@@ -27,7 +26,6 @@ static struct guest_source *guest_of(struct source *source)
 static void fill_hello(struct guest_source *guest)
 {
     struct wire_hello *hello = &guest->source.hello;
-
     wire_hello_of_store(hello, &guest->guest.store,
                         (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != guest->guest.swap);
     hello->mask = guest_info64(&guest->guest, offsetof(struct trace_info, mask));
@@ -59,7 +57,6 @@ bool guest_open_rings(struct guest_source *guest, struct fail *fail)
 static void guest_source_close(struct source *source)
 {
     struct guest_source *guest = (struct guest_source *)source;
-
     guest_close(&guest->guest);
     if (guest->memory)
         memory_close(guest->memory);
@@ -82,7 +79,6 @@ static bool prepare(struct guest_source *guest, struct fail *fail)
 static struct source *try_open(const struct source_class *class, const char *address, struct fail *fail)
 {
     struct guest_source *guest = alloc_zero(1, sizeof(*guest));
-
     guest->source.class = class;
     guest->memory = memory_open(class->memory, address, fail);
     if (guest->memory && guest_open(&guest->guest, guest->memory, 0, fail) && prepare(guest, fail))
@@ -96,7 +92,6 @@ static struct source *open_guest(const struct source_class *class, const char *a
                                  struct fail *fail)
 {
     double until = now_seconds() + wait_seconds;
-
     for (;;) {
         struct source *source = try_open(class, address, fail);
         if (source || now_seconds() >= until)
@@ -118,7 +113,6 @@ bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail)
 static uint64_t choose_start(struct guest_source *guest, struct guest_ring *ring, bool follow)
 {
     uint64_t tail = guest_ring_tail(ring), kept = guest_ring_kept(ring);
-
     return follow && guest->guest.store.mode == TRACE_MODE_FLIGHT && kept > tail ? kept : tail;
 }
 
@@ -137,7 +131,6 @@ static bool guest_begin_pull(struct source *source, uint32_t flags, uint32_t mod
 {
     struct guest_source *guest = guest_of(source);
     bool follow = guest_is_live(&guest->guest) && !(flags & (WIRE_PULL_SNAPSHOT | WIRE_PULL_PREVIOUS));
-
     for (uint32_t cpu = 0; cpu < source->hello.cpu_count; cpu++) {
         struct drain *drain = &guest->drain[cpu];
         drain->next = choose_start(guest, &drain->ring, follow);
@@ -166,7 +159,6 @@ static void hold_packet(struct guest_source *guest, uint32_t cpu, uint64_t numbe
     struct drain *drain = &guest->drain[cpu];
     uint64_t due = drain->sent_end > 0 ? drain->sent_end : drain->count_from;
     struct trace_packet header;
-
     memcpy(&header, guest->copy, sizeof(header));
     if (guest->guest.swap)
         packet_header_swap(&header);
@@ -186,7 +178,6 @@ static void hold_packet(struct guest_source *guest, uint32_t cpu, uint64_t numbe
 static void follow_repair(struct drain *drain)
 {
     uint64_t head = guest_ring_head(&drain->ring);
-
     if (head >= drain->next)
         return;
     drain->waiting_since = 0;
@@ -200,7 +191,6 @@ static void follow_repair(struct drain *drain)
 static bool has_waited(struct guest_source *guest, struct drain *drain)
 {
     double now = now_seconds();
-
     if (!guest_is_live(&guest->guest) || drain->next < drain->given_up)
         return true;
     if (drain->waiting_since == 0) {
@@ -217,7 +207,6 @@ static bool has_waited(struct guest_source *guest, struct drain *drain)
 static void pass_over_open(struct drain *drain, bool has_events)
 {
     const uint64_t due = drain->sent_end > 0 ? drain->sent_end : drain->count_from;
-
     drain->done = true;
     drain->end = drain->next + has_events;
     if (drain->end > due)
@@ -229,7 +218,6 @@ static bool take_open(struct guest_source *guest, uint32_t cpu)
 {
     struct drain *drain = &guest->drain[cpu];
     uint64_t number;
-
     if (guest_packet_snapshot(&drain->ring, &number, guest->copy) && number == drain->next) {
         drain->done = drain->ends_open = true;
         hold_packet(guest, cpu, number);
@@ -247,7 +235,6 @@ static bool take_open(struct guest_source *guest, uint32_t cpu)
 static void pass_over(struct guest_source *guest, struct drain *drain)
 {
     uint64_t head = guest_ring_head(&drain->ring), oldest = guest_ring_oldest(&drain->ring);
-
     drain->next = oldest > drain->next ? oldest : drain->next + 1;
     drain->waiting_since = 0;
     if (drain->target < drain->next && guest->finishing)
@@ -258,7 +245,6 @@ static void pass_over(struct guest_source *guest, struct drain *drain)
 static bool take_packet(struct guest_source *guest, uint32_t cpu)
 {
     struct drain *drain = &guest->drain[cpu];
-
     for (uint64_t tries = 0; !drain->done && tries <= 2 * guest->source.hello.buffer_count; tries++) {
         follow_repair(drain);
         if (guest->finishing && drain->next >= drain->target) {
@@ -301,7 +287,6 @@ static bool was_dropped(struct guest_source *guest)
 static void take_any_packet(struct guest_source *guest)
 {
     const uint32_t count = guest->source.hello.cpu_count;
-
     for (uint32_t i = 0; i < count && guest->held_size == 0; i++) {
         uint32_t cpu = guest->turn;
         guest->turn = (cpu + 1) % count;
@@ -325,7 +310,6 @@ static void look_around(struct guest_source *guest)
 {
     double now = now_seconds();
     struct fail ignored;
-
     if (!guest->memory->live)
         return;
     switch (guest_look(&guest->guest)) {
@@ -358,7 +342,6 @@ static void look_around(struct guest_source *guest)
 void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu)
 {
     struct drain *drain = &guest->drain[cpu];
-
     *status = (struct wire_cpu_status){
         .next = drain->next, .lost = drain->lost, .cut = drain->cut, .events = TRACE_EVENTS_UNKNOWN};
     if (guest->dangling)
@@ -434,7 +417,6 @@ static enum source_got guest_next(struct source *source, struct source_item *ite
 {
     struct guest_source *guest = guest_of(source);
     double until = now_seconds() + timeout_ms * 1e-3;
-
     for (;;) {
         /* Copies first, then checks for metadata: a class is declared before its events are logged, so
          * metadata returned before the packet declare all its events. */

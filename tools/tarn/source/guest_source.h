@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * guest_source.h - shared by the sources that read guest memory: guest_source.c opens them and pulls from
  * them, guest_control.c replies to requests.

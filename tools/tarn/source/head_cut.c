@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* head_cut.c - removes the oldest packets of a trace that is being written; see head_cut.h. */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +22,9 @@ uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t t
 {
     const struct stream_writer *stream = &writer->cpu[cpu];
     uint64_t low = 0, high = stream->packets;
-
     /* Invariant: packet `low` begins at or before `time`, or is the first; packet `high` does not. */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-
         if (stream->places[middle].begin <= time)
             low = middle;
         else
@@ -39,10 +36,8 @@ uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t t
 uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time)
 {
     uint64_t bytes = 0;
-
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++) {
         const struct stream_writer *stream = &writer->cpu[cpu];
-
         if (stream->packets > 0)
             bytes += stream->bytes - stream_offset(stream, stream_find(writer, cpu, time));
     }
@@ -55,7 +50,6 @@ static bool copy_bytes(int from_fd, off_t from, int to_fd, off_t to, uint64_t si
         return false;
     while (size > 0) {
         ssize_t got = sendfile(to_fd, from_fd, &from, size);
-
         errno = got == 0 ? EIO : errno;
         if (got <= 0)
             return false;
@@ -76,13 +70,11 @@ bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from,
 {
     const struct stream_writer *stream = &writer->cpu[cpu];
     const uint64_t begin = stream_offset(stream, from);
-
     if (!copy_bytes(stream->fd, (off_t)begin, fd, (off_t)to, stream_offset(stream, from + count) - begin))
         return false;
     for (uint64_t i = from; i < from + count && base != 0; i++) {
         const uint64_t discarded = writer_64(writer, rebase(stream->places[i].discarded, base));
         const uint64_t packet = to + stream->places[i].offset - begin;
-
         if (pwrite(fd, &discarded, sizeof(discarded),
                    (off_t)(packet + offsetof(struct trace_packet, events_discarded))) !=
             (ssize_t)sizeof(discarded))
@@ -109,7 +101,6 @@ void head_cut_begin(struct head_cut *cut, uint64_t time)
 void head_cut_drop(struct head_cut *cut, const struct trace_writer *writer)
 {
     char name[24];
-
     if (cut->is_active && cut->fd >= 0) {
         name_new(cut->cpu, name);
         unlinkat(writer->directory_fd, name, 0);
@@ -123,7 +114,6 @@ static bool give_up(struct head_cut *cut, const struct trace_writer *writer, con
                     struct fail *fail)
 {
     int error = errno;
-
     head_cut_drop(cut, writer);
     return fail_set(fail, "cannot %s cpu%u in %s without its oldest packets: %s", what, cut->cpu,
                     writer->directory, strerror(error));
@@ -140,7 +130,6 @@ static bool choose_from(struct head_cut *cut, const struct trace_writer *writer)
 static bool open_new(struct head_cut *cut, const struct trace_writer *writer)
 {
     char name[24];
-
     name_new(cut->cpu, name);
     cut->fd = openat(writer->directory_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     cut->base = writer->cpu[cut->cpu].places[cut->from].discarded;
@@ -153,7 +142,6 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
     struct stream_writer *stream = &writer->cpu[cut->cpu];
     char old[24], new[24];
     const uint64_t from = stream_offset(stream, cut->from);
-
     name_new(cut->cpu, new);
     snprintf(old, sizeof(old), "cpu%u", cut->cpu);
     if (renameat(writer->directory_fd, new, writer->directory_fd, old) != 0)
@@ -164,7 +152,6 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
     stream->packets -= cut->from;
     for (uint64_t i = 0; i < stream->packets; i++) {
         const struct packet_place *place = &stream->places[cut->from + i];
-
         stream->places[i] =
             (struct packet_place){place->offset - from, place->begin, rebase(place->discarded, cut->base)};
     }
@@ -181,7 +168,6 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
 static uint64_t packets_of(const struct stream_writer *stream, uint64_t from, uint64_t bytes)
 {
     uint64_t count = 1;
-
     while (from + count < stream->packets &&
            stream_offset(stream, from + count) - stream_offset(stream, from) < bytes)
         count++;
@@ -194,7 +180,6 @@ static uint64_t copy_some(struct head_cut *cut, struct trace_writer *writer, uin
     const struct stream_writer *stream = &writer->cpu[cut->cpu];
     const uint64_t place = cut->from + cut->copied, count = packets_of(stream, place, most);
     const uint64_t to = stream_offset(stream, place) - stream_offset(stream, cut->from);
-
     if (cut->fd < 0 && !open_new(cut, writer)) {
         give_up(cut, writer, "create", fail);
         return 0;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * head_cut.h - removes the oldest packets of a trace that is being written, and copies packets out of it.
  *

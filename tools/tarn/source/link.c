@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * link.c - frames over a file descriptor: sends one, receives one with a time-out; see link.h. And the links
  * to servers/traced: tcp:HOST:PORT over the network, and serial:PATH over a virtual serial port of the guest,
@@ -68,7 +67,6 @@ int send_all(int fd, const void *bytes, size_t size, double until)
 bool link_send(struct link *link, uint16_t type, const void *payload, size_t size, struct fail *fail)
 {
     uint8_t frame[WIRE_FRAME_BYTES + WIRE_REQUEST_MAX];
-
     if (size > WIRE_REQUEST_MAX)
         return fail_set(fail, "a request of %zu bytes is too large", size);
     wire_put_frame(frame, type, (uint32_t)size, link->sent++, wire_hash(payload, size));
@@ -83,7 +81,6 @@ bool link_send(struct link *link, uint16_t type, const void *payload, size_t siz
 static void find_hello(struct link *link)
 {
     struct wire_frame frame;
-
     for (; link->end - link->start >= WIRE_FRAME_BYTES; link->start++)
         if (wire_get_frame(link->buffer + link->start, WIRE_PAYLOAD_MAX, &frame) == WIRE_OK &&
             frame.type == WIRE_HELLO && frame.sequence == 0)
@@ -151,7 +148,6 @@ enum source_got link_receive(struct link *link, struct wire_frame *frame, const 
 {
     double until = now_seconds() + timeout_ms * 1e-3;
     bool tried = false;
-
     for (;;) {
         enum source_got got = take_frame(link, frame, payload, fail);
         if (got != SOURCE_NOTHING)
@@ -178,7 +174,6 @@ enum source_got link_receive(struct link *link, struct wire_frame *frame, const 
 static int connect_one(int family, const void *address, socklen_t size)
 {
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-
     if (fd < 0)
         return -1;
     if (connect(fd, address, size) != 0 || fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
@@ -206,7 +201,6 @@ int connect_tcp(const char *address, struct fail *fail)
     const char *colon = strrchr(address, ':');
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = AF_UNSPEC}, *list = NULL;
     int fd = -1;
-
     if (!colon || colon == address || colon[1] == 0 || (size_t)(colon - address) >= sizeof(host))
         return refuse(fail_set(fail, "'%s' is not HOST:PORT", address));
     if (strtoul(colon + 1, NULL, 10) > UINT16_MAX) /* getaddrinfo would use its low bits */
@@ -230,7 +224,6 @@ int connect_tcp(const char *address, struct fail *fail)
 int connect_socket(const char *path, struct fail *fail)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-
     if (strlen(path) >= sizeof(address.sun_path))
         return refuse(fail_set(fail, "the path '%s' is too long for a socket", path));
     strcpy(address.sun_path, path);
@@ -244,7 +237,6 @@ int connect_socket(const char *path, struct fail *fail)
 int connect_serial(const char *path, struct fail *fail)
 {
     struct stat about;
-
     if (stat(path, &about) != 0 || S_ISSOCK(about.st_mode))
         return connect_socket(path, fail);
     return refuse(fail_set(

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * link.h - frames over a file descriptor (trace/format/WIRE.md), and the source built on them.
  *

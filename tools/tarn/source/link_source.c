@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * link_source.c - a source over a link: HELLO, pulls and requests in frames (WIRE.md).
  */
@@ -27,7 +26,6 @@ static bool receive_hello(struct link_source *link, double seconds, struct fail 
 {
     struct wire_frame frame;
     const uint8_t *payload;
-
     switch (link_receive(&link->link, &frame, &payload, (int)(seconds * 1000), fail)) {
     case SOURCE_BROKEN:
         return false;
@@ -49,7 +47,6 @@ static struct source *open_link_source(const struct source_class *class, const c
 {
     struct link_source *link = alloc_zero(1, sizeof(*link));
     double until = now_seconds() + wait_seconds;
-
     link->source.class = class;
     for (;;) {
         int fd = class->link->connect(address, fail);
@@ -81,7 +78,6 @@ static bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode
 {
     uint8_t payload[WIRE_PULL_BYTES + 8 * WIRE_CPUS_MAX];
     uint32_t count = want ? source->hello.cpu_count : 0;
-
     wire_put32(payload, flags);
     wire_put32(payload + 4, mode);
     wire_put32(payload + 8, count);
@@ -122,7 +118,6 @@ static enum source_got link_next(struct source *source, struct source_item *item
     struct wire_frame frame;
     const uint8_t *payload;
     enum source_got got = link_receive(&link_of(source)->link, &frame, &payload, timeout_ms, fail);
-
     if (got != SOURCE_ITEM)
         return got;
     switch (frame.type) {
@@ -163,7 +158,6 @@ static bool link_request(struct source *source, const struct wire_request *reque
     struct link_source *link = link_of(source);
     uint8_t payload[WIRE_REQUEST_BYTES + WIRE_TEXT_MAX];
     size_t text_size = request->text != NULL ? strlen(request->text) : 0;
-
     if (text_size > WIRE_TEXT_MAX)
         return fail_set(fail, "the names are longer than %u letters", WIRE_TEXT_MAX);
     memcpy(payload + WIRE_REQUEST_BYTES, request->text != NULL ? request->text : "", text_size);
@@ -180,7 +174,6 @@ static enum source_got link_control(struct source *source, const struct wire_req
     struct link_source *link = link_of(source);
     struct wire_frame frame;
     const uint8_t *reply;
-
     if (!link_request(source, request, fail))
         return SOURCE_BROKEN;
     enum source_got got = link_receive(&link->link, &frame, &reply, (int)(REPLY_SECONDS * 1000), fail);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory.c - ranges of physical memory, for all classes; see memory.h. And memory from a dump: a 64-bit ELF
  * core in either byte order, whose program headers have the physical addresses. QEMU's dump-guest-memory
@@ -18,7 +17,6 @@
 struct memory *memory_new(const struct memory_class *class, int fd)
 {
     struct memory *memory = alloc_zero(1, sizeof(*memory));
-
     *memory = (struct memory){.class = class, .fd = fd};
     return memory;
 }
@@ -29,7 +27,6 @@ struct memory *memory_open(const struct memory_class *class, const char *path, s
     struct fail why = {""};
     struct memory *memory;
     struct stat about;
-
     if (class->open != NULL)
         return class->open(path, fail);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -91,7 +88,6 @@ void memory_settle_ranges(struct memory *memory)
 {
     uint64_t end = 0; /* of all ranges so far */
     size_t kept = 0;
-
     if (memory->range_count > 0)
         qsort(memory->ranges, memory->range_count, sizeof(memory->ranges[0]), compare_ranges);
     for (size_t i = 0; i < memory->range_count; i++) {
@@ -110,7 +106,6 @@ static const struct memory_range *range_of(const struct memory *memory, uint64_t
 {
     uint64_t behind = FIRST_WHERE(0, memory->range_count, n, memory->ranges[n].physical > physical);
     const struct memory_range *range = behind > 0 ? &memory->ranges[behind - 1] : NULL;
-
     return range != NULL && physical - range->physical < range->bytes ? range : NULL;
 }
 
@@ -179,7 +174,6 @@ static bool read_segments(struct memory *memory, Elf *elf, struct fail *fail)
     GElf_Ehdr header;
     GElf_Phdr segment;
     size_t count;
-
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == NULL)
         return fail_set(fail, "not an ELF file; QEMU's dump-guest-memory writes one by default");
     if (gelf_getclass(elf) != ELFCLASS64 || header.e_type != ET_CORE)

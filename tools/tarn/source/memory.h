@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory.h - reads a guest's physical memory from outside, through a file (a dump, memory shared with the
  * host, the memory of a stopped emulator) or gdb's server.

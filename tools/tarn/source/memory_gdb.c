@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory_gdb.c - memory of a stopped guest, over gdb's remote protocol, from QEMU's gdb server.
  *
@@ -66,7 +65,6 @@ static bool take_hex(const char *hex, void *to, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const char digits[] = {hex[2 * i], hex[2 * i + 1], '\0'};
-
         if (!isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
             return false;
         ((uint8_t *)to)[i] = (uint8_t)strtoul(digits, NULL, 16);
@@ -83,7 +81,6 @@ static bool send_packet(struct gdb *gdb, const char *text, struct fail *fail)
 {
     char framed[100];
     unsigned sum = 0;
-
     for (const char *at = text; *at; at++)
         sum += (uint8_t)*at;
     snprintf(framed, sizeof(framed), "$%s#%02x", text, sum & 0xff);
@@ -96,11 +93,9 @@ static bool receive(struct gdb *gdb, struct fail *fail)
 {
     const double until = now_seconds() + REPLY_SECONDS;
     char byte, digits[2];
-
     do {
         uint8_t sum = 0, sent;
         size_t size = 0;
-
         do
             if (!next_byte(gdb, until, &byte, fail))
                 return false;
@@ -129,7 +124,6 @@ static bool gdb_read(struct memory *memory, uint64_t place, void *to, size_t byt
 {
     struct gdb *gdb = (struct gdb *)memory;
     char text[64];
-
     for (size_t part; bytes > 0; place += part, bytes -= part, to = (char *)to + part) {
         part = bytes < READ_BYTES ? bytes : READ_BYTES;
         snprintf(text, sizeof(text), "m%llx,%zx", (unsigned long long)place, part);
@@ -149,7 +143,6 @@ static void take_line(struct memory *memory, const char *line, bool *in_memory)
 {
     unsigned long long first, last;
     char kind[16];
-
     if (strncmp(line, "FlatView", 8) == 0)
         *in_memory = false;
     else if (strncmp(line, " AS \"memory\"", 12) == 0)
@@ -165,10 +158,8 @@ static bool find_ranges(struct gdb *gdb, struct fail *fail)
     char *text = alloc_zero(1, CONSOLE_MAX + PACKET_MAX), *rest = text, *line;
     bool ok = send_packet(gdb, LIST_RAM, fail), in_memory = false;
     size_t size = 0;
-
     while (ok && (ok = receive(gdb, fail)) && gdb->packet[0] == 'O' && gdb->packet[1] != 'K') {
         const size_t more = strlen(gdb->packet + 1) / 2;
-
         ok = (size <= CONSOLE_MAX && take_hex(gdb->packet + 1, text + size, more)) ||
              fail_set(fail, "the machine's monitor does not end its reply, or it is no text");
         size += more;
@@ -185,7 +176,6 @@ static bool find_ranges(struct gdb *gdb, struct fail *fail)
 static struct memory *gdb_open(const char *address, struct fail *fail)
 {
     struct gdb *gdb = alloc_zero(1, sizeof(*gdb));
-
     gdb->memory.class = &memory_gdb;
     gdb->memory.fd = strchr(address, '/') ? connect_socket(address, fail) : connect_tcp(address, fail);
     if (gdb->memory.fd >= 0 && send_packet(gdb, "Qqemu.PhyMemMode:1", fail) && receive(gdb, fail) &&

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory_ram.c - memory that a running guest shares with the host through a file: QEMU's memory-backend-file
  * with share=on. It is mapped read-only. And the memory of a stopped guest in the process of its emulator.
@@ -30,7 +29,6 @@ static void put_zero_page(int number, siginfo_t *about, void *context)
 {
     char *page = (char *)((uintptr_t)about->si_addr & ~4095ull);
     int saved = errno;
-
     if (page < mapped_from || page >= mapped_to ||
         mmap(page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
         signal(SIGBUS, SIG_DFL); /* the fault repeats, and ends the program */
@@ -40,7 +38,6 @@ static void put_zero_page(int number, siginfo_t *about, void *context)
 static void watch_mapping(char *from, uint64_t bytes)
 {
     struct sigaction action = {.sa_sigaction = put_zero_page, .sa_flags = SA_SIGINFO};
-
     mapped_from = from, mapped_to = from + bytes;
     sigaction(SIGBUS, &action, NULL);
 }
@@ -51,7 +48,6 @@ static void watch_mapping(char *from, uint64_t bytes)
 bool memory_has_ended(const struct memory *memory)
 {
     struct stat about;
-
     if (fstat(memory->fd, &about) == 0 && (uint64_t)about.st_size < memory->size)
         return true;
     signal(SIGIO, SIG_IGN); /* sent if a process opens the file at this moment */
@@ -85,7 +81,6 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
     static const uint64_t low_parts[] = {UINT64_MAX, 2 * GIB, 3 * GIB, 2816 * (GIB >> 10),
                                          3584 * (GIB >> 10)};
     const uint64_t size = memory->size;
-
     if (physical != place) {
         uint64_t low = place + 4 * GIB - physical;
         bool has_hole = physical >= 4 * GIB && physical > place && low > 0 && low < 4 * GIB && low <= place &&
@@ -136,7 +131,6 @@ struct memory *memory_of_process(pid_t pid, uint64_t base, uint64_t bytes, struc
     static const struct memory_class memory_process = {.arrange = ram_arrange};
     char path[40];
     int fd;
-
     snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {

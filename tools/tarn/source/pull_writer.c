@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pull_writer.c - validates pulled packets and appends them to a trace directory; see pull_writer.h.
  */
@@ -25,7 +24,6 @@
 static bool is_numbered(const char *name, const char *stem)
 {
     const size_t length = strlen(stem), digits = strspn(name + strnlen(name, length), "0123456789");
-
     return strncmp(name, stem, length) == 0 && digits > 0 && name[length + digits] == '\0';
 }
 
@@ -43,7 +41,6 @@ static bool clear_directory(int directory_fd, const char *name, bool force, stru
 {
     DIR *directory = fdopendir(dup(directory_fd));
     struct dirent *entry;
-
     if (!directory)
         return fail_set(fail, "cannot list %s: %s", name, strerror(errno));
     for (bool remove = false;; remove = true) {
@@ -116,7 +113,6 @@ static bool check_file(const struct trace_writer *writer, int fd, const char *na
 {
     char path[4096];
     struct stat status;
-
     snprintf(path, sizeof(path), "%s/%s", writer->directory, name);
     if (!output_is_there(fd, path))
         return fail_set(fail, "%s was removed or replaced while the pull ran: %s", path, strerror(errno));
@@ -128,7 +124,6 @@ static bool check_file(const struct trace_writer *writer, int fd, const char *na
 bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
 {
     char name[16];
-
     if (!output_is_there(writer->directory_fd, writer->directory))
         return fail_set(fail, "%s was removed or renamed while the pull ran: %s", writer->directory,
                         strerror(errno));
@@ -136,7 +131,6 @@ bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
         return fail_set(fail, "%s/metadata was removed while the pull ran", writer->directory);
     for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++) {
         const struct stream_writer *stream = &writer->cpu[cpu];
-
         snprintf(name, sizeof(name), "cpu%u", cpu);
         if (stream->fd >= 0 && !check_file(writer, stream->fd, name, stream->bytes, fail))
             return false;
@@ -152,7 +146,6 @@ static bool mark_unfinished(struct trace_writer *writer, struct fail *fail)
 {
     static const char text[] = TRACE_MARK_TEXT;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
     if (writer->unfinished_fd >= 0)
         return true;
     writer->unfinished_fd =
@@ -168,7 +161,6 @@ void note_link(const struct trace_writer *writer, int state, double heard)
 {
     char text[TRACE_MARK_BYTES + 1];
     int length = snprintf(text, sizeof(text), TRACE_MARK_FORMAT, state, heard);
-
     if (writer->unfinished_fd >= 0 && length == TRACE_MARK_BYTES &&
         pwrite(writer->unfinished_fd, text, TRACE_MARK_BYTES, sizeof(TRACE_MARK_TEXT) - 1) < 0)
         return; /* a full disk is noticed by the next packet */
@@ -181,10 +173,8 @@ static bool write_record(const struct trace_writer *writer, const char *name, st
     const int fd = openat(writer->directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool is_written = fd >= 0 && (!is_end || dprintf(fd, TRACE_END_METADATA "%016llx\n",
                                                      (unsigned long long)writer->metadata_hash) > 0);
-
     for (uint32_t i = 0; i < writer->hello.cpu_count && is_written; i++) {
         const struct stream_writer *cpu = &writer->cpu[i];
-
         if (cpu->started)
             is_written = dprintf(fd, "%u %llu\n", i,
                                  (unsigned long long)(is_end ? cpu->next - 1 : cpu->discarded_first)) > 0;
@@ -212,7 +202,6 @@ bool finish_trace_writer(struct trace_writer *writer, struct fail *fail)
 bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
 {
     struct schema schema;
-
     if (!check_metadata(&writer->hello, text, size, fail))
         return false;
     if (!schema_build(&schema, (const char *)text, size, fail) || !mark_unfinished(writer, fail)) {
@@ -242,7 +231,6 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
 {
     const struct wire_hello *hello = &writer->hello;
     const struct wire_packet *place = &item->packet;
-
     if (place->cpu >= hello->cpu_count)
         return fail_set(fail, "a packet of CPU %u, but there are %u CPUs", place->cpu, hello->cpu_count);
     if (item->size < PACKET_BYTES || item->size > TRACE_BUFFER_BYTES_MAX)
@@ -309,13 +297,11 @@ static enum anomaly walk_events(const struct schema *schema, const uint8_t *end,
     struct walk walk = *to;
     enum anomaly anomaly = ANOMALY_NONE;
     struct event event;
-
     while (walk.at < end) {
         struct event_head head = event_head(schema, walk.at);
         const struct event_type *type = schema_event(schema, head.id);
         uint64_t step = head.time - (uint32_t)walk.time;
         size_t left = (size_t)(end - walk.at);
-
         if (!event_is_simple(type, head.words, left) &&
             (anomaly = event_decode(schema, walk.at, left, &event)) != ANOMALY_NONE)
             break;
@@ -337,7 +323,6 @@ static enum anomaly walk_events(const struct schema *schema, const uint8_t *end,
 static struct packet_events packet_walk(const struct schema *schema, const uint8_t *packet, size_t size)
 {
     struct trace_packet header;
-
     memcpy(&header, packet, sizeof(header));
     if (schema->swap)
         packet_header_swap(&header);
@@ -375,7 +360,6 @@ static uint64_t count_for_readers(const struct trace_writer *writer, const struc
                                   const struct trace_packet *header)
 {
     const uint64_t count = header->events_discarded + stream->cut_off;
-
     return count > stream->discarded_base ? count - stream->discarded_base : 0;
 }
 
@@ -394,7 +378,6 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
         {(void *)packet->tail, packet->tail_bytes},
         {writer->zeros, rest},
     };
-
     header.events_discarded = count_for_readers(writer, stream, &packet->header);
     if (!hello_is_native(&writer->hello))
         packet_header_swap(&header);
@@ -425,7 +408,6 @@ static void settle_cut(struct trace_writer *writer, struct stream_writer *stream
     const bool is_known = before != TRACE_EVENTS_UNKNOWN && before >= stream->events &&
                           before - stream->events <= TRACE_BUFFER_BYTES_MAX / 8;
     uint64_t lost = stream->is_cut_here;
-
     if (!stream->is_cut)
         return;
     if (is_known)
@@ -443,7 +425,6 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
 {
     const struct trace_packet *header = &packet->header;
     struct stream_writer *stream = &writer->cpu[cpu];
-
     uint64_t discarded = header->events_discarded;
     uint64_t number = header->packet_seq_num;
     if (!stream->started)
@@ -480,7 +461,6 @@ static void end_content(const struct trace_writer *writer, struct outgoing *pack
     struct trace_packet *header = &packet->header;
     const size_t content = PACKET_BYTES + packet->body_bytes + 8, rest = header->packet_size / 8 - content;
     const bool is_little = writer->hello.byte_order == 1;
-
     header->content_size = content * 8;
     packet->tail[0] = writer_64(writer, trace_end_word(is_little, header->timestamp_end));
     if (rest != 0)
@@ -496,7 +476,6 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     struct trace_packet *header = &packet->header;
     const unsigned long long number = item->packet.sequence;
     const uint32_t cpu = item->packet.cpu;
-
     if (found->events == 0)
         return fail_set(fail, "packet %llu of CPU %u does not begin with an event", number, cpu);
     header->timestamp_end = found->time;
@@ -514,7 +493,6 @@ static bool take_events(struct trace_writer *writer, const struct source_item *i
                         struct fail *fail)
 {
     const size_t content = packet->header.content_size / 8;
-
     packet->body = item->bytes + PACKET_BYTES;
     packet->body_bytes = item->size - PACKET_BYTES;
     const struct packet_events found = packet_walk(&writer->schema, item->bytes, content);
@@ -525,7 +503,6 @@ static bool take_events(struct trace_writer *writer, const struct source_item *i
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail)
 {
     struct outgoing packet = {0};
-
     bool is_good = writer->have_metadata ? check_packet(writer, item, &packet.header, fail)
                                          : fail_set(fail, "a packet arrived before the metadata");
     if (!is_good || !take_events(writer, item, &packet, fail)) {
@@ -539,7 +516,6 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
 static uint64_t latest_time(const struct trace_writer *writer, const struct wire_status *status)
 {
     uint64_t latest = status->time;
-
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++)
         latest = writer->cpu[i].end > latest ? writer->cpu[i].end : latest;
     return latest;
@@ -571,7 +547,6 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
 {
     const struct stream_writer *stream = &writer->cpu[cpu];
     struct outgoing closing = {0};
-
     if (!stream->started && counts.lost == 0)
         return true;
     if (!stream->started) /* a snapshot: all its packets were overwritten first */
@@ -594,7 +569,6 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
 {
     const uint64_t time =
         is_whole ? latest_time(writer, status) : status->time; /* after that all is unknown */
-
     if (count_discarded_before(writer) != 0 && !write_record(writer, TRACE_BEFORE_NAME, fail))
         return false;
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
@@ -617,7 +591,6 @@ bool write_rows_packet(struct trace_writer *writer, uint32_t cpu, const struct b
     const struct wire_cpu_status counts = {
         .head = stream->next, .discarded = stream->discarded_last, .events = TRACE_EVENTS_UNKNOWN};
     struct outgoing packet = {.body = events->bytes, .body_bytes = events->used, .events = count};
-
     make_closing(writer, &packet.header, cpu, &counts, stream->end);
     packet.header.flags = TRACE_PACKET_ROWS | (stream->is_closed ? TRACE_PACKET_CLOSING : 0);
     end_content(writer, &packet);
@@ -627,7 +600,6 @@ bool write_rows_packet(struct trace_writer *writer, uint32_t cpu, const struct b
 uint64_t count_discarded(const struct trace_writer *writer)
 {
     uint64_t discarded = 0;
-
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
         discarded += writer->cpu[cpu].discarded_last - writer->cpu[cpu].discarded_first;
     return discarded;
@@ -636,7 +608,6 @@ uint64_t count_discarded(const struct trace_writer *writer)
 uint64_t count_discarded_before(const struct trace_writer *writer)
 {
     uint64_t discarded = 0;
-
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
         discarded += writer->cpu[cpu].discarded_first;
     return discarded;
@@ -645,7 +616,6 @@ uint64_t count_discarded_before(const struct trace_writer *writer)
 uint64_t bytes_in_files(const struct trace_writer *writer)
 {
     uint64_t bytes = 0;
-
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
         bytes += writer->cpu[cpu].bytes;
     return bytes;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pull_writer.h - validates pulled packets and writes them to a trace directory.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * source.c - finds the source for a name; checks and names that all sources share.
  */
@@ -24,7 +23,6 @@ double now_seconds(void)
 static const struct source_class *find_class(const char *name)
 {
     size_t length = strcspn(name, ":");
-
     for (size_t i = 0; name[length] == ':' && i < sizeof(classes) / sizeof(classes[0]); i++)
         if (strlen(classes[i]->scheme) == length && strncmp(name, classes[i]->scheme, length) == 0)
             return classes[i];
@@ -39,7 +37,6 @@ bool is_source(const char *name)
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail)
 {
     const struct source_class *class = find_class(name);
-
     if (class != NULL)
         return class->open(class, strchr(name, ':') + 1, wait_seconds, fail);
     fail_set(fail,
@@ -72,7 +69,6 @@ bool check_metadata(const struct wire_hello *hello, const void *text, size_t siz
 {
     static const char start[] = "/* CTF 1.8";
     char uuid[37];
-
     format_uuid(hello->uuid, uuid);
     if (size < sizeof(start) || memcmp(text, start, sizeof(start) - 1) != 0 || memchr(text, 0, size))
         return fail_set(fail, "the metadata is not CTF 1.8 text");
@@ -117,7 +113,6 @@ bool source_control(struct source *source, const struct wire_request *request, c
 static char *printable_copy(const uint8_t *text, size_t size)
 {
     char *copy = alloc_zero(1, size + 1);
-
     for (size_t i = 0; i < size; i++)
         copy[i] = (text[i] < ' ' && text[i] != '\n') || text[i] > '~' ? '?' : (char)text[i];
     return copy;
@@ -126,7 +121,6 @@ static char *printable_copy(const uint8_t *text, size_t size)
 static bool join_command(char text[WIRE_TEXT_MAX + 1], int count, char *const *words, struct fail *fail)
 {
     size_t length = 0;
-
     for (int i = 0; i < count; i++) {
         if (length + strlen(words[i]) + 1 > WIRE_TEXT_MAX)
             return fail_set(fail, "the command is longer than %u bytes", WIRE_TEXT_MAX);
@@ -140,7 +134,6 @@ char *source_command(struct source *source, int count, char *const *words, struc
     char text[WIRE_TEXT_MAX + 1];
     const struct wire_request request = {.operation = WIRE_OP_COMMAND, .text = text};
     struct source_reply reply = {0};
-
     if (!join_command(text, count, words, fail))
         return NULL;
     const bool is_done = source_control(source, &request, "", &reply, fail);
@@ -157,7 +150,6 @@ bool source_choose_previous(struct source *source, struct wire_previous *previou
 {
     const struct wire_request request = {.operation = WIRE_OP_PREVIOUS};
     struct source_reply reply;
-
     if (!source_control(source, &request, "no previous trace: ", &reply, fail))
         return false;
     if (reply.size < WIRE_PREVIOUS_BYTES)

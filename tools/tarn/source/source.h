@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * source.h - where trace packets come from: one interface for all ways to a guest.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* database.c - relations as tables of SQLite; see database.h. */
 #include <stdio.h>
 #include <tools/tarn/sql/database.h>
@@ -23,7 +22,6 @@ static void *connect_table(struct database *database, void *data, int argc, cons
                            sqlite3_str *sql, char **error)
 {
     const struct relation *relation = ((const struct relation_table *)data)->relation;
-
     for (unsigned c = 0; c < relation->column_count; c++)
         sqlite3_str_appendf(
             sql, "%s\"%w\" %s%s", c > 0 ? ", " : "", relation->columns[c].name,
@@ -39,7 +37,6 @@ static void *connect_table(struct database *database, void *data, int argc, cons
 static char operator_of(const struct relation *relation, const struct sqlite3_index_constraint *constraint)
 {
     bool is_time = constraint->iColumn >= 0 && relation->columns[constraint->iColumn].unit == UNIT_WHEN;
-
     if (!constraint->usable || constraint->iColumn < 0 || constraint->iColumn > 70)
         return '\0';
     switch (constraint->op) {
@@ -62,11 +59,9 @@ static int choose_plan(void *table, sqlite3_index_info *info)
     bool is_final = relation->source >= SOURCE_STREAMS;
     sqlite3_str *plan = sqlite3_str_new(NULL);
     int used = 0;
-
     info->estimatedCost = is_final ? 1e3 : 1e9;
     for (int i = 0; i < info->nConstraint; i++) {
         char operator= operator_of(relation, &info->aConstraint[i]);
-
         if (operator== '\0' || strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
         info->aConstraintUsage[i].argvIndex = ++used;
@@ -89,7 +84,6 @@ static bool condition_of(const struct relation *relation, unsigned column, sqlit
     bool is_parameter = relation->columns[column].parameter != 0; /* which is always a text */
     bool is_text = is_parameter || relation->columns[column].unit == UNIT_TEXT;
     int type = sqlite3_value_type(wanted);
-
     condition->column = column;
     if (type == SQLITE_INTEGER && !is_text)
         condition->value = VALUE_OF(VALUE_SIGNED, sqlite3_value_int64(wanted));
@@ -105,7 +99,6 @@ static bool condition_of(const struct relation *relation, unsigned column, sqlit
 static void limit_time(struct scan_limits *limits, char operator, sqlite3_value * value)
 {
     sqlite3_int64 ns = sqlite3_value_int64(value);
-
     if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER)
         return;
     if (operator== '>' && ns> limits->from_ns)
@@ -125,7 +118,6 @@ static int begin_scan(struct rows_cursor *cursor, const char *plan, int argc, sq
     const struct relation_table *table = cursor->table;
     struct scan_limits limits = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
     struct fail fail;
-
     for (int i = 0; i < argc; i++, plan += 2)
         if (*plan != '=')
             limit_time(&limits, *plan, argv[i]);
@@ -171,7 +163,6 @@ static const struct rows_kind relation_tables = {.connect = connect_table,
 bool database_open(struct database *database, const struct scan_source *source, struct fail *fail)
 {
     int status;
-
     *database = (struct database){.source = *source};
     database->source.stop = &database->stop;
     database->source.final = NULL;
@@ -181,7 +172,6 @@ bool database_open(struct database *database, const struct scan_source *source, 
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     for (unsigned i = 0; status == SQLITE_OK && i < database->catalog.count; i++) {
         struct relation_table *table = arena_alloc(&database->arena, sizeof(*table));
-
         *table = (struct relation_table){database, &database->catalog.relations[i]};
         status = rows_register(database, table->relation->name, &relation_tables, table);
     }
@@ -220,7 +210,6 @@ void database_own(struct database *database, struct analysis *analysis)
 bool database_run(struct database *database, const char *sql, struct fail *fail)
 {
     char *error = NULL;
-
     if (sqlite3_exec(database->sqlite, sql, NULL, NULL, &error) == SQLITE_OK)
         return true;
     fail_set(fail, "SQL: %s", error != NULL ? error : sqlite3_errmsg(database->sqlite));
@@ -238,7 +227,6 @@ struct relations *database_final(struct database *database)
     const struct scan_source *source = &database->source;
     struct merge merge;
     bool ok;
-
     if (database->has_owner || (database->has_walked && !folds_wait(database)))
         return &database->relations;
     forget_walk(database);
@@ -263,7 +251,6 @@ struct scan *database_scan(struct database *database, const struct relation *rel
                            const struct scan_limits *limits, struct fail *fail)
 {
     struct scan_source source = database->source;
-
     if (relation->source >= SOURCE_STREAMS && (source.final = database_final(database)) == NULL) {
         fail_set(fail, "%s", database->stop ? "the query was interrupted" : database->relations.fail.text);
         return NULL;

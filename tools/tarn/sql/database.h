@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * database.h - an SQLite database whose tables are the relations of a trace; nothing is imported.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* duck.c - the relations in DuckDB, by its C interface ("C API" in its documentation); see duck.h. */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -105,7 +104,6 @@ struct duck {
 struct duck *duck_open(struct fail *fail)
 {
     struct duck *duck;
-
     if (!open_library(fail))
         return NULL;
     duck = alloc_zero(1, sizeof(*duck));
@@ -142,14 +140,12 @@ struct reading {
 static bool next_row(struct answer *answer)
 {
     struct reading *reading = answer->of;
-
     return ++reading->row <= reading->rows;
 }
 
 static const char *column_name(struct answer *answer, unsigned column)
 {
     struct reading *reading = answer->of;
-
     return library.column_name(&reading->result, column);
 }
 
@@ -158,7 +154,6 @@ static const char *column_text(struct answer *answer, unsigned column, bool *is_
     struct reading *reading = answer->of;
     bool is_text = library.column_type(&reading->result, column) == TYPE_VARCHAR;
     char *text = library.value_varchar(&reading->result, column, reading->row - 1), *end = text;
-
     library.free(reading->text);
     reading->text = text;
     if (text != NULL && !is_text && strcspn(text, "0123456789") <= 1) /* neither inf nor nan */
@@ -173,7 +168,6 @@ bool duck_run(struct duck *duck, const char *sql, void (*print)(void *context, s
     struct reading reading = {.text = NULL};
     struct answer answer = {0, &reading, next_row, column_name, column_text};
     bool ok = library.query(duck->connection, sql, &reading.result) == 0;
-
     if (!ok)
         fail_set(fail, "SQL: %s", library.result_error(&reading.result));
     answer.columns = (unsigned)library.column_count(&reading.result);
@@ -201,7 +195,6 @@ struct binding {
 static void free_binding(void *data)
 {
     struct binding *binding = data;
-
     for (unsigned i = 0; i < binding->limits.condition_count; i++)
         library.free((void *)binding->limits.conditions[i].value.text);
     free(binding->columns);
@@ -211,7 +204,6 @@ static void free_binding(void *data)
 static void take_parameter(struct binding *binding, void *info, unsigned c, const char *name)
 {
     void *given = library.bind_get_named_parameter(info, name);
-
     if (given == NULL)
         return;
     binding->limits.conditions[binding->limits.condition_count++] =
@@ -225,7 +217,6 @@ static void bind_function(void *info)
     struct binding *binding = alloc_zero(1, sizeof(*binding));
     void *given = library.bind_get_named_parameter(info, "model");
     bool with_model = given != NULL && library.get_bool(given);
-
     if (given != NULL)
         library.destroy_value(&given);
     binding->columns = alloc_zero(relation->column_count, sizeof(unsigned));
@@ -233,7 +224,6 @@ static void bind_function(void *info)
     for (unsigned c = 0; c < relation->column_count; c++) {
         const struct relation_column *column = &relation->columns[c];
         void *type = library.create_logical_type(relation_units[column->unit].duckdb_type);
-
         if (column->parameter != 0) {
             take_parameter(binding, info, c, column->name);
         } else if (with_model || !column->needs_model) {
@@ -255,7 +245,6 @@ struct scanning {
 static void free_scanning(void *data)
 {
     struct scanning *scanning = data;
-
     if (scanning->scan != NULL)
         scan_close(scanning->scan);
     free(scanning->columns);
@@ -270,13 +259,11 @@ static void init_function(void *info)
     struct scan_limits limits = binding->limits;
     struct scanning *scanning = alloc_zero(1, sizeof(*scanning));
     struct fail fail;
-
     scanning->relation = function->relation;
     scanning->column_count = (unsigned)library.init_get_column_count(info);
     scanning->columns = alloc_zero(scanning->column_count + 1, sizeof(unsigned));
     for (unsigned i = 0; i < scanning->column_count; i++) {
         uint64_t number = library.init_get_column_index(info, i);
-
         /* none of them: a query that only counts rows asks for a number of the row */
         scanning->columns[i] = number < binding->column_count ? binding->columns[number] : UINT_MAX;
         if (scanning->columns[i] != UINT_MAX)
@@ -291,7 +278,6 @@ static void init_function(void *info)
 static void put_value(struct scanning *scanning, void *vector, uint64_t row, bool is_text, struct value value)
 {
     char number[24]; /* an enumeration's without a label */
-
     if (is_text && value.kind != VALUE_NULL && value.kind != VALUE_TEXT) {
         snprintf(number, sizeof(number), "%" PRId64, (int64_t)value.number);
         value = value_text(number);
@@ -313,11 +299,9 @@ static void fill_chunk(void *info, void *chunk)
 {
     struct scanning *scanning = library.function_get_init_data(info);
     uint64_t rows = 0, most = library.vector_size();
-
     for (; rows < most && scan_next(scanning->scan); rows++)
         for (unsigned i = 0; i < scanning->column_count; i++) {
             unsigned c = scanning->columns[i];
-
             put_value(scanning, library.data_chunk_get_vector(chunk, i), rows,
                       c != UINT_MAX && scanning->relation->columns[c].unit == UNIT_TEXT,
                       c != UINT_MAX ? scan_value(scanning->scan, c) : VALUE_NUMBER(rows));
@@ -330,7 +314,6 @@ static void replace_name(void *info, const char *name, void *data)
 {
     const struct duck *duck = data;
     const struct relation *relation = catalog_find(&duck->relations->catalog, name);
-
     if (relation != NULL)
         library.replacement_scan_set_function_name(info, relation->name);
 }
@@ -341,7 +324,6 @@ static bool register_relation(struct duck *duck, const struct relation *relation
     void *text = library.create_logical_type(TYPE_VARCHAR), *flag = library.create_logical_type(TYPE_BOOLEAN);
     struct function *about = alloc_zero(1, sizeof(*about));
     bool ok;
-
     *about = (struct function){duck, relation};
     library.table_function_set_name(function, relation->name);
     library.table_function_set_extra_info(function, about, free);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * duck.h - DuckDB as a second engine for the relations of a trace.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fold.c - the virtual table `fold`: groups of rows of a relation, counted while the trace is read.
  *
@@ -81,7 +80,6 @@ static const char *next_word(struct arena *arena, const char **at)
 {
     size_t length;
     const char *word;
-
     *at += strspn(*at, " \t\n");
     if (**at == '\'')
         length = strcspn(*at + 1, "'") + 1;
@@ -97,7 +95,6 @@ static const char *next_word(struct arena *arena, const char **at)
 static const struct relation_column *find_column(const struct fold *fold, const char *name)
 {
     int column = name != NULL ? relation_find_column(fold->sink.relation, name) : -1;
-
     return column >= 0 ? &fold->sink.relation->columns[column] : NULL;
 }
 
@@ -109,7 +106,6 @@ static bool parse_where(struct fold *fold, struct fold_term *term, const char *a
                                         [WHERE_WORD] = "word",
                                         [WHERE_ABOVE] = ">"};
     const char *sign = next_word(&fold->arena, &at), *word;
-
     for (; (word = next_word(&fold->arena, &at)) != NULL && term->word_count < FOLD_WORDS;
          term->word_count++) {
         if (*word == ':')
@@ -136,11 +132,9 @@ static bool parse_where(struct fold *fold, struct fold_term *term, const char *a
 static bool parse_rest(struct fold *fold, struct fold_term *term, const char *at, struct fail *fail)
 {
     const char *word;
-
     term->name = term->column != NULL ? term->column->name : "count";
     while ((word = next_word(&fold->arena, &at)) != NULL) {
         const char *next = next_word(&fold->arena, &at);
-
         if (strcmp(word, "as") == 0 && next != NULL)
             term->name = next;
         else if (strcmp(word, "unless") != 0 || (term->unless = find_column(fold, next)) == NULL)
@@ -159,7 +153,6 @@ static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
     struct fold_term *term = &fold->terms[fold->term_count];
     const char *word = next_word(&fold->arena, &at), *name = NULL;
     unsigned kind = 0;
-
     while (word != NULL && kind <= TERM_TOP && strcmp(word, kinds[kind]) != 0)
         kind++;
     if (word == NULL || kind > TERM_TOP)
@@ -184,11 +177,9 @@ static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
 static bool check_terms(struct fold *fold, struct fail *fail)
 {
     unsigned counts[TERM_TOP + 1] = {0};
-
     for (unsigned i = 0; i < fold->term_count; i++) {
         const struct fold_term term = fold->terms[i];
         unsigned place = i;
-
         counts[term.kind]++;
         for (; place > 0 && fold->terms[place - 1].kind > term.kind; place--)
             fold->terms[place] = fold->terms[place - 1];
@@ -208,7 +199,6 @@ static bool is_word(const struct fold_term *term, unsigned number, const struct 
 {
     const char *word = term->words[number];
     char text[TEXT_BYTES];
-
     if (term->sign == WHERE_ABOVE)
         return value->kind != VALUE_NULL && (int64_t)value->number > term->numbers[number];
     if (value->kind != VALUE_TEXT)
@@ -243,7 +233,6 @@ static bool has(const struct fold *fold, const struct relation_row *row)
 static void keep(struct fold *fold, struct value *kept, struct value value)
 {
     const char *text = value.text;
-
     if (value.kind == VALUE_SPAN)
         value.begin = 0; /* rounded as sums are */
     if (value.kind == VALUE_TEXT) {
@@ -278,7 +267,6 @@ static struct fold_row *group_of(struct fold *fold, const struct relation_row *r
     unsigned count = 0;
     struct fold_recent *recent;
     struct fold_row *group;
-
     EACH_TERM(fold, term, TERM_BY, TERM_BY)
     {
         struct value value = relation_value(row, term->column);
@@ -304,7 +292,6 @@ static void count_row(struct fold *fold, struct fold_row *group, const struct re
 {
     bool is_largest = false;
     uint64_t times = 1;
-
     EACH_TERM(fold, term, TERM_TIMES, TERM_TIMES)
     times = relation_value(row, term->column).number;
     EACH_TERM(fold, term, TERM_COUNT, TERM_COUNT)
@@ -338,7 +325,6 @@ static void count_row(struct fold *fold, struct fold_row *group, const struct re
 static int compare_top(const void *left, const void *right)
 {
     const struct fold_row *a = *(struct fold_row *const *)left, *b = *(struct fold_row *const *)right;
-
     return a->rank != b->rank ? (a->rank < b->rank ? 1 : -1) : (a->begin > b->begin) - (a->begin < b->begin);
 }
 
@@ -354,7 +340,6 @@ static void take_top(struct fold *fold, const struct fold_term *term, const stru
 {
     struct value rank = relation_value(row, term->column);
     struct fold_row **kept = &fold->top[fold->top_count];
-
     if (rank.kind == VALUE_NULL || rank.kind == VALUE_TEXT || rank.number < fold->threshold ||
         (term->unless != NULL && relation_value(row, term->unless).number != 0))
         return;
@@ -375,7 +360,6 @@ static void take_top(struct fold *fold, const struct fold_term *term, const stru
 static void take_row(struct relation_sink *self, const struct relation_row *row)
 {
     struct fold *fold = OUTER(self, struct fold, sink);
-
     if (!has(fold, row))
         return;
     EACH_TERM(fold, term, TERM_TOP, TERM_TOP)
@@ -399,7 +383,6 @@ static void free_fold(struct fold *fold)
 static bool parse(struct fold *fold, int argc, const char *const *argv, struct fail *fail)
 {
     const char *at = argc > 3 ? argv[3] : "", *name = next_word(&fold->arena, &at);
-
     fold->sink.relation = name != NULL ? catalog_find(&fold->database->catalog, name) : NULL;
     if (fold->sink.relation == NULL || fold->sink.relation->source >= SOURCE_STREAMS)
         return fail_set(fail, "a fold needs a relation with rows in time; '%.40s' is none", name ? name : "");
@@ -412,7 +395,6 @@ static bool parse(struct fold *fold, int argc, const char *const *argv, struct f
 static const struct fold_term *term_of(const struct fold *fold, unsigned cell)
 {
     const struct fold_term *term = &fold->terms[fold->first[TERM_BY]];
-
     while (term->cell != cell)
         term++;
     return term;
@@ -423,7 +405,6 @@ static void *connect_fold(struct database *database, void *data, int argc, const
 {
     struct fold *fold = alloc_zero(1, sizeof(*fold));
     struct fail fail;
-
     fold->database = database;
     fold->sink.take = take_row;
     map_open(&fold->groups, 0);
@@ -446,7 +427,6 @@ static void *connect_fold(struct database *database, void *data, int argc, const
 static void drop_fold(void *table)
 {
     struct fold *fold = table, **link = &fold->database->folds;
-
     while (*link != fold)
         link = &(*link)->next;
     *link = fold->next;
@@ -463,7 +443,6 @@ static int begin_rows(struct rows_cursor *cursor, const char *plan, int argc, sq
                       char **error)
 {
     struct fold *fold = cursor->table;
-
     if (database_final(fold->database) == NULL) {
         *error = sqlite3_mprintf("%s", fold->database->relations.fail.text);
         return fold->database->stop ? SQLITE_INTERRUPT : SQLITE_ERROR;
@@ -476,7 +455,6 @@ static int begin_rows(struct rows_cursor *cursor, const char *plan, int argc, sq
 static bool move(struct rows_cursor *cursor)
 {
     const struct fold *fold = cursor->table;
-
     return cursor->number < (fold->top != NULL ? fold->top_count : map_total(&fold->groups));
 }
 
@@ -487,7 +465,6 @@ static void column_value(struct rows_cursor *cursor, sqlite3_context *context, u
     const struct fold_row *row = fold->top != NULL
                                      ? fold->top[cursor->number]
                                      : (const void *)map_entry(&fold->groups, cursor->number)->value;
-
     if (term_of(fold, column)->kind == TERM_SPREAD)
         result_holder(fold->database, context, row->cells[column].holder);
     else
@@ -502,7 +479,6 @@ int folds_register(struct database *database)
                                           .begin = begin_rows,
                                           .move = move,
                                           .value = column_value};
-
     return rows_register(database, "fold", &kind, NULL);
 }
 
@@ -522,7 +498,6 @@ void folds_filled(struct database *database)
 bool folds_wait(const struct database *database)
 {
     const struct fold *fold = database->folds;
-
     while (fold != NULL && fold->is_filled)
         fold = fold->next;
     return fold != NULL;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * functions.c - functions of SQL that relations need (database.h); docs/man/sql.md lists them.
  *
@@ -23,7 +22,6 @@ struct holder_blob {
 void result_holder(struct database *database, sqlite3_context *context, struct holder *holder)
 {
     struct holder_blob blob = {.magic = HOLDER_MAGIC};
-
     if (holder->number == 0) {
         database->holders = array_grow(database->holders, database->holder_count, &database->holder_size,
                                        sizeof(database->holders[0]));
@@ -37,7 +35,6 @@ void result_holder(struct database *database, sqlite3_context *context, struct h
 static struct holder *holder_of(const struct database *database, sqlite3_value *value)
 {
     struct holder_blob blob = {.number = 0};
-
     if (sqlite3_value_type(value) == SQLITE_BLOB && sqlite3_value_bytes(value) == sizeof(blob))
         memcpy(&blob, sqlite3_value_blob(value), sizeof(blob));
     return memcmp(blob.magic, HOLDER_MAGIC, sizeof(blob.magic)) == 0 && blob.number > 0 &&
@@ -65,7 +62,6 @@ static void gather(sqlite3_context *context, int argc, sqlite3_value **argv)
     const struct database *database = sqlite3_user_data(context);
     struct gathered *gathered = sqlite3_aggregate_context(context, sizeof(*gathered));
     const struct holder *holder = holder_of(database, argv[0]);
-
     if (gathered == NULL)
         return;
     gathered->part = argc > 1 ? fmax(0, sqlite3_value_double(argv[1]) / 100) : -1;
@@ -81,7 +77,6 @@ static void gather(sqlite3_context *context, int argc, sqlite3_value **argv)
     } else if (sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER ||
                sqlite3_value_numeric_type(argv[0]) == SQLITE_FLOAT) {
         sqlite3_int64 value = sqlite3_value_int64(argv[0]);
-
         distribution_add(&gathered->holder.distribution, &gathered->arena, value > 0 ? (uint64_t)value : 0);
     }
 }
@@ -90,7 +85,6 @@ static void gather(sqlite3_context *context, int argc, sqlite3_value **argv)
 static const struct holder *all_gathered(sqlite3_context *context, struct gathered **gathered)
 {
     static struct gathered none;
-
     *gathered = sqlite3_aggregate_context(context, 0);
     if (*gathered == NULL)
         *gathered = &none;
@@ -105,7 +99,6 @@ static void end_percentile(sqlite3_context *context)
     const struct holder *holder = all_gathered(context, &gathered);
     const struct distribution *distribution = &holder->distribution;
     double part = gathered->part;
-
     uint64_t amount = distribution->count == 0 ? 0
                       : part < 0               ? distribution->total / distribution->count
                       : part == 0              ? distribution->min
@@ -124,7 +117,6 @@ static void end_together(sqlite3_context *context)
     struct gathered *gathered;
     const struct holder *all = all_gathered(context, &gathered);
     struct holder *holder = arena_alloc(&database->arena, sizeof(*holder));
-
     holder->is_ticks = all->is_ticks;
     distribution_merge(&holder->distribution, &database->arena, &all->distribution);
     arena_free(&gathered->arena);
@@ -137,7 +129,6 @@ static void to_ns(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     const struct database *database = sqlite3_user_data(context);
     sqlite3_int64 ticks = sqlite3_value_int64(argv[0]);
-
     if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
         sqlite3_result_int64(context, (sqlite3_int64)ticks_to_ns(&database->source.trace->schema,
                                                                  ticks > 0 ? (uint64_t)ticks : 0));
@@ -147,7 +138,6 @@ static void since_start(sqlite3_context *context, int argc, sqlite3_value **argv
 {
     const struct trace *trace = ((const struct database *)sqlite3_user_data(context))->source.trace;
     sqlite3_int64 ns = sqlite3_value_int64(argv[0]) - schema_ns(&trace->schema, trace->begin);
-
     if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
         sqlite3_result_int64(context, ns > 0 ? ns : 0);
 }
@@ -159,7 +149,6 @@ static void to_time(sqlite3_context *context, int argc, sqlite3_value **argv)
     const char *text = (const char *)sqlite3_value_text(argv[0]);
     struct fail fail;
     uint64_t ticks;
-
     if (text != NULL && filter_time(trace, text, &ticks, &fail))
         sqlite3_result_int64(context, schema_ns(&trace->schema, ticks));
     else if (text != NULL)
@@ -171,7 +160,6 @@ static void to_seconds(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     struct relations *relations = database_final(sqlite3_user_data(context));
     double seconds = relations != NULL ? analysis_seconds(relations->analysis) : 0;
-
     sqlite3_result_double(context, seconds > 1e-9 ? seconds : 1e-9);
 }
 
@@ -184,7 +172,6 @@ static void result_text(sqlite3_context *context, const char *text)
 static void to_digits(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     char text[NUMBER_BYTES];
-
     format_digits(sqlite3_value_double(argv[0]), text);
     sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
@@ -194,7 +181,6 @@ static void to_amount(sqlite3_context *context, int argc, sqlite3_value **argv)
     int64_t ns = sqlite3_value_int64(argv[0]);
     struct unit unit = unit_of_time((uint64_t)ns * 10); /* at most three digits before the point */
     char text[NUMBER_BYTES];
-
     format_digits((double)ns / unit.of_one, text);
     sqlite3_result_text(context, sqlite3_mprintf("%s%s", text, unit.suffix), -1, sqlite3_free);
 }
@@ -206,7 +192,6 @@ static void to_xml(sqlite3_context *context, int argc, sqlite3_value **argv)
         ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
     const unsigned char *at = sqlite3_value_text(argv[0]);
     sqlite3_str *text = sqlite3_str_new(NULL);
-
     for (; at != NULL && *at != '\0'; at++)
         if (*at < 128 && escapes[*at] != NULL)
             sqlite3_str_appendall(text, escapes[*at]);
@@ -224,7 +209,6 @@ static void at_symbol(sqlite3_context *context, int argc, sqlite3_value **argv)
     const struct executable *executable;
     const struct symbol *symbol = NULL;
     char text[SYMBOL_NAME_BYTES];
-
     if (relations == NULL || what == NULL)
         return;
     executable = executables_find(&relations->analysis->model->executables,
@@ -262,7 +246,6 @@ static void at_symbol(sqlite3_context *context, int argc, sqlite3_value **argv)
 static void to_error(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     const struct database *database = sqlite3_user_data(context);
-
     if (sqlite3_value_type(argv[0]) == SQLITE_INTEGER &&
         schema_other_system(&database->source.trace->schema) == NULL)
         result_text(context, tarn_error_text(sqlite3_value_int64(argv[0])));
@@ -283,7 +266,6 @@ static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     const struct model *model;
     bool is_kept;
     uint32_t pid;
-
     if (relations == NULL || sqlite3_value_type(argv[0]) != SQLITE_INTEGER)
         return;
     model = relations->analysis->model;
@@ -362,7 +344,6 @@ static int fill_histogram(struct database *database, struct tvf_rows *into, sqli
     const struct holder *holder = holder_of(database, argv[0]);
     const struct schema *schema = &in_ns;
     struct histogram_row found;
-
     if (holder == NULL) {
         *error = sqlite3_mprintf("histogram() needs a distribution: together(X)");
         return SQLITE_ERROR;
@@ -372,7 +353,6 @@ static int fill_histogram(struct database *database, struct tvf_rows *into, sqli
     for (unsigned i = 0; histogram_row(&holder->distribution, schema, i, &found); i++) {
         struct tvf_row *row = add_row(into);
         const double all = (double)holder->distribution.count;
-
         row->text = arena_string(&into->arena, found.name, strlen(found.name));
         row->numbers[1] = (sqlite3_int64)found.from;
         row->numbers[2] = (sqlite3_int64)(found.to < TABLE_NONE ? found.to : TABLE_NONE);
@@ -395,7 +375,6 @@ static bool next_interval(struct database *database, struct intervals *list, cha
 {
     const struct intervals last = *list;
     int status = sqlite3_step(list->query);
-
     list->is_one = status == SQLITE_ROW;
     list->begin = sqlite3_column_int64(list->query, 0);
     list->end = list->begin + sqlite3_column_int64(list->query, 1);
@@ -414,7 +393,6 @@ static bool open_intervals(struct database *database, sqlite3_value *query, stru
     const char *sql = (const char *)sqlite3_value_text(query), *end = sql;
     char *sorted;
     int columns = 0;
-
     *list = (struct intervals){.query = NULL};
     if (sql != NULL && sqlite3_prepare_v2(database->sqlite, sql, -1, &list->query, &end) == SQLITE_OK)
         columns = sqlite3_column_count(list->query);
@@ -439,15 +417,12 @@ static int fill_intersections(struct database *database, struct tvf_rows *into, 
     struct intervals left, right = {.query = NULL};
     bool ok =
         open_intervals(database, argv[0], &left, error) && open_intervals(database, argv[1], &right, error);
-
     while (ok && left.is_one && right.is_one) {
         sqlite3_int64 begin = left.begin > right.begin ? left.begin : right.begin;
         sqlite3_int64 end = left.end < right.end ? left.end : right.end;
         bool is_left = left.key != right.key ? left.key < right.key : left.end < right.end;
-
         if (left.key == right.key && begin < end) {
             struct tvf_row *row = add_row(into);
-
             row->numbers[0] = begin;
             row->numbers[1] = end - begin;
             row->numbers[2] = left.key;
@@ -472,10 +447,8 @@ static int plan_tvf(void *table, sqlite3_index_info *info)
 {
     const struct tvf *tvf = table;
     unsigned given = 0;
-
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-
         if (constraint->iColumn < (int)tvf->columns || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ ||
             !constraint->usable)
             continue;
@@ -490,7 +463,6 @@ static int plan_tvf(void *table, sqlite3_index_info *info)
 static void end_tvf(struct rows_cursor *cursor)
 {
     struct tvf_rows *rows = cursor->state;
-
     free(rows->rows);
     arena_free(&rows->arena);
     free(rows);
@@ -500,7 +472,6 @@ static int begin_tvf(struct rows_cursor *cursor, const char *plan, int argc, sql
                      char **error)
 {
     const struct tvf *tvf = cursor->table;
-
     cursor->state = alloc_zero(1, sizeof(struct tvf_rows));
     return tvf->fill(tvf->database, cursor->state, argv, error);
 }
@@ -514,7 +485,6 @@ static void column_of_tvf(struct rows_cursor *cursor, sqlite3_context *context, 
 {
     const struct tvf_row *row = &((const struct tvf_rows *)cursor->state)->rows[cursor->number];
     const struct tvf *tvf = cursor->table;
-
     if (column >= tvf->columns)
         return;
     if (tvf->kinds[column] == 't')
@@ -534,7 +504,6 @@ static int register_tvf(struct database *database, const char *name, struct tvf 
                                           .value = column_of_tvf,
                                           .end = end_tvf};
     struct tvf *kept = arena_alloc(&database->arena, sizeof(*kept));
-
     *kept = tvf;
     kept->database = database;
     return rows_register(database, name, &kind, kept);
@@ -579,7 +548,6 @@ int functions_register(struct database *database)
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && status == SQLITE_OK; i++) {
         bool adds = functions[i].end != NULL;
         struct to_name *name = arena_alloc(&database->arena, sizeof(*name));
-
         *name = (struct to_name){database, functions[i].what};
         status = sqlite3_create_function(database->sqlite, functions[i].name, functions[i].arguments,
                                          SQLITE_UTF8, name->what != 0 ? (void *)name : database,

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* lock_functions.c - SQL functions: names of locks and call chains (database.h). */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 static const struct analysis *analysis_of(sqlite3_context *context)
 {
     struct relations *relations = database_final(sqlite3_user_data(context));
-
     return relations != NULL ? relations->analysis : NULL;
 }
 
@@ -21,7 +19,6 @@ static const struct symbol *find_symbol(const struct analysis *analysis, uint32_
     const struct symbol *symbol = analysis->symbols != NULL && executable != NULL
                                       ? symbols_find(analysis->symbols, executable, address)
                                       : NULL;
-
     return symbol != NULL && symbol->function != NULL ? symbol : NULL;
 }
 
@@ -34,7 +31,6 @@ void sql_lock_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     const struct symbol *symbol =
         analysis != NULL && name == NULL ? find_symbol(analysis, pid, address) : NULL;
     char text[SYMBOL_NAME_BYTES];
-
     if (sqlite3_value_type(argv[1]) == SQLITE_NULL)
         return;
     snprintf(text, sizeof(text), "0x%" PRIx64, address);
@@ -66,7 +62,6 @@ static bool is_part_of_locking(const char *function)
         "join_pthread", "pthread_join", "wait_for_window", "borrow_window",
         /* from older versions */
         "note_acquired", "note_tried", "note_word_tried"};
-
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(function, parts[i]) == 0)
             return true;
@@ -95,7 +90,6 @@ void sql_call_chain(sqlite3_context *context, int argc, sqlite3_value **argv)
     const struct analysis *analysis = analysis_of(context);
     const char *at = (const char *)sqlite3_value_text(argv[1]);
     struct chain_text chain = {.text = "(unknown)", .most = sqlite3_value_int64(argv[2])};
-
     if (analysis == NULL || at == NULL)
         return;
     while (*at != '\0') {
@@ -104,7 +98,6 @@ void sql_call_chain(sqlite3_context *context, int argc, sqlite3_value **argv)
         uint64_t address = strtoull(begin, &end, 16);
         const struct symbol *symbol =
             find_symbol(analysis, (uint32_t)sqlite3_value_int64(argv[0]), address - 1);
-
         if (end == begin)
             break;
         snprintf(number, sizeof(number), "0x%" PRIx64, address);

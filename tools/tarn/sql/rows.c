@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* rows.c - virtual tables of SQLite; see database.h. */
 #include <tools/tarn/sql/database.h>
 
@@ -32,7 +31,6 @@ static const struct rows_kind *kind_of(const struct rows_cursor *cursor)
 static int disconnect(sqlite3_vtab *base)
 {
     struct rows_table *table = table_of(base);
-
     if (table->module->kind->drop != NULL && table->table != NULL)
         table->module->kind->drop(table->table);
     sqlite3_free(table);
@@ -47,7 +45,6 @@ static int connect(sqlite3 *sqlite, void *data, int argc, const char *const *arg
     sqlite3_str *sql = sqlite3_str_new(sqlite);
     int status = SQLITE_ERROR;
     char *text;
-
     if (table == NULL)
         return SQLITE_NOMEM;
     sqlite3_str_appendall(sql, "CREATE TABLE x(");
@@ -73,7 +70,6 @@ static int choose_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 {
     struct rows_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
-
     if (cursor == NULL)
         return SQLITE_NOMEM;
     *cursor = (struct rows_cursor){.table = table_of(base)->table};
@@ -112,7 +108,6 @@ static int begin(sqlite3_vtab_cursor *base, int number, const char *plan, int ar
 {
     struct rows_cursor *cursor = cursor_of(base);
     int status;
-
     end(cursor);
     cursor->number = 0;
     status = kind_of(cursor)->begin(cursor, plan, argc, argv, &base->pVtab->zErrMsg);
@@ -151,7 +146,6 @@ int rows_register(struct database *database, const char *name, const struct rows
                                            .xColumn = column_value,
                                            .xRowid = row_number};
     struct rows_module *module = arena_alloc(&database->arena, sizeof(*module));
-
     *module = (struct rows_module){database, kind, data};
     return sqlite3_create_module(database->sqlite, name, &methods, module);
 }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* view.c - analyses that are written in SQL; see view.h. */
 #include <ctype.h>
 #include <errno.h>
@@ -56,7 +55,6 @@ static char *cut(const char **at, const char *mark)
 {
     const char *begin = *at + strspn(*at, " \n");
     size_t length = strcspn(begin, mark);
-
     *at = begin + length + (begin[length] != '\0');
     while (length > 0 && isspace((unsigned char)begin[length - 1]))
         length--;
@@ -78,7 +76,6 @@ static bool add_expanded(const struct sql_kind *kind, struct buffer *to, const c
     for (size_t i = 0; i < length; i++) {
         size_t name = 0;
         const struct buffer *define;
-
         while (text[i] == '$' && i + 1 + name < length &&
                (isalnum((unsigned char)text[i + 1 + name]) || text[i + 1 + name] == '_'))
             name++;
@@ -116,7 +113,6 @@ static bool parse_column(struct table_column *column, const char *text, struct s
     bool is_time = strlen(key) > 3 && strcmp(key + strlen(key) - 3, "_ns") == 0;
     const char *wanted = *word != '\0' ? word : is_time ? "time" : "count";
     bool ok = false;
-
     for (size_t i = 0; i < sizeof(column_kinds) / sizeof(column_kinds[0]) && !ok; i++)
         if (strcmp(column_kinds[i].word, wanted) == 0) {
             *column = column_kinds[i].column;
@@ -137,7 +133,6 @@ static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *
     struct table_column *columns;
     struct buffer list = {0};
     bool ok = true;
-
     if (statement->table == NULL)
         return fail_set(fail, "columns without a table");
     if (strcmp(text, "histogram") == 0) {
@@ -150,7 +145,6 @@ static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *
     buffer_add(&list, "", 1);
     for (const char *at = (const char *)list.bytes; ok && *at != '\0';) {
         char *column = cut(&at, ",");
-
         ok = statement->table->column_count < TABLE_COLUMNS_MAX ||
              fail_set(fail, "table '%.40s' has too many columns", statement->table->key);
         ok = ok && parse_column(&columns[statement->table->column_count], column, statement, fail);
@@ -174,7 +168,6 @@ static bool new_statement(struct sql_kind *kind, struct statement statement, str
 static unsigned mark_option(struct sql_kind *kind, const char *name)
 {
     unsigned number = 0;
-
     while (number < kind->option_count && strcmp(kind->options[number].name, name) != 0)
         number++;
     if (number < kind->option_count)
@@ -189,7 +182,6 @@ static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fa
     char *head = cut(&at, ":"), *word;
     struct table table = {.text = cut(&at, ""), .is_wanted = true};
     bool is_total;
-
     at = head;
     table.key = cut(&at, ",");
     table.heading = cut(&at, ",");
@@ -228,7 +220,6 @@ static bool set_option(void *context, const struct command_option *option, const
     uint64_t number;
     char *end;
     double percent;
-
     *(const char **)(void *)((char *)context + option->place) = option->argument != NULL ? value : "1";
     if (option->argument == NULL)
         return true;
@@ -243,7 +234,6 @@ static bool set_option(void *context, const struct command_option *option, const
 static void set_words(struct command_option *option, const char *list)
 {
     const char **words = alloc_zero(WORDS_MAX + 1, sizeof(words[0]));
-
     for (unsigned i = 0; *list != '\0' && i < WORDS_MAX; i++)
         words[i] = cut(&list, "|");
     option->kind = OPTION_WORD;
@@ -255,7 +245,6 @@ static bool parse_option(struct sql_kind *kind, const char *text, struct fail *f
 {
     const char *at = text;
     char *head;
-
     if (kind->option_count == ANALYSIS_OPTIONS)
         return fail_set(fail, "more than %u options", ANALYSIS_OPTIONS);
     struct command_option *option = &kind->options[kind->option_count];
@@ -282,7 +271,6 @@ static bool parse_option(struct sql_kind *kind, const char *text, struct fail *f
 static bool parse_define(struct sql_kind *kind, const char *text, struct fail *fail)
 {
     const char *at = text;
-
     if (kind->define_count == DEFINES_MAX)
         return fail_set(fail, "more than %u definitions", DEFINES_MAX);
     kind->defines[kind->define_count].name = cut(&at, " ");
@@ -294,7 +282,6 @@ static bool parse_text(struct sql_kind *kind, const char *text, struct fail *fai
 {
     const char *at = text;
     char *head = cut(&at, ":"), *in = strstr(head, " in ");
-
     if (kind->kind.text_count == TEXTS_MAX)
         return fail_set(fail, "more than %u columns are described", TEXTS_MAX);
     if (in != NULL)
@@ -309,7 +296,6 @@ static bool parse_directive(struct sql_kind *kind, const char *text, struct fail
     const char *at = text;
     char *word = cut(&at, " ");
     bool ok = true;
-
     at += strspn(at, " ");
     if (strcmp(word, "analysis") == 0) {
         kind->kind.name = cut(&at, ":");
@@ -350,13 +336,11 @@ static bool parse_directive(struct sql_kind *kind, const char *text, struct fail
 static char *next_line(const char **at, const char *end, bool *is_directive)
 {
     struct buffer line = {0};
-
     *is_directive =
         (size_t)(end - *at) >= strlen(DIRECTIVE) && memcmp(*at, DIRECTIVE, strlen(DIRECTIVE)) == 0;
     *at += *is_directive ? strlen(DIRECTIVE) : 0;
     do {
         const char *stop = memchr(*at, '\n', (size_t)(end - *at));
-
         stop = stop != NULL ? stop : end;
         buffer_add(&line, *at, (size_t)(stop - *at));
         *at = stop + (stop < end);
@@ -373,15 +357,12 @@ static bool parse_file(struct sql_kind *kind, const char *text, size_t length, s
 {
     const char *end = text + length;
     bool ok = true, is_directive;
-
     while (ok && text < end) {
         char *line = next_line(&text, end, &is_directive);
-
         if (is_directive) {
             ok = parse_directive(kind, line, fail);
         } else if (strncmp(line, "--", 2) != 0 && *line != '\0') {
             struct statement *statement = &kind->statements[kind->kind.statement_count - 1];
-
             ok = add_expanded(kind, &statement->sql, line, strlen(line), fail);
             buffer_add(&statement->sql, "\n", 1);
         }
@@ -397,7 +378,6 @@ static const char *option_of(void *owner, const char *name)
     const struct analysis *analysis = owner;
     const struct command_option *option = option_find(analysis->kind->options, name);
     const void *place = option != NULL ? (const char *)analysis + option->place : NULL;
-
     return option == NULL                ? NULL
            : option->kind == OPTION_WORD ? option->words[*(const unsigned *)place]
                                          : *(const char *const *)place;
@@ -417,7 +397,6 @@ bool sql_open(struct analysis *analysis, struct fail *fail)
     const struct scan_source source = {
         .trace = analysis->trace, .filter = analysis->filter, .symbols = analysis->symbols};
     struct database *database;
-
     if (kind->statement_count == 0)
         return true;
     analysis->database = database = arena_alloc(&analysis->arena, sizeof(*database));
@@ -428,7 +407,6 @@ bool sql_open(struct analysis *analysis, struct fail *fail)
     database_own(database, analysis);
     for (unsigned i = 0; i < kind->statement_count; i++) {
         const struct statement *statement = &kind->statements[i];
-
         if (statement->kind == BEFORE_WALK && statement->sql.used > 0 &&
             wants_any(analysis, statement->tables) &&
             !database_run(database, (const char *)statement->sql.bytes, fail))
@@ -442,7 +420,6 @@ union table_cell sql_cell(struct table *table, const struct table_column *column
                           int at)
 {
     const char *text = (const char *)sqlite3_column_text(statement, at);
-
     if (text == NULL)
         return table_unknown(column);
     if (column->kind == COLUMN_TEXT)
@@ -457,10 +434,8 @@ static void set_heading(struct analysis *analysis, const char *key, const char *
 {
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {
         struct table *table = &analysis->tables[i];
-
         for (unsigned c = 0; c < table->column_count; c++) {
             struct table_column *columns;
-
             if (strcmp(table->columns[c].key, key) != 0)
                 continue;
             if (heading == NULL) {
@@ -481,7 +456,6 @@ static bool fill_row(const struct analysis *analysis, const struct statement *pa
 {
     int columns = sqlite3_column_count(statement), declared = (int)part->table->column_count;
     struct analysis_accumulator accumulator = {.analysis = analysis};
-
     if (columns < declared + 1)
         return false;
     for (unsigned c = 0; c < table->column_count; c++) {
@@ -501,7 +475,6 @@ static void bind_options(struct analysis *analysis, sqlite3_stmt *statement)
     for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
         const char *name = sqlite3_bind_parameter_name(statement, i);
         const char *value = name != NULL ? option_of(analysis, name + 1) : NULL;
-
         if (value != NULL)
             sqlite3_bind_text(statement, i, value, -1, SQLITE_STATIC);
     }
@@ -512,7 +485,6 @@ static void take_row(struct analysis *analysis, const struct statement *part, st
 {
     const char *text = (const char *)sqlite3_column_text(statement, 0);
     struct table_row *row;
-
     if (part->kind == OF_TEXT && text != NULL) {
         buffer_add(&analysis->printed[part->option], text, strlen(text));
         buffer_add(&analysis->printed[part->option], "\n", 1);
@@ -537,7 +509,6 @@ static void run_part(struct analysis *analysis, const struct statement *part, st
     sqlite3_stmt *statement = NULL;
     int status = sqlite3_prepare_v2(analysis->database->sqlite, (const char *)part->sql.bytes,
                                     (int)part->sql.used, &statement, NULL);
-
     for (unsigned c = 0; c < TABLE_COLUMNS_MAX; c++)
         shares[c] = (struct analysis_accumulator){.analysis = analysis};
     if (status == SQLITE_OK) {
@@ -554,7 +525,6 @@ static void run_part(struct analysis *analysis, const struct statement *part, st
 void sql_finish(struct analysis *analysis)
 {
     const struct analysis_kind *kind = analysis->kind;
-
     if (analysis->database == NULL)
         return;
     relations_finish(&analysis->database->relations);
@@ -564,7 +534,6 @@ void sql_finish(struct analysis *analysis)
         struct table *table = part->table == NULL           ? NULL
                               : part->table == kind->totals ? &analysis->totals
                                                             : &analysis->tables[part->table - kind->tables];
-
         if ((part->kind == OF_TEXT && analysis->options[part->option] == NULL) ||
             !wants_any(analysis, part->tables))
             continue;
@@ -577,18 +546,15 @@ void sql_finish(struct analysis *analysis)
 bool sql_print(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail)
 {
     const struct analysis_kind *kind = analysis->kind;
-
     for (unsigned i = 0; i < kind->statement_count; i++) {
         unsigned option = kind->statements[i].option;
         const struct buffer *text = &analysis->printed[option];
         const char *path = kind->options[option].argument != NULL ? analysis->options[option] : "-";
-
         if (kind->statements[i].kind != OF_TEXT || analysis->options[option] == NULL)
             continue;
         *is_all = true;
         if (strcmp(path, "-") != 0) {
             int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
             if (fd < 0 || !output_write(fd, text->bytes, text->used) || !output_close(fd, path))
                 return fail_set(fail, "%s: %s", path, strerror(errno));
         } else if (text->used > 0) {
@@ -610,7 +576,6 @@ const struct analysis_kind *sql_analysis(const char *text, size_t length, const 
                                          struct fail *fail)
 {
     struct sql_kind *kind = alloc_zero(1, sizeof(*kind));
-
     kind->kind.statement_count = 1;
     if ((shared != NULL && !parse_file(kind, shared, strlen(shared), fail)) ||
         !parse_file(kind, text, length, fail))

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * view.h - analyses that are written in SQL: analysis/NAME.sql, and a user's own in ~/.config/tarn.
  *

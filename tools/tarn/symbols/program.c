@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * program.c - one executable, through libelf and libdw; see program.h.
  *
@@ -38,7 +37,6 @@ static Elf *open_elf(const char *path, int *file)
     struct stat status;
     GElf_Ehdr header;
     Elf *elf;
-
     elf_version(EV_CURRENT);
     /* a FIFO must not block here: it is not a program */
     *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -59,7 +57,6 @@ static Elf *open_elf(const char *path, int *file)
 static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, uint32_t type, const char *name, GElf_Shdr *header)
 {
     size_t names;
-
     if (elf_getshdrstrndx(elf, &names))
         return NULL;
     while ((section = elf_nextscn(elf, section)) != NULL) {
@@ -79,7 +76,6 @@ bool program_look(const char *path, struct program_look *look)
     Elf *elf = open_elf(path, &file);
     const void *id;
     bool ok;
-
     if (elf == NULL)
         return false;
     ok = dwelf_elf_gnu_build_id(elf, &id) >= (ssize_t)BUILD_ID_BYTES;
@@ -98,7 +94,6 @@ bool program_look(const char *path, struct program_look *look)
 static bool is_mark(const char *name)
 {
     size_t length = strlen(name);
-
     return (length > 4 && strcmp(name + length - 4, "_end") == 0) ||
            (length > 6 && strcmp(name + length - 6, "_start") == 0);
 }
@@ -106,7 +101,6 @@ static bool is_mark(const char *name)
 static int compare_functions(const void *a, const void *b)
 {
     const struct function *left = a, *right = b;
-
     if (left->begin != right->begin)
         return left->begin < right->begin ? -1 : 1;
     if (left->end != right->end)
@@ -120,7 +114,6 @@ static int compare_functions(const void *a, const void *b)
 static void add_function(struct program *program, const GElf_Sym *symbol, const char *name, size_t *capacity)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
-
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || name == NULL || *name == '\0' ||
         *name == '.' || (type != STT_FUNC && type != STT_NOTYPE && type != STT_OBJECT))
         return;
@@ -133,7 +126,6 @@ static bool is_code(Elf *elf, const GElf_Sym *symbol)
 {
     GElf_Shdr header;
     Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
-
     return section != NULL && gelf_getshdr(section, &header) != NULL && header.sh_flags & SHF_EXECINSTR;
 }
 
@@ -141,7 +133,6 @@ static bool is_code(Elf *elf, const GElf_Sym *symbol)
 static void order_functions(struct program *program)
 {
     size_t kept = 0;
-
     if (program->count == 0)
         return;
     qsort(program->functions, program->count, sizeof(struct function), compare_functions);
@@ -151,7 +142,6 @@ static void order_functions(struct program *program)
     program->count = kept + 1;
     for (size_t i = 0; i + 1 < program->count; i++) {
         struct function *function = &program->functions[i];
-
         if (function->end == function->begin || function->end > function[1].begin)
             function->end = function[1].begin;
     }
@@ -164,7 +154,6 @@ static void read_functions(struct program *program)
     size_t capacity = 0;
     Elf_Scn *section = next_section(program->elf, NULL, SHT_SYMTAB, NULL, &header);
     Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
-
     for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
         if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT || is_code(program->elf, &symbol))
             add_function(program, &symbol, elf_strptr(program->elf, header.sh_link, symbol.st_name),
@@ -175,7 +164,6 @@ static void read_functions(struct program *program)
 static const struct function *find_function(const struct program *program, uint64_t address)
 {
     uint64_t behind = FIRST_WHERE(0, program->count, n, program->functions[n].begin > address);
-
     return behind > 0 && address < program->functions[behind - 1].end ? &program->functions[behind - 1]
                                                                       : NULL;
 }
@@ -195,7 +183,6 @@ static uint64_t read_base(Elf *elf)
     GElf_Phdr header;
     uint64_t base = UINT64_MAX;
     size_t count;
-
     if (elf_getphdrnum(elf, &count))
         return 0;
     for (size_t i = 0; i < count; i++)
@@ -209,7 +196,6 @@ struct program *program_open(const char *path)
     int file;
     Elf *elf = open_elf(path, &file);
     struct program *program;
-
     if (elf == NULL)
         return NULL;
     program = alloc_zero(1, sizeof(*program));
@@ -262,7 +248,6 @@ static bool read_frame(Dwarf_Frame *frame, int64_t *from_cfa, struct location *c
     Dwarf_Op memory[3], *ops;
     size_t count;
     int reg = dwarf_frame_info(frame, NULL, NULL, NULL);
-
     if (reg < 0 || dwarf_frame_register(frame, reg, memory, &ops, &count))
         return false;
     *from_cfa = 0;
@@ -279,7 +264,6 @@ static bool is_stack_pointer(Dwarf_CFI *cfi, uint64_t begin, uint64_t reg)
     int64_t from_cfa;
     bool is_it =
         dwarf_cfi_addrframe(cfi, begin, &frame) == 0 && read_frame(frame, &from_cfa, &cfa) && cfa.reg == reg;
-
     free(frame);
     return is_it;
 }
@@ -292,7 +276,6 @@ enum return_place program_return_place(struct program *program, uint64_t address
     Dwarf_Frame *frame = NULL;
     struct location cfa;
     int64_t from_cfa;
-
     if (cfi != NULL && function != NULL && dwarf_cfi_addrframe(cfi, address, &frame) == 0 &&
         read_frame(frame, &from_cfa, &cfa)) {
         if (from_cfa >= 0)
@@ -325,7 +308,6 @@ static const char *copy_path(struct arena *arena, const char *path)
 static const char *name_of(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
-
     return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
 }
 
@@ -333,7 +315,6 @@ static unsigned number_of(Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value;
-
     if (dwarf_attr(die, name, &attribute) == NULL || dwarf_formudata(&attribute, &value) ||
         value > UINT32_MAX)
         return 0;
@@ -345,7 +326,6 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *inlined)
     unsigned number = number_of(inlined, DW_AT_call_file);
     Dwarf_Files *files;
     size_t count;
-
     if (number == 0 || dwarf_getsrcfiles(unit, &files, &count) || number >= count)
         return NULL;
     return dwarf_filesrc(files, number, NULL, NULL);
@@ -358,7 +338,6 @@ static void add_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct sym
 {
     for (int i = 0, depth = 0; i < count && depth < INLINED_MAX; i++) {
         int tag = dwarf_tag(&scopes[i]);
-
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
             continue;
         symbol->function = copy(arena, name_of(&scopes[i]));
@@ -378,7 +357,6 @@ static void add_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct sym
 static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *unit)
 {
     Dwarf_CU *next = NULL;
-
     if (dwarf_addrdie(dwarf, address, unit) != NULL)
         return true;
     while (dwarf_get_units(dwarf, next, &next, NULL, NULL, unit, NULL) == 0)
@@ -392,7 +370,6 @@ static void add_lines(struct program *program, uint64_t address, struct symbol *
     Dwarf_Die unit, *innermost = NULL, *scopes = NULL;
     Dwarf_Line *line;
     int number = 0, count;
-
     if (program->dwarf == NULL || !find_unit(program->dwarf, address, &unit))
         return;
     line = dwarf_getsrc_die(&unit, address);
@@ -416,7 +393,6 @@ struct symbol *program_find(struct program *program, uint64_t address, struct ar
     struct symbol *symbol = arena_alloc(arena, sizeof(*symbol));
     const struct function *function = find_function(program, address);
     struct symbol *outermost;
-
     add_lines(program, address, symbol, arena);
     outermost = (struct symbol *)symbol_outermost(symbol);
     if (function != NULL) {

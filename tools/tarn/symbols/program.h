@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * program.h - reads one executable: its build-id, functions and lines.
  *

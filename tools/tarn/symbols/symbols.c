@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * symbols.c - finds files by build-id, and caches addresses; see symbols.h.
  *
@@ -61,7 +60,6 @@ static void add_path(struct symbols *symbols, const char *path)
 {
     while (path != NULL && *path != '\0') {
         size_t length = strcspn(path, ":");
-
         add_directory(symbols, path, length);
         path += length + (path[length] == ':');
     }
@@ -74,7 +72,6 @@ static void add_build(struct symbols *symbols)
     const char *slash = program_path(path, sizeof(path), 1) ? strrchr(path, '/') : NULL;
     struct dirent **names;
     int count;
-
     if (slash == NULL || strcmp(slash, "/host") != 0)
         return; /* installed elsewhere */
     program_path(path, sizeof(path), 2);
@@ -82,7 +79,6 @@ static void add_build(struct symbols *symbols)
     for (int i = 0; i < count; i++) {
         char kernel[PATH_MAX + sizeof("/kernel/tarn.elf") + NAME_MAX];
         int used = snprintf(kernel, sizeof(kernel), "%s/%s", path, names[i]->d_name);
-
         strcpy(kernel + used, "/kernel/tarn.elf");
         if (access(kernel, R_OK) == 0)
             add_directory(symbols, kernel, (size_t)used);
@@ -96,7 +92,6 @@ struct symbols *symbols_open(const char *directory, const char *path)
 {
     struct symbols *symbols = alloc_zero(1, sizeof(*symbols));
     char own[PATH_MAX];
-
     map_open(&symbols->known, sizeof(const struct symbol *));
     symbols->known.limit = SIZE_MAX;
     add_path(symbols, path);
@@ -127,7 +122,6 @@ static void add_file(struct symbols *symbols, const char *path)
 {
     struct program_look look;
     struct candidate *file;
-
     if (symbols->file_count == FILES_MAX || !program_look(path, &look))
         return;
     symbols->files =
@@ -144,10 +138,8 @@ static void search(struct symbols *symbols, const char *directory, unsigned dept
     int count = scandir(directory, &names, NULL, alphasort);
     struct stat status;
     char path[PATH_MAX];
-
     for (int i = 0; i < count; i++) {
         bool fits = (size_t)snprintf(path, sizeof(path), "%s/%s", directory, names[i]->d_name) < sizeof(path);
-
         if (fits && names[i]->d_name[0] != '.' && stat(path, &status) == 0) {
             if (S_ISREG(status.st_mode))
                 add_file(symbols, path);
@@ -172,7 +164,6 @@ static void format_id(const uint8_t build_id[BUILD_ID_BYTES], char text[ID_TEXT_
 static void search_debug(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
 {
     char folder[64];
-
     snprintf(folder, sizeof(folder), "/usr/lib/debug/.build-id/%02x", build_id[0]);
     search(symbols, folder, 0);
 }
@@ -183,7 +174,6 @@ static void complain_of(struct symbols *symbols, const char *format, ...)
 {
     char text[2 * PATH_MAX];
     va_list args;
-
     if (symbols->complaint_count == COMPLAINTS_MAX)
         return;
     va_start(args, format);
@@ -201,7 +191,6 @@ const char *symbols_complaint(const struct symbols *symbols, unsigned number)
 static bool has_name(const struct candidate *file, const char *name)
 {
     const char *own = strrchr(file->path, '/') + 1;
-
     return strcmp(own, name) == 0 || (strncmp(own, "test_", 5) == 0 && strcmp(own + 5, name) == 0);
 }
 
@@ -214,10 +203,8 @@ static unsigned worth_of(const struct candidate *file)
 static struct candidate *find_by_id(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
 {
     struct candidate *found = NULL;
-
     for (size_t i = 0; i < symbols->file_count; i++) {
         struct candidate *file = symbols->files[i];
-
         if (memcmp(file->look.build_id, build_id, BUILD_ID_BYTES) == 0 &&
             (found == NULL || worth_of(file) > worth_of(found)))
             found = file;
@@ -229,7 +216,6 @@ static void complain_of_executable(struct symbols *symbols, const struct executa
 {
     const char *slash = strrchr(executable->path, '/');
     char id[ID_TEXT_BYTES];
-
     format_id(executable->build_id, id);
     for (size_t i = 0; i < symbols->file_count; i++)
         if (has_name(symbols->files[i], slash != NULL ? slash + 1 : executable->path)) {
@@ -252,7 +238,6 @@ static bool is_same_program(const struct executable *left, const struct executab
 static struct candidate *find_file(struct symbols *symbols, const struct executable *executable)
 {
     struct candidate *found;
-
     for (size_t i = 0; i < symbols->place_count; i++) /* the same executable, mapped elsewhere */
         if (is_same_program(&symbols->places[i]->executable, executable))
             return symbols->places[i]->file;
@@ -275,7 +260,6 @@ static struct candidate *find_file(struct symbols *symbols, const struct executa
 static const struct place *place_of(struct symbols *symbols, const struct executable *executable)
 {
     struct place *place;
-
     for (size_t i = 0; i < symbols->place_count; i++) {
         place = symbols->places[i];
         if (place->executable.base == executable->base &&
@@ -296,7 +280,6 @@ static const struct place *place_of(struct symbols *symbols, const struct execut
 const char *symbols_file(struct symbols *symbols, const struct executable *executable)
 {
     struct candidate *file = place_of(symbols, executable)->file;
-
     return file != NULL ? file->path : NULL;
 }
 
@@ -319,7 +302,6 @@ static struct symbol *look_up(struct symbols *symbols, const struct place *place
     struct candidate *file = place != NULL ? place->file : NULL;
     struct program *program = file != NULL ? open_program(symbols, file) : NULL;
     struct symbol *symbol;
-
     if (program != NULL) {
         symbol = program_find(program, address - executable->base + program_base(program), &symbols->arena);
     } else {
@@ -336,7 +318,6 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct executab
 {
     const struct place *place = executable != NULL ? place_of(symbols, executable) : NULL;
     const struct symbol **known = map_at(&symbols->known, (uintptr_t)place, address, 0);
-
     if (*known == NULL)
         *known = look_up(symbols, place, address);
     return *known;
@@ -351,7 +332,6 @@ bool symbols_is_caller(struct symbols *symbols, const struct executable *executa
     struct candidate *file = executable != NULL ? place_of(symbols, executable)->file : NULL;
     struct program *program = file != NULL ? open_program(symbols, file) : NULL;
     enum return_place place = RETURN_UNKNOWN;
-
     if (symbol->function == NULL || other->function == NULL)
         return false;
     if (program != NULL)
@@ -366,7 +346,6 @@ bool symbols_is_caller(struct symbols *symbols, const struct executable *executa
 const char *executable_name(const struct executable *executable)
 {
     const char *slash;
-
     if (executable == NULL)
         return "(no executable)";
     if (executable->pid == 0)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * symbols.h - stage "symbols": addresses to functions, files and lines.
  *

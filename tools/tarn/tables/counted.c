@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* counted.c - collects, subtracts and adds the rows of a table of counters; see counted.h. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@ static int compare_rows(const void *left, const void *right, void *context)
     const struct trace_table_info *table = context;
     const struct counted_row *a = *(struct counted_row *const *)left,
                              *b = *(struct counted_row *const *)right;
-
     for (unsigned k = TRACE_ROW_KEYS, end = k + table->key_count; k < end; k++)
         if (a->words[k] != b->words[k])
             return a->words[k] < b->words[k] ? -1 : 1;
@@ -45,7 +43,6 @@ static void sum_row(const struct trace_table_info *table, struct counted_row *su
 static void add_up(struct counted *counted, size_t first, const struct trace_table_info *table, bool by_part)
 {
     size_t kept = first;
-
     if (counted->count > first)
         qsort_r(&counted->rows[first], counted->count - first, sizeof(counted->rows[0]), compare_rows,
                 (void *)table);
@@ -67,7 +64,6 @@ static void add_row(struct counted *counted, const struct trace_table_info *tabl
 {
     const size_t bytes = 8ull * table->row_words;
     struct counted_row *row = arena_alloc(&counted->arena, sizeof(*row) + bytes);
-
     row->part = part;
     row->under_way = trace_row_unfinished(table, words);
     memcpy(row->words, words, bytes);
@@ -82,7 +78,6 @@ static void collect(struct counted *counted, const struct trace_table_info *tabl
     struct trace_table_walk walk = {.table = table, .ring = moment_ring(moment, cpu)};
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
     const size_t first = counted->count;
-
     while (trace_table_next(&walk, words))
         add_row(counted, table, cpu, words);
     add_up(counted, first, table, true);
@@ -96,7 +91,6 @@ static void collect(struct counted *counted, const struct trace_table_info *tabl
 static bool is_of_ended(const struct trace_table_info *table, const uint64_t *row, const uint64_t *keys)
 {
     bool is_ended = false;
-
     for (unsigned k = 0; k < table->key_count; k++) {
         const uint64_t key = row[TRACE_ROW_KEYS + k];
         if (key != keys[TRACE_ROW_KEYS + k] && key != TRACE_KEY_ENDED)
@@ -111,7 +105,6 @@ static struct counted_row *find_heir(const struct trace_table_info *table, struc
                                      size_t count, const struct counted_row *old)
 {
     const uint32_t ended = table->row_words - 1;
-
     for (size_t i = 0; i < count; i++)
         if (same_keys(table, rows[i]->words, old->words) && rows[i]->words[ended] >= old->words[ended])
             return rows[i];
@@ -148,7 +141,6 @@ static bool subtract_row(const struct trace_table_info *table, struct counted_ro
 static void drop_unchanged(struct counted *counted, size_t first, const struct trace_table_info *table)
 {
     size_t kept = first;
-
     for (size_t i = first; i < counted->count; i++) {
         const uint64_t *words = counted->rows[i]->words;
         uint64_t changes = words[TRACE_ROW_BEGUN] | words[table->row_words - 1];
@@ -166,7 +158,6 @@ static void subtract(struct counted *counted, size_t first, const struct trace_t
                      const struct moment *before, unsigned cpu)
 {
     struct counted then = {0};
-
     collect(&then, table, before, cpu);
     for (size_t i = 0; i < then.count; i++) {
         struct counted_row *row =
@@ -188,7 +179,6 @@ static void subtract(struct counted *counted, size_t first, const struct trace_t
 static size_t find_table(const struct routines *now, const struct trace_routines *head)
 {
     size_t ended = now->count;
-
     for (size_t i = 0; i < now->count; i++) {
         const struct trace_routines *here = &now->copies[i].head;
         if (here->serial == head->serial)
@@ -220,7 +210,6 @@ static void collect_routines(struct counted *counted, const struct trace_table_i
                              const struct moment *now, const struct moment *before, bool by_part)
 {
     struct counted then = {0};
-
     add_routines(counted, table, &now->routines, &now->routines, by_part);
     if (before != NULL && before->routines.count > 0 && now->routines.count > 0 &&
         before->routines.copies[0].head.epoch == now->routines.copies[0].head.epoch)
@@ -251,7 +240,6 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
         const uint64_t no_row = moment_head(now, cpu, table, TRACE_TABLE_NO_SPACE);
         const uint64_t earlier = before != NULL ? moment_head(before, cpu, table, TRACE_TABLE_NO_SPACE) : 0;
         const size_t first = counted->count;
-
         collect(counted, table, now, cpu);
         if (before != NULL)
             subtract(counted, first, table, before, cpu);
@@ -264,7 +252,6 @@ void counted_complain(const struct counted *counted, const struct trace_table_in
 {
     const char *name = table->name;
     uint64_t under_way = 0;
-
     for (size_t i = 0; i < counted->count && table->is_private; i++)
         under_way += counted->rows[i]->under_way != 0;
     if (under_way != 0)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * counted.h - the rows of a table of counters, added over CPUs or threads, at one moment or between two.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* key_names.c - names for the keys of tables of counters; see key_names.h. */
 #include "trace/events.h" /* generated */
 #include <stdio.h>
@@ -12,7 +11,6 @@ void key_names_open(struct key_names *names, struct source *source)
     const struct wire_request request = {.operation = WIRE_OP_LOCK_CLASSES};
     struct source_reply reply;
     struct fail ignored; /* their numbers have to do */
-
     *names = (struct key_names){0};
     if (source->class->link == NULL || source->is_previous ||
         !source_control(source, &request, "", &reply, &ignored))
@@ -21,7 +19,6 @@ void key_names_open(struct key_names *names, struct source *source)
          at + WIRE_LOCK_CLASS_BYTES <= reply.size && names->class_count < WIRE_LOCK_CLASSES_MAX;
          at += WIRE_LOCK_CLASS_BYTES) {
         struct lock_class_name *class = &names->classes[names->class_count++];
-
         class->number = wire_get32(reply.data + at);
         memcpy(class->name, reply.data + at + 16, WIRE_LOCK_NAME_BYTES - 1);
         for (char *c = class->name; *c != '\0'; c++)
@@ -33,7 +30,6 @@ void key_names_open(struct key_names *names, struct source *source)
 void key_names_open_routines(struct key_names *names, const struct routines *routines, const char *path)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-
     *names = (struct key_names){.routines = routines,
                                 .knows_arguments = memcmp(routines->hello.uuid, uuid, sizeof(uuid)) == 0,
                                 .symbols = symbols_open(NULL, path)};
@@ -66,7 +62,6 @@ static const struct trace_event_info *find_nothing(uint32_t id)
 static const char *find_function(const struct key_names *names, uint32_t context)
 {
     const struct trace_routine *routine = trace_routine_find(&names->routines->names, context);
-
     if (routine == NULL || routine->name[0] != '\0')
         return NULL;
     struct executable executable = {
@@ -78,7 +73,6 @@ static const char *find_function(const struct key_names *names, uint32_t context
 static const char *name_context(const struct key_names *names, uint32_t context, char text[KEY_NAME_BYTES])
 {
     const char *function = find_function(names, context);
-
     if (function == NULL)
         return trace_context_name(context, &names->routines->names,
                                   names->knows_arguments ? trace_event_find : find_nothing, text);
@@ -104,7 +98,6 @@ const char *routine_name(const struct key_names *names, uint64_t key, char text[
 const char *context_name(const struct key_names *names, uint64_t key, char text[KEY_NAME_BYTES])
 {
     const uint32_t context = trace_routine_context(key);
-
     return context == 0 || is_of_program(key) ? NULL : name_context(names, context, text);
 }
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * key_names.h - names for the keys of tables of counters: lock classes, routines.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* log_rows.c - declares and writes events of rows; see log_rows.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,6 @@ _Static_assert(sizeof(struct of_routine) == 16 + 64 + 64 + 48, "as declared");
 void declare_rows(struct buffer *metadata)
 {
     char line[200];
-
     for (const struct trace_table_info *table = trace_table_list; table->name != NULL; table++) {
         snprintf(line, sizeof(line), "\nevent { name = \"row_%s\"; id = %u; stream_id = 0; ", table->name,
                  TRACE_ID(TRACE_CLASS_ROWS, table->number));
@@ -30,7 +28,6 @@ void declare_rows(struct buffer *metadata)
             const struct trace_column_info *column = &table->columns[c];
             const int length =
                 snprintf(line, sizeof(line), "%s %s", column->is_hex ? "xint64_t" : "uint64_t", column->name);
-
             if (column->words > 1)
                 snprintf(line + length, sizeof(line) - (size_t)length, "[%u]", column->words);
             buffer_text(metadata, line);
@@ -54,7 +51,6 @@ static bool flush(struct logging *logging)
 {
     const bool ok = logging->count == 0 || write_rows_packet(logging->writer, logging->cpu, &logging->events,
                                                              logging->count, logging->fail);
-
     logging->events.used = logging->count = 0;
     return ok;
 }
@@ -69,7 +65,6 @@ static bool log_row(struct logging *logging, const struct trace_table_info *tabl
                                         .length = numbers + (more != NULL ? sizeof(*more) / 8 : 0),
                                         .timestamp = (uint32_t)writer->cpu[logging->cpu].end};
     uint64_t words[TRACE_LENGTH_MAX];
-
     words[0] = trace_header_word(writer->hello.byte_order == 1, header);
     memcpy(&words[1], &row->words[TRACE_ROW_KEYS], (numbers - 2) * 8ul);
     words[numbers - 1] = row->under_way;
@@ -93,7 +88,6 @@ static bool log_routine(struct logging *logging, const struct trace_table_info *
                               .tid = writer_64(logging->writer, head->tid)};
     char text[KEY_NAME_BYTES];
     const char *context = context_name(names, key, text);
-
     snprintf(more.context, sizeof(more.context), "%.63s", context != NULL ? context : "");
     snprintf(more.name, sizeof(more.name), "%.63s", routine_name(names, key, text));
     routines_name(head, more.process);
@@ -107,7 +101,6 @@ static bool log_tables(struct logging *logging, struct source *source, bool is_p
     struct key_names names;
     struct moment moment;
     bool ok = moment_read(&moment, source, is_private, logging->fail);
-
     if (!ok)
         return false;
     key_names_open_routines(&names, &moment.routines, NULL);
@@ -129,7 +122,6 @@ static bool log_tables(struct logging *logging, struct source *source, bool is_p
 bool log_rows(struct trace_writer *writer, struct source *source, struct fail *fail)
 {
     struct logging logging = {.writer = writer, .fail = fail};
-
     while (logging.cpu < writer->hello.cpu_count && !writer->cpu[logging.cpu].started)
         logging.cpu++;
     if (logging.cpu == writer->hello.cpu_count)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * log_rows.h - rows of tables of counters as events of a trace, named row_TABLE: FORMAT.md, "Rows".
  */

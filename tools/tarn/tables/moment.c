@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * moment.c - requests the tables of each CPU, again if rows were being updated; see moment.h.
  */
@@ -47,7 +46,6 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
                                          .a = cpu,
                                          .b = is_previous ? bytes : 0};
     struct source_reply reply = {0};
-
     if (!source_control(source, &request, "the tables of counters: ", &reply, fail))
         return false;
     if (reply.size < WIRE_TABLES_CLOCK_BYTES)
@@ -70,7 +68,6 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
 static bool has_changing(const uint64_t *area)
 {
     uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
-
     for (unsigned t = 0; t < TRACE_TABLE_COUNT; t++)
         for (uint32_t row = 0; row < trace_table_list[t].rows; row++)
             if (trace_table_read_row(&trace_table_list[t], ring_of_area(area), row, copy) ==
@@ -102,7 +99,6 @@ static bool read_cpu(struct moment *moment, struct source *source, uint32_t cpu,
 static bool check_tables(const struct source *source, struct fail *fail)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-
     return memcmp(source->hello.uuid, uuid, sizeof(uuid)) == 0 ||
            fail_set(
                fail,

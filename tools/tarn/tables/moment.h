@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * moment.h - copies of the tables of counters of all CPUs, or of all tables of routines, read from any source
  * (source/source.h).

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* routines.c - requests tables one after another, and checks them; see routines.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +76,6 @@ static bool read_tables(struct routines *routines, struct source *source, struct
 {
     struct routines_copy copy = {0};
     struct source_reply reply;
-
     do {
         const struct wire_request request = {.operation = WIRE_OP_ROUTINES, .a = copy.head.serial};
         reply = (struct source_reply){0};
@@ -101,7 +99,6 @@ bool routines_append_name(struct routines *routines, const struct source *source
     struct trace_routine_names *names = &routines->names;
     struct trace_routine *all = (void *)names->list, *to;
     const uint32_t number = TRACE_CONTEXT_NAMED + names->count;
-
     if (names->count % 64 == 0)
         names->list = all = alloc_more(all, names->count + 64, sizeof(*all));
     to = &all[names->count];
@@ -121,7 +118,6 @@ bool routines_append_name(struct routines *routines, const struct source *source
 static bool read_names(struct routines *routines, struct source *source, struct fail *fail)
 {
     struct source_reply reply;
-
     do {
         const struct wire_request request = {.operation = WIRE_OP_ROUTINE_NAMES,
                                              .a = TRACE_CONTEXT_NAMED + routines->names.count};
@@ -144,7 +140,6 @@ static bool read_names(struct routines *routines, struct source *source, struct 
 bool routines_read(struct routines *routines, struct source *source, struct fail *fail)
 {
     bool is_memory = source->class->memory != NULL;
-
     *routines = (struct routines){.hello = source->hello};
     bool ok = is_memory ? routines_read_memory(routines, source, fail)
                         : read_tables(routines, source, fail) && read_names(routines, source, fail);
@@ -161,7 +156,6 @@ bool routines_read(struct routines *routines, struct source *source, struct fail
 void routines_keep(struct routines *routines, uint64_t pid)
 {
     size_t kept = 0;
-
     for (size_t i = 0; i < routines->count; i++) {
         if (pid == UINT64_MAX || routines->copies[i].head.pid == pid)
             routines->copies[kept++] = routines->copies[i];
@@ -185,7 +179,6 @@ void routines_free(struct routines *routines)
 const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES])
 {
     static const char *const whose[] = {"", " (ended threads)", " (ended children)", "ended processes"};
-
     if (head->of == TRACE_ROUTINES_ORPHANS)
         snprintf(name, ROUTINES_NAME_BYTES, "%s", whose[head->of]);
     else

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines.h - copies tables of routines (trace/format/routine.h) from a guest, from any source.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routines_memory.c - copies tables of routines out of guest memory, without the guest's help; FORMAT.md,
  * "Routines". Interface: routines.h.
@@ -78,7 +77,6 @@ static bool read_list(struct reading *reading, struct fail *fail)
     struct guest *guest = reading->guest;
     struct trace_routines_list *list = &reading->list;
     const uint64_t address = guest_info64(guest, offsetof(struct trace_info, routines_list));
-
     if (address == 0)
         return fail_set(fail,
                         "this guest has no tables in memory: its version of Tarn is older, or it is booting");
@@ -113,7 +111,6 @@ static bool copy_rows(const struct reading *reading, struct raw *raw, struct fai
     const uint32_t count = raw->head.count;
     uint64_t from = raw->head.self + reading->list.rows_at;
     uint32_t done = 0, part = reading->list.first_rows;
-
     for (unsigned page = 0; done < count; page++) {
         part = part < count - done ? part : count - done;
         if (!copy_words(reading->guest, from, &raw->rows[done], part * sizeof(raw->rows[0]), fail))
@@ -131,7 +128,6 @@ static bool copy_rows(const struct reading *reading, struct raw *raw, struct fai
 static void copy_program(const struct guest *guest, struct raw *raw)
 {
     struct fail ignored;
-
     if (raw->head.context == 0 || !copy_words(guest, raw->head.context, &raw->context, 8, &ignored))
         raw->context = 0;
     for (uint32_t i = 0; i < raw->head.program_pages; i++)
@@ -147,7 +143,6 @@ static struct raw *copy_table(const struct reading *reading, uint64_t address, s
 {
     struct trace_routines_head head;
     struct fail ignored;
-
     if (!read_head(reading->guest, address, &head, fail))
         return NULL;
     struct raw *raw = alloc_zero(1, raw_bytes(&head));
@@ -182,7 +177,6 @@ static bool is_same(const struct raw *a, const struct raw *b)
 static struct raw *copy_steadily(const struct reading *reading, uint64_t address, struct fail *fail)
 {
     struct raw *raw = copy_table(reading, address, fail), *older = NULL;
-
     for (unsigned tries = 1; reading->guest->memory->live && raw != NULL; tries++) {
         free(older);
         older = raw;
@@ -203,7 +197,6 @@ static struct raw *copy_steadily(const struct reading *reading, uint64_t address
 static bool add_table(struct reading *reading, const struct trace_routines_head *head, struct fail *fail)
 {
     struct raw *raw = copy_steadily(reading, head->self, fail);
-
     if (raw != NULL && raw->head.serial != head->serial) { /* it ended meanwhile */
         free(raw);
         return false;
@@ -221,13 +214,11 @@ static bool copy_tables(struct reading *reading, struct fail *fail)
 {
     uint64_t address = reading->list.first, before = 0, last = 0;
     unsigned restarts = 0;
-
     while (address != 0) {
         struct trace_routines_head head;
         bool ok = read_head(reading->guest, address, &head, fail) &&
                   (head.serial > before ||
                    fail_set(fail, "the list of tables leads back at %#llx", (unsigned long long)address));
-
         if (ok && head.serial > last && head.epoch == reading->list.epoch) {
             ok = add_table(reading, &head, fail);
             last = ok ? head.serial : last;
@@ -252,7 +243,6 @@ static bool copy_tables(struct reading *reading, struct fail *fail)
 static void learn_time(struct reading *reading, uint64_t time)
 {
     const uint64_t latest = reading->list.latest;
-
     if (time > reading->now && time >= latest &&
         time - latest < LATE_SECONDS * reading->guest->store.clock_hz)
         reading->now = time;
@@ -274,7 +264,6 @@ static void learn_from(struct reading *reading, struct raw *raw)
 static struct trace_program_pages program_pages(struct raw *raw)
 {
     struct trace_program_pages pages = {.epoch = raw->head.epoch, .count = raw->head.program_pages};
-
     for (uint32_t i = 0; i < pages.count; i++)
         pages.page[i] = (char *)program_of(raw) + i * PAGE_BYTES;
     trace_program_begin(&pages);
@@ -306,7 +295,6 @@ static bool complete(const struct reading *reading, struct raw *raw, struct rout
                                           .rows = raw->head.count},
                                  .rows = alloc_zero(rows, sizeof(raw->rows[0]))};
     struct trace_routines_copy copy = {.head = &made.head, .rows = made.rows, .now = reading->now};
-
     memcpy(made.head.name, raw->name, sizeof(raw->name));
     memcpy(made.rows, raw->rows, raw->head.count * sizeof(raw->rows[0]));
     if (raw->head.open != 0)
@@ -325,7 +313,6 @@ static bool read_names(struct reading *reading, struct source *source, struct ro
 {
     struct trace_routine_list list;
     struct trace_routine name;
-
     if (!copy_words(reading->guest, reading->list.routines, &list, sizeof(list), fail))
         return true;
     swap_halves(reading->guest, &list.count, 8);
@@ -345,7 +332,6 @@ static bool read_names(struct reading *reading, struct source *source, struct ro
 bool routines_read_memory(struct routines *routines, struct source *source, struct fail *fail)
 {
     struct reading reading = {.guest = &((struct guest_source *)source)->guest};
-
     if (!guest_is_same_system((struct guest_source *)source, fail) || !read_list(&reading, fail))
         return false;
     bool ok = copy_tables(&reading, fail);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* show.c - columns and cells of printed tables of counters; see show.h. */
 #include <inttypes.h>
 #include <math.h>
@@ -39,7 +38,6 @@ static void add_key(struct shown *shown, const struct trace_value *value)
 {
     const enum column_kind kind = value->column->is_hex ? COLUMN_HEX : COLUMN_NUMBER;
     const bool is_first = shown->count == 0;
-
     add_column(shown, SHOWS_NUMBER, value, (struct table_column){.key = value->name, .kind = kind});
     for (unsigned i = 0; !is_first && i < sizeof(named_keys) / sizeof(named_keys[0]); i++)
         if (strcmp(named_keys[i].key, value->name) == 0)
@@ -64,7 +62,6 @@ static void add_value(struct shown *shown, const struct trace_value *value)
     const enum column_sum sum = value->column == NULL   ? SUM_NOTHING
                                 : value->percent == 100 ? SUM_LARGEST
                                                         : sums[value->column->kind];
-
     shown->has_histogram |= value->percent != 0;
     add_column(shown, SHOWS_VALUE, value, (struct table_column)COLUMN_AS(key, kinds[value->kind], sum));
 }
@@ -91,7 +88,6 @@ static void add_columns(struct shown *shown, bool by_part)
     const struct trace_table_info *counters = shown->counters;
     struct trace_value values[TRACE_VALUES_MAX];
     const unsigned count = trace_table_values(counters, values), keys = counters->key_count;
-
     for (unsigned i = 0; i < keys; i++)
         add_key(shown, &values[i]);
     add_parts(shown, by_part);
@@ -109,7 +105,6 @@ static void add_columns(struct shown *shown, bool by_part)
 static const char *choose_order(const struct shown *shown)
 {
     const char *first = NULL;
-
     for (unsigned i = 0; i < shown->count; i++) {
         const struct shown_column *shows = &shown->shows[i];
         if (shows->what != SHOWS_VALUE || shows->value.derived != NULL || shows->value.percent != 0)
@@ -156,7 +151,6 @@ static union table_cell value_of(const struct shown *shown, const struct trace_v
                                  const struct counted_row *row)
 {
     const uint64_t number = trace_value_of(value, shown->counters, row->words, shown->elapsed);
-
     if (value->kind == TRACE_VALUE_PERCENT)
         return (union table_cell){.real = number == TRACE_NO_VALUE ? NAN : (double)number / 100};
     if (number == TRACE_NO_VALUE)
@@ -178,7 +172,6 @@ static union table_cell cell_of(struct shown *shown, const struct shown_column *
     const uint64_t number = column != NULL ? row->words[column->word] : 0;
     char text[KEY_NAME_BYTES];
     const char *name;
-
     switch ((enum what)shows->what) {
     case SHOWS_NAME:
         name = key_name(names, column->name, number, text);
@@ -215,7 +208,6 @@ static const char *row_name(struct shown *shown, const struct counted_row *row, 
     const struct trace_column_info *key = &shown->counters->columns[0];
     const uint64_t value = row->words[key->word];
     const char *name = key_name(names, key->name, value, text);
-
     if (value == TRACE_KEY_ENDED)
         return "(ended)";
     if (name != NULL)
@@ -239,11 +231,9 @@ void shown_fill(struct shown *shown, const struct counted *counted, struct key_n
 {
     char text[KEY_NAME_BYTES];
     bool is_under_way = false;
-
     for (size_t r = 0; r < counted->count; r++) {
         const struct counted_row *from = counted->rows[r];
         struct table_row *row = table_add(&shown->table, row_name(shown, from, names, text));
-
         for (unsigned i = 0; i < shown->count; i++)
             row->cells[i] = cell_of(shown, &shown->shows[i], from, names);
         is_under_way |= from->under_way != 0;
@@ -267,7 +257,6 @@ static uint64_t count_used(const struct moment *moment, unsigned cpu, const stru
                            uint64_t *damaged)
 {
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX], used = 0;
-
     for (uint32_t row = 0; row < table->rows; row++) {
         const enum trace_row_state state = trace_table_read_row(table, moment_ring(moment, cpu), row, words);
         used += state != TRACE_ROW_FREE;
@@ -283,7 +272,6 @@ void shown_list(struct table *list, const struct moment *moment)
         const struct trace_table_info *table = &trace_table_list[t];
         uint64_t used = 0, fullest = 0, moved = 0, no_row = 0, damaged = 0;
         struct table_row *row = table_add(list, table->name);
-
         row->cells[LIST_TEXT].text = table_text(list, table->description);
         for (unsigned i = 0; i < LIST_TEXT; i++)
             row->cells[i].count = TABLE_NONE;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * show.h - tables of counters as tables to print (table.h).
  *

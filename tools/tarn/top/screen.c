@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* screen.c - an interval on a screen; see screen.h. */
 #include <inttypes.h>
 #include <limits.h>
@@ -58,7 +57,6 @@ static const struct part other_parts[] = {
 static struct table *find_table(const struct analysis *analysis, const char *key)
 {
     struct table *table = analysis->tables;
-
     while (strcmp(table->key, key) != 0)
         table++;
     return table;
@@ -67,7 +65,6 @@ static struct table *find_table(const struct analysis *analysis, const char *key
 bool screen_choose(struct analysis *const analyses[SCREEN_ANALYSES], struct fail *fail)
 {
     static const char *const needed[SCREEN_ANALYSES] = {"cpu", "thread,process", "call", "edge", NULL};
-
     for (unsigned i = 0; i < SCREEN_ANALYSES; i++)
         if (!analysis_choose_tables(analyses[i], needed[i], fail))
             return false;
@@ -88,7 +85,6 @@ static struct table_column column_of(struct table *table, const struct table_col
     const char *format = from->kind == COLUMN_TIME ? "%s %%" : "%s/s";
     struct table_column rate = REAL_COLUMN(from->key);
     char text[HEADING_BYTES];
-
     if (strcmp(from->key, "threads") == 0)
         return (struct table_column)NUMBER_COLUMN("threads");
     if (!is_rate(from))
@@ -100,7 +96,6 @@ static struct table_column column_of(struct table *table, const struct table_col
 static union table_cell cell_of(const struct table_column *from, union table_cell cell, double seconds)
 {
     const double unit = from->kind == COLUMN_TIME ? 1e-7 : 1;
-
     if (!is_rate(from))
         return cell;
     return (union table_cell){.real = table_cell_is_known(from, cell) ? (double)cell.count / seconds * unit
@@ -120,11 +115,9 @@ static void pick(struct table *table, struct table_column columns[PICKED_MAX], c
                  const struct part *part, const char *sort, const char *pattern, double seconds)
 {
     int places[PICKED_MAX];
-
     *table = (struct table){.key = from->key, .heading = part->heading, .others = from->others};
     for (unsigned i = 0; i < PICKED_MAX; i++) {
         int place = part->keys[i] != NULL ? table_find_column(from, part->keys[i]) : TABLE_NO_COLUMN;
-
         if (place < 0)
             continue;
         columns[table->column_count] = column_of(table, &from->columns[place]);
@@ -133,7 +126,6 @@ static void pick(struct table *table, struct table_column columns[PICKED_MAX], c
     table->columns = columns;
     for (size_t i = 0; i < from->count; i++) {
         struct table_row *row;
-
         if (*pattern != '\0' && !match_glob(pattern, from->rows[i]->name))
             continue;
         row = table_add(table, from->rows[i]->name);
@@ -154,7 +146,6 @@ static void print_part(FILE *to, const struct screen *screen, const struct part 
     struct table_column columns[PICKED_MAX];
     struct table table;
     unsigned rows;
-
     if (lines < LINES_MIN)
         return;
     pick(&table, columns, from, part, sort, pattern, seconds);
@@ -169,11 +160,9 @@ static void print_part(FILE *to, const struct screen *screen, const struct part 
 static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
 {
     unsigned lines = 1, used = 0;
-
     while (*text != '\0') {
         const char *blanks = strstr(text, "  ");
         unsigned length = (unsigned)(blanks != NULL ? (size_t)(blanks - text) : strlen(text));
-
         if (used != 0 && used + 2 + length > width) {
             fputc('\n', to);
             lines++;
@@ -191,7 +180,6 @@ static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
 static unsigned print_filter(FILE *to, const struct screen *screen, bool is_screen, unsigned width)
 {
     char line[LINE_BYTES];
-
     if (screen->pattern[0] == '\0')
         return 0;
     snprintf(line, sizeof(line), "only %s matching %s%s", screen->by_thread ? "threads" : "processes",
@@ -205,7 +193,6 @@ static unsigned print_head(FILE *to, const struct screen *screen, double seconds
     const struct analysis *stats = screen->analyses[SCREEN_STATS];
     double rate = stats->total->cells[table_find_column(&stats->totals, "events_per_second")].real;
     char line[LINE_BYTES], behind[40] = "", packets[40] = "";
-
     if (screen->behind >= 0)
         snprintf(behind, sizeof(behind), "  %.1f s behind", screen->behind);
     if (screen->all.lost_packets != 0)
@@ -222,7 +209,6 @@ static unsigned print_head(FILE *to, const struct screen *screen, double seconds
 static void print_bar(FILE *to, double percent, unsigned width)
 {
     unsigned full = percent > 0 ? (unsigned)(percent / 100 * width + 0.5) : 0;
-
     for (unsigned i = 0; i < width; i++)
         fputc(i < full ? '#' : '.', to);
 }
@@ -233,14 +219,12 @@ static unsigned print_cpus(FILE *to, const struct screen *screen, unsigned width
     const struct table *cpus = find_table(screen->analyses[SCREEN_STATS], "cpu");
     unsigned beside = width >= 80 ? width / 40 : 1, lines = 0;
     int busy = table_find_column(cpus, "busy_percent");
-
     if ((cpus->count + beside - 1) / beside > most)
         beside = width / 26 != 0 ? width / 26 : 1;
     for (size_t i = 0; i < cpus->count && lines < most; i++) {
         const struct table_row *row = cpus->rows[i];
         bool is_last = i + 1 == cpus->count || i % beside == beside - 1;
         unsigned bar = width / beside > 24 ? width / beside - 20 : 4;
-
         fprintf(to, "%-7s", row->name);
         print_bar(to, row->cells[busy].real, bar);
         fprintf(to, " %5.1f %%%s", isnan(row->cells[busy].real) ? 0 : row->cells[busy].real,
@@ -258,7 +242,6 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
     struct part main = screen->by_thread ? threads_part : processes_part;
     char heading[40];
     unsigned used, left = ROWS_BATCH + 3, others = left, bars = width;
-
     seconds = seconds > 0 ? seconds : 1e-9;
     width = height != 0 ? width : UINT_MAX; /* without a screen nothing is cut */
     used = print_head(to, screen, seconds, height != 0, width);
@@ -284,7 +267,6 @@ static void write_part(FILE *to, const struct screen *screen, const struct part 
 {
     const struct table *from = find_table(screen->analyses[part->analysis], part->table);
     struct table some = *from;
-
     some.count = 0;
     some.rows = alloc_zero(from->count + 1, sizeof(some.rows[0]));
     for (size_t i = 0; i < from->count; i++)
@@ -306,7 +288,6 @@ void screen_write(FILE *to, const struct screen *screen, const struct table_opti
     const struct analysis *stats = screen->analyses[SCREEN_STATS];
     struct table interval = TABLE("interval", "interval", "intervals", columns);
     struct table_row *row = table_add(&interval, screen->source);
-
     row->cells[0].count = analysis_when(stats, stats->from);
     row->cells[1].count = analysis_when(stats, stats->to);
     row->cells[2] = stats->total->cells[table_find_column(&stats->totals, "events")];

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * screen.h - what `tarn top` shows of an interval: lines of text that fit a screen.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* terminal.c - full-screen output, and restoring the terminal; see terminal.h. */
 #include <errno.h>
 #include <poll.h>
@@ -23,7 +22,6 @@ static void put(const char *text, size_t length)
 {
     while (length > 0) {
         ssize_t done = write(STDOUT_FILENO, text, length);
-
         if (done < 0 && errno != EINTR)
             return;
         text += done > 0 ? done : 0;
@@ -66,7 +64,6 @@ static void die(int number)
 static void pause_here(int number)
 {
     int error = errno;
-
     give_back();
     kill(getpid(), SIGSTOP);
     take();
@@ -76,14 +73,12 @@ static void pause_here(int number)
 static void handle(int number, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
-
     sigaction(number, &action, NULL);
 }
 
 bool terminal_open(struct fail *fail)
 {
     static const int deadly[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
-
     if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) != 0)
         return fail_set(fail, "not a terminal; use --batch");
     raw = before;
@@ -113,7 +108,6 @@ void terminal_size(unsigned *width, unsigned *height)
 {
     struct winsize size;
     bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-
     *width = is_known && size.ws_col != 0 ? size.ws_col : WIDTH_DEFAULT;
     *height = is_known && size.ws_row != 0 ? size.ws_row : HEIGHT_DEFAULT;
 }
@@ -125,12 +119,10 @@ void terminal_draw(const char *text)
     char *out = NULL;
     size_t length;
     FILE *to = open_memstream(&out, &length);
-
     terminal_size(&width, &height);
     fputs("\033[H", to);
     for (unsigned line = 0; line < height && *text != '\0'; line++) {
         size_t end = strcspn(text, "\n"), shown = 0;
-
         for (unsigned used = 0; shown < end; shown++) /* counts characters, not bytes */
             if (((unsigned char)text[shown] & 0xc0) != 0x80 && used++ == width)
                 break;
@@ -147,7 +139,6 @@ int terminal_key(double seconds)
 {
     struct pollfd poll_for = {.fd = STDIN_FILENO, .events = POLLIN};
     unsigned char key;
-
     if (must_end)
         return -1;
     if (poll(&poll_for, 1, seconds > 0 ? (int)(seconds * 1000) + 1 : 0) > 0) {

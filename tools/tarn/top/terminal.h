@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * terminal.h - full-screen output on a terminal, with control sequences that all current terminals support.
  *

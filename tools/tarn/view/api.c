@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* api.c - dispatches requests, and has their common parts; see api.h. */
 #include <errno.h>
 #include <signal.h>
@@ -40,7 +39,6 @@ uint64_t request_number(struct request *request, const char *key, uint64_t other
     const char *text = request_text(request, key);
     uint64_t value;
     char *end;
-
     if (text == NULL)
         return otherwise;
     errno = 0;
@@ -58,7 +56,6 @@ struct range request_range(const struct view *view, struct request *request)
     struct range range = {.from = request_number(request, "from", 0, INT64_MAX),
                           .to = request_number(request, "to", duration, INT64_MAX),
                           .width = width > 0 ? (uint32_t)width : 1};
-
     if (range.to > duration)
         range.to = duration;
     if (range.from > range.to)
@@ -73,7 +70,6 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
     const char *at = request_text(request, key);
     bool *set = alloc_zero((size_t)limit + 1, sizeof(bool));
     uint64_t first, last;
-
     memset(set, at == NULL && all, limit);
     while (at != NULL && *at != '\0' && (at = list_next(at, &first, &last)) != NULL)
         for (uint64_t i = first; i <= last && i < limit; i++)
@@ -84,7 +80,6 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
 void api_add_link(const struct view *view, struct json *json)
 {
     double silent = now_seconds() - view->heard_at;
-
     json_add(json, "link:{state:%s silent_ms:%lu boots:%u}", view->link,
              silent > 0 ? (uint64_t)(silent * 1000) : 0, view->boots);
 }
@@ -119,7 +114,6 @@ void api_add_goto(const struct view *view, struct json *json)
 {
     struct fail why = {""};
     char *path = realpath(view->options.directory, NULL);
-
     if (path != NULL && may_go(view, &why))
         json_add(json, "goto:{directory:%s opens:%d}", path, view->goto_state != GOTO_FORBIDDEN);
     else
@@ -131,7 +125,6 @@ bool api_goto(struct view *view, struct request *request, struct json *json)
 {
     uint64_t event = request_number(request, "n", UINT64_MAX, INT64_MAX);
     struct fail *fail = &request->fail;
-
     if (view->goto_state == GOTO_FORBIDDEN)
         return fail_set(fail, "tarn view was started without --goto");
     if (!may_go(view, fail))
@@ -153,7 +146,6 @@ static bool reply(const struct handler *handler, struct view *view, struct reque
                   struct json *json)
 {
     bool ok;
-
     if (!handler->takes_lock)
         view_read_lock(view);
     ok = handler->reply(view, request, json);
@@ -165,7 +157,6 @@ static bool reply(const struct handler *handler, struct view *view, struct reque
 unsigned api_ask(struct view *view, struct request *request, struct json *json, const char **type)
 {
     unsigned status = 404;
-
     *type = API_JSON;
     request->fail.text[0] = '\0';
     for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * api.h - handles the page's requests: a path and parameters to JSON. Each api_NAME.c describes its own.
  *

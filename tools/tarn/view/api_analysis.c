@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * api_analysis.c - /api/analysis?name=&from=&to=&top=N: runs an analysis on a range.
  *
@@ -50,7 +49,6 @@ static bool set_options(struct asker *asker, struct fail *fail)
          option != NULL && option->name != NULL; option++) {
         const char *value = request_text(asker->request, option->name);
         bool is_flame = strcmp(option->name, "flame") == 0;
-
         if (value != NULL && !analysis_set(asker->analysis, option->name, is_flame ? "-" : value, fail))
             return false;
         asker->is_picture |= value != NULL && is_flame;
@@ -63,7 +61,6 @@ static bool set_options(struct asker *asker, struct fail *fail)
 static bool go_on(void *self)
 {
     const struct asker *asker = self;
-
     return !asker->view->is_stopping && asker->request->is_waiting(asker->request);
 }
 
@@ -73,7 +70,6 @@ static bool open_range(struct asker *asker, struct fail *fail)
     struct view *view = asker->view;
     struct losses *losses = &asker->losses;
     struct range range = request_range(view, asker->request);
-
     if (fail->text[0] != '\0' || !trace_open(&asker->trace, view->options.directory, fail))
         return false;
     losses_open(losses, &asker->trace);
@@ -102,7 +98,6 @@ static bool walk(struct asker *asker, struct fail *fail)
     struct model model;
     struct merge merge;
     bool ok;
-
     model_open(&model, &asker->trace, filter->from_ticks, filter->to_ticks);
     walk_open_range(&model, &merge, &asker->view->index, model.from, WALK_KNOWS_ALL, &asker->losses.reporter);
     view_unlock(asker->view);
@@ -118,7 +113,6 @@ static bool print(const struct asker *asker, uint64_t top, struct json *json, st
     size_t size = 0;
     bool is_all, ok = true;
     FILE *stream;
-
     if (asker->is_picture && analysis->note[0] != '\0')
         return fail_set(fail, "%s", analysis->note);
     stream = open_memstream(&text, &size);
@@ -148,7 +142,6 @@ static bool run(struct view *view, struct request *request, struct analysis *ana
     uint64_t top = request_number(request, "top", ROWS_DEFAULT, UINT32_MAX);
     struct fail *fail = &request->fail;
     bool ok;
-
     if (!set_options(&asker, fail))
         return false;
     view_read_lock(view);
@@ -168,7 +161,6 @@ bool api_analysis_range(struct view *view, struct request *request, struct json 
     const struct analysis_kind *kind = name != NULL ? analysis_find(name) : NULL;
     struct analysis *analysis;
     bool ok;
-
     if (kind == NULL)
         return fail_set(&request->fail, "unknown name; /api/analyses lists them");
     analysis = analysis_new(kind);
@@ -185,12 +177,10 @@ static void add_columns(const struct analysis_kind *kind, const struct table *ta
         [COLUMN_COUNT] = "count",   [COLUMN_REAL] = "real",     [COLUMN_TIME] = "time" /* a duration */,
         [COLUMN_NUMBER] = "number", [COLUMN_SIGNED] = "signed", [COLUMN_CHANGE] = "change",
         [COLUMN_HEX] = "hex",       [COLUMN_WHEN] = "when",     [COLUMN_TEXT] = "text"};
-
     for (unsigned i = 0; i < table->column_count; i++) {
         struct table_column column = table->columns[i];
         const struct column_text *text = column_text_of(kind, table, column.key);
         char heading[HEADING_BYTES];
-
         if (column.kind == COLUMN_BAR)
             continue;
         json_add(json, "{key:%s kind:%s help:%s", column.key, kinds[column.kind],

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * api_lanes.c - /api/lanes?from=&to=&width=&cpus=&threads=&events=: how to draw the lanes of a range.
  *
@@ -33,13 +32,11 @@ static long thread_or_none(uint32_t number)
 static void add_row(const struct paint *paint, struct json *json)
 {
     uint64_t ticks = 0, before = 0; /* end of the box before, in ticks and nanoseconds */
-
     json_add(json, "[");
     BUFFER_EACH (const struct paint_command, command, &paint->commands) {
         const struct lane_box *box = &command->box;
         uint64_t begin = box->begin == ticks ? before : view_ns(paint->view, box->begin);
         uint64_t end = view_ns(paint->view, box->end);
-
         json_number(json, begin - before);
         json_number(json, end - begin);
         json_number(json, map_index(command->look));
@@ -53,7 +50,6 @@ static void add_row(const struct paint *paint, struct json *json)
 static void open_lane(struct json *json, char letter, uint32_t number)
 {
     char key[PUT_NUMBER_MAX + 2] = {letter};
-
     *put_unsigned(key + 1, number) = '\0';
     json_add(json, "{key:%s", key);
 }
@@ -90,7 +86,6 @@ static void add_marks(struct paint *paint, struct json *json)
 static void add_colour(struct json *json, enum style style, const char *program)
 {
     char text[STYLE_COLOURS] = "";
-
     if (style == STYLE_PROGRAM || style == STYLE_KERNEL)
         style_colours(style, program, text);
     json_add(json, "%s", text[0] != '\0' || style == STYLES ? text : styles[style].property);
@@ -101,7 +96,6 @@ static void add_looks(const struct paint *paint, struct json *json)
     json_add(json, "looks:[");
     for (size_t i = 0; i < map_total(&paint->looks); i++) {
         const struct look *look = (const struct look *)map_entry(&paint->looks, i)->value;
-
         json_add(json, "[%u %u %u", look->shape, look->y, look->height);
         add_colour(json, look->style, look->program);
         json_add(json, "%s %s %s", look->label, look->brief, look->tip);
@@ -121,7 +115,6 @@ static void add_links(struct paint *paint, struct json *json)
     const struct view *view = paint->view;
     const struct lanes *lanes = paint->lanes;
     char lock[2 + 16 + 1];
-
     json_add(json, "arrows:[");
     BUFFER_EACH (const struct lane_arrow, arrow, &lanes->arrows)
         json_add(json, "%lu %ld %lu %u %u", view_ns(view, arrow->begin), thread_or_none(arrow->from),
@@ -143,7 +136,6 @@ static void add_all(const struct view *view, const struct range *range, const st
                     struct json *json)
 {
     struct paint paint;
-
     paint_open(&paint, view, lanes);
     json_add(json, "from:%lu to:%lu width:%u exact:%d lanes:[", range->from, range->to, lanes->width,
              lanes->is_exact);
@@ -160,7 +152,6 @@ bool api_lanes(struct view *view, struct request *request, struct json *json)
     struct range range = request_range(view, request);
     struct lanes lanes = {.from = range.from_ticks, .to = range.to_ticks, .width = range.width};
     bool *cpus, *threads, *marked;
-
     cpus = request_set(request, "cpus", lanes_cpu_count(view), true);
     threads = request_set(request, "threads", index_thread_count(&view->index), false);
     marked = request_set(request, "events", view->trace.schema.event_count, false);

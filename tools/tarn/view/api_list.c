@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * api_list.c - /api/list?at=TIME (or n=) &before=N&after=N: events around a time, oldest first.
  *
@@ -43,7 +42,6 @@ static void add_row(const struct list *list, const struct cursor *cursor, uint64
     bool has_thread = running->is_known && running->tid != 0;
     struct buffer text = {0};
     char colours[STYLE_COLOURS];
-
     style_colours(STYLE_PROGRAM, has_thread ? paint_program(list->view, running->pid) : "kernel", colours);
     json_add(json, "{n:%lu t:%lu cpu:%u", number, view_ns(list->view, cursor->ticks), cursor->stream->rank);
     if (running->is_known) {
@@ -53,7 +51,6 @@ static void add_row(const struct list *list, const struct cursor *cursor, uint64
     json_add(json, "event:%u name:%s color:%s fields:{", event->type->index, event->type->name, colours);
     for (unsigned i = 0; i < event->type->field_count; i++) {
         const struct field *field = &event->type->fields[i];
-
         text.used = 0;
         field_text(field, event, &text);
         json_key(json, field->name, strlen(field->name));
@@ -85,7 +82,6 @@ static uint64_t walk_to(struct list *list, struct walk *walk, uint64_t reached, 
                         struct json *json)
 {
     struct cursor *cursor;
-
     while (walk->next < end && (walk->next < list->start || list->later < list->after)) {
         if ((cursor = walk_next(walk)) == NULL)
             return list->view->index.events; /* the files were truncated */
@@ -111,11 +107,9 @@ static uint64_t add_rows(struct list *list, uint64_t first, struct json *json)
     uint64_t reached = first, end;
     bool is_open = false, may_end = false; /* each request goes on by a stride, however late it is */
     struct walk walk;
-
     while (reached < index->events &&
            (reached < list->start || (list->later < list->after && !(may_end && is_late(list))))) {
         size_t stride = stride_of(list, reached);
-
         may_end = reached >= list->start;
         end = stride_first(list, stride + 1);
         if (!prefilter_may_hold(&list->prefilter, stride)) {
@@ -141,7 +135,6 @@ static uint64_t find_last(struct list *list, size_t stride, uint64_t end, uint64
     uint64_t *ring = alloc_zero(want, sizeof(*ring)), begin = stride_first(list, stride), count = 0;
     struct walk walk;
     struct cursor *cursor;
-
     walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
     while (walk.next < end && (cursor = walk_next(&walk)) != NULL) {
         if (walk.number < begin)
@@ -162,10 +155,8 @@ static uint64_t find_last(struct list *list, size_t stride, uint64_t end, uint64
 static uint64_t find_earlier(struct list *list, uint64_t *first)
 {
     uint64_t left = list->before, reached = list->start;
-
     for (bool is_first = true; left > 0 && reached > 0 && (is_first || !is_late(list)); is_first = false) {
         size_t stride = stride_of(list, reached - 1);
-
         if (prefilter_may_hold(&list->prefilter, stride))
             left -= find_last(list, stride, reached, left, first);
         reached = left == 0 ? *first : stride_first(list, stride);
@@ -182,7 +173,6 @@ static uint64_t number_at(struct view *view, uint64_t ns)
     uint64_t number = view->index.events;
     struct walk walk;
     struct cursor *cursor;
-
     if (number == 0 || ns >= view_duration(view))
         return number;
     walk_open(&walk, &view->trace, &view->index, index_find_time(&view->index, view_ticks(view, ns)));
@@ -203,7 +193,6 @@ bool api_list(struct view *view, struct request *request, struct json *json)
                         .before = request_number(request, "before", 0, ROWS_MAX),
                         .after = request_number(request, "after", 50, ROWS_MAX)};
     uint64_t first, from, to;
-
     if (list.start == UINT64_MAX)
         list.start = number_at(view, request_number(request, "at", 0, INT64_MAX / 2));
     if (list.start > view->index.events)

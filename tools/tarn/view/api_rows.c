@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * api_rows.c - /api/rows?from=&to=&limit=N: the rows of the timeline, from top to bottom.
  *
@@ -25,7 +24,6 @@ static void add_cpu(const struct layout *layout, const struct layout_row *row, s
         row->number < layout->tally.cpu_count ? layout->tally.cpus[row->number].ticks : none;
     uint64_t busy = ticks[CPU_USER] + ticks[CPU_KERNEL] + ticks[CPU_INTERRUPT],
              known = busy + ticks[CPU_IDLE];
-
     json_add(json, "kind:%s rank:%u percent:%ld}", "cpu", row->number,
              known > 0 ? lround(100.0 * (double)busy / (double)known) : -1);
 }
@@ -35,7 +33,6 @@ static void add_row(const struct layout *layout, const struct layout_row *row, s
     bool is_thread = row->kind == LAYOUT_OF_THREAD;
     char colours[STYLE_COLOURS];
     struct layout_texts texts;
-
     layout_name(layout, row, &texts);
     json_add(json, "{label:%s number:%s title:%s", texts.label, texts.number, texts.title);
     if (row->kind == LAYOUT_OF_CPU) {
@@ -69,7 +66,6 @@ bool api_rows(struct view *view, struct request *request, struct json *json)
         .has_heads = true};
     struct layout layout;
     bool ok = layout_open(&layout, view, &options, &request->fail);
-
     json_add(json, "from:%lu to:%lu hidden:%u rows:[", range.from, range.to, layout.hidden);
     BUFFER_EACH (const struct layout_row, row, &layout.rows)
         add_row(&layout, row, json);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * api_trace.c - /api/trace: facts that do not depend on a range.
  *
@@ -26,12 +25,10 @@ static void add_cpus(const struct view *view, struct json *json)
 static void add_events(const struct view *view, struct json *json)
 {
     const struct schema *schema = &view->trace.schema;
-
     json_add(json, "events:[");
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct event_type *type = schema->events[i];
         const char *class = schema->classes[TRACE_ID_CLASS(type->id)].name;
-
         json_add(json, "{index:%u name:%s class:%s}", i, type->name, class != NULL ? class : "");
     }
     json_add(json, "]");
@@ -58,11 +55,9 @@ static void add_threads(const struct view *view, struct json *json)
 {
     const struct model *model = view->index.model;
     char text[VIEW_NAME_BYTES];
-
     json_add(json, "process_count:%lu threads:[", model != NULL ? model->processes.count : 0);
     for (uint32_t i = 0; i < index_thread_count(&view->index); i++) {
         const struct index_thread *thread = index_thread(&view->index, i);
-
         if (thread->tid != MODEL_NOBODY)
             json_add(json, "{n:%u tid:%u pid:%ld cpu:%u name:%s idle:%d begin:%lu}", i, thread->tid,
                      thread->pid == MODEL_NOBODY ? -1 : (long)thread->pid, thread->cpu,
@@ -75,7 +70,6 @@ static void add_texts(const struct blob_array *texts, struct json *json)
 {
     for (size_t i = 0; i < blob_array_count(texts); i++) {
         struct buffer_reader text = blob_array_get(texts, i);
-
         json_text(json, (const char *)text.at, text.left);
     }
 }
@@ -93,7 +87,6 @@ bool api_trace(struct view *view, struct request *request, struct json *json)
     const char *architecture = schema_env(&view->trace.schema, "architecture", true);
     char begin[PUT_NUMBER_MAX + 1];
     uint64_t from, to;
-
     *put_signed(begin, schema_ns(&view->trace.schema, view->index.begin)) = '\0';
     index_find_busy(&view->index, &from, &to);
     json_add(json, "name:%s title:%s arch:%s begin_clock_ns:%s busy:{from:%lu to:%lu}", view_name(view),

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* cover.c - splits a range into pieces; see cover.h. */
 #include <stdlib.h>
 #include <tools/tarn/index/index_walk.h>
@@ -27,7 +26,6 @@ static void cut(struct cutter *cutter, uint64_t at)
 {
     struct tally *part = &cutter->cover->part;
     struct buffer *node = &cutter->cover->node;
-
     if (at <= cutter->begin)
         return;
     tally_open_segments(part, &cutter->model, &cutter->merge, at);
@@ -45,7 +43,6 @@ static void set_next(struct cutter *cutter)
     const struct cover *cover = cutter->cover;
     const struct schema *schema = &cover->trace->schema;
     uint64_t at = cover->from + (uint64_t)((double)++cutter->grain * cover->grain);
-
     cutter->next = cover->grain > 0 ? schema_ticks(schema, schema_ns(schema, at)) : UINT64_MAX;
 }
 
@@ -58,7 +55,6 @@ static void cut_until(struct cutter *cutter, uint64_t ticks)
 static void take_events(struct cutter *cutter, uint64_t end)
 {
     struct cursor *cursor = merge_next(&cutter->merge), *moved;
-
     walk_begin(&cutter->model, &cutter->merge);
     while (cursor != NULL && cursor->ticks < end) {
         cut_until(cutter, cursor->ticks);
@@ -74,7 +70,6 @@ static void take_events(struct cutter *cutter, uint64_t end)
 static void walk_parts(struct cover *cover)
 {
     struct cutter cutter = {.cover = cover, .begin = cover->walk_begin};
-
     if (cover->walk_begin == cover->walk_end)
         return;
     model_open(&cutter.model, cover->trace, cover->walk_begin, cover->walk_end);
@@ -120,7 +115,6 @@ static uint64_t cost_of(const struct cover *cover, size_t block)
 {
     const struct index *index = cover->index;
     bool goes_on = cover->walk_begin != cover->walk_end;
-
     return index_first(index, block + 1) -
            index_first(index, goes_on ? block : block / INDEX_STRIDE * INDEX_STRIDE);
 }
@@ -129,7 +123,6 @@ static void cover_block(struct cover *cover, size_t block, uint64_t begin, uint6
 {
     uint64_t cost = cost_of(cover, block);
     double may_walk = cover->budget * (double)(end - cover->from) / (double)(cover->to - cover->from);
-
     if (begin < cover->from || end > cover->to) {
         add_walk(cover, begin, end);
     } else if (!is_fine(cover, begin, end) && (double)(cover->walked + cost) <= may_walk) {
@@ -145,7 +138,6 @@ static void cover_node(struct cover *cover, unsigned level, size_t node)
     const struct index *index = cover->index;
     uint64_t blocks = index_node_blocks(level);
     uint64_t begin = index_begin(index, node * blocks), end = index_begin(index, (node + 1) * blocks);
-
     if (node * blocks >= index_block_count(index) || end <= cover->from || begin >= cover->to)
         return;
     if (level == 0)
@@ -162,7 +154,6 @@ void cover_range(struct cover *cover)
 {
     unsigned top = INDEX_LEVELS - 1;
     uint64_t blocks = index_node_blocks(top);
-
     tally_open(&cover->part, cover->trace);
     for (size_t node = 0; node * blocks < index_block_count(cover->index); node++)
         cover_node(cover, top, node);
@@ -183,7 +174,6 @@ void cover_sum(const struct index *index, const struct trace *trace, uint64_t fr
                struct tally *tally)
 {
     struct cover cover = {.index = index, .trace = trace, .from = from, .to = to, .sum = tally};
-
     tally_begin(tally, from);
     cover_range(&cover);
     tally_extend(tally, to);

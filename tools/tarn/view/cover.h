@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cover.h - splits a range of time into parts with their sums: nodes of the index, and stretches to be
  * walked.

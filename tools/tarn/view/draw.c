@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* draw.c - the picture as a whole: what is around the lanes; see draw.h. */
 #include <cairo/cairo-svg.h>
 #include <errno.h>
@@ -24,7 +23,6 @@ static void ask_for_lanes(struct draw *draw)
 {
     bool *threads = alloc_zero(index_thread_count(&draw->view->index) + 1, sizeof(bool));
     bool *marked = alloc_zero(draw->view->trace.schema.event_count + 1, sizeof(bool));
-
     BUFFER_EACH (const struct layout_row, row, &draw->layout.rows)
         if (row->kind == LAYOUT_OF_THREAD)
             threads[row->number] = true;
@@ -39,11 +37,9 @@ static void ask_for_lanes(struct draw *draw)
 static void place_rows(struct draw *draw)
 {
     uint32_t y = 0, bottom = (uint32_t)fmax(0, draw->bottom - draw_above(draw));
-
     BUFFER_EACH (const struct layout_row, row, &draw->layout.rows) {
         struct lane *lane = lane_of_row(draw, row);
         uint32_t height = LAYOUT_CPU;
-
         if (lane == NULL)
             continue;
         if (!lane->is_cpu)
@@ -67,7 +63,6 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
         .most = most < draw->options->threads ? most : (uint32_t)draw->options->threads,
         .only_ran = true,
     };
-
     if (!layout_open(&draw->layout, draw->view, &options, fail))
         return false;
     ask_for_lanes(draw);
@@ -82,7 +77,6 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
 {
     const struct schema *schema = &draw->view->trace.schema;
     unsigned count = 0;
-
     for (unsigned i = 0; draw->options->marks != NULL && i < schema->event_count; i++)
         if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < STYLE_MARKS)
             draw->marks[draw->mark_count++] = i;
@@ -101,7 +95,6 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
 static double nice_step(double range, double labels)
 {
     double step = pow(10, floor(log10(range / labels)));
-
     for (int i = 0; i < 3 && range / step > labels; i++)
         step *= i == 1 ? 2.5 : 2;
     return step < 1 ? 1 : step;
@@ -128,10 +121,8 @@ static void draw_axis(struct draw *draw)
            to = (double)view_ns(draw->view, draw->lanes.to);
     double step = nice_step(to - from, (draw->right - draw->left) / 110), bottom = draw->bottom;
     char text[TIME_BYTES];
-
     for (double at = ceil(from / step) * step; at < to; at += step) {
         double x = draw->left + (at - from) * (draw->right - draw->left) / (to - from);
-
         draw_box(draw, x, draw->top + DRAW_AXIS_HEIGHT - 8, 1, bottom - draw->top - DRAW_AXIS_HEIGHT,
                  STYLE_LINE, NULL);
         format_time(at, step, text);
@@ -155,10 +146,8 @@ static uint64_t mark_count(const struct draw *draw, uint32_t number)
 static void draw_marks(struct draw *draw, double top, double bottom)
 {
     double pixel = (draw->right - draw->left) / draw->lanes.width;
-
     for (uint32_t i = 0; i < draw->mark_count; i++) {
         double y = top + i * LAYOUT_MARK;
-
         draw_box(draw, 0, y, draw->options->width, LAYOUT_MARK, STYLE_RAISED, NULL);
         draw_box(draw, 0, y + LAYOUT_MARK - 1, draw->options->width, 1, STYLE_LINE, NULL);
         draw_text(draw, 10, y + LAYOUT_MARK - 4, draw->left - 16, DRAW_TEXT, STYLE_TEXT, mark_name(draw, i));
@@ -176,7 +165,6 @@ static void add_entry(const struct draw *draw, double at[2], enum style style, c
                       const char *text)
 {
     double space = draw_text_width(draw, DRAW_TEXT, text), height = *shape == 'l' ? 2 : 11;
-
     if (at[0] + 24 + space > draw->right) {
         at[0] = 10;
         at[1] += LEGEND_LINE;
@@ -193,7 +181,6 @@ static void draw_legend(struct draw *draw)
 {
     double at[2] = {10, draw->options->height - draw->legend + 8};
     char text[160];
-
     draw_box(draw, 0, at[1] - 6, draw->options->width, draw->options->height - at[1] + 6, STYLE_RAISED, NULL);
     for (uint32_t i = 0; i < draw->mark_count; i++) {
         snprintf(text, sizeof(text), "%s: %llu", mark_name(draw, i), (unsigned long long)mark_count(draw, i));
@@ -211,7 +198,6 @@ static void draw_title(struct draw *draw)
     const struct view *view = draw->view;
     double from = (double)view_ns(view, draw->lanes.from), to = (double)view_ns(view, draw->lanes.to);
     char text[200], length[TIME_BYTES];
-
     draw_box(draw, 0, 0, draw->options->width, DRAW_TITLE, STYLE_RAISED, NULL);
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
     draw_text(draw, 10, 20, LEFT - 20, 13, STYLE_TEXT, view_title(view));
@@ -226,7 +212,6 @@ static void draw_title(struct draw *draw)
 static bool is_svg(const struct draw_options *options)
 {
     size_t length = strlen(options->file);
-
     return length > 4 && strcmp(options->file + length - 4, ".svg") == 0;
 }
 
@@ -234,7 +219,6 @@ static bool write_picture(const struct draw *draw, struct fail *fail)
 {
     cairo_surface_t *surface = cairo_get_target(draw->cairo);
     cairo_status_t status;
-
     errno = 0;
     if (!is_svg(draw->options)) {
         status = cairo_surface_write_to_png(surface, draw->options->file);
@@ -250,7 +234,6 @@ static bool draw_all(struct draw *draw, struct fail *fail)
 {
     static const enum style always[] = {STYLE_PROGRAM, STYLE_KERNEL, STYLE_INTERRUPT, STYLE_IDLE};
     double top;
-
     for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
         draw->is_drawn[always[i]] = true;
     draw_box(draw, 0, 0, draw->options->width, draw->options->height, STYLE_BACKGROUND, NULL);
@@ -273,7 +256,6 @@ static void open_picture(struct draw *draw)
         is_svg(options)
             ? cairo_svg_surface_create(options->file, options->width, options->height)
             : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)options->width, (int)options->height);
-
     draw->cairo = cairo_create(surface);
     cairo_surface_destroy(surface); /* the drawing owns it */
     draw->ready = draw_make_stripes(style_colour(options->is_dark, STYLE_STATE + MODEL_READY, NULL));
@@ -291,7 +273,6 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
 {
     struct draw draw = {.view = view, .options = options, .left = LEFT, .right = options->width - 12.0};
     bool ok;
-
     draw.lanes = (struct lanes){.from = view_ticks(view, options->from),
                                 .to = view_ticks(view, options->to),
                                 .width = (uint32_t)(draw.right - draw.left)};

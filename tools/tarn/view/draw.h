@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * draw.h - the lanes as a picture: a PNG, or an SVG if the file's name ends so.
  *
@@ -55,7 +54,6 @@ struct draw {
 static inline double draw_x(const struct draw *draw, uint64_t ticks)
 {
     const struct lanes *lanes = &draw->lanes;
-
     return draw->left +
            (double)(ticks - lanes->from) * (draw->right - draw->left) / (double)(lanes->to - lanes->from);
 }

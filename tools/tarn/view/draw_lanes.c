@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* draw_lanes.c - executes the drawing commands of lanes (paint.h) for the PNG and the SVG, and draws the
  * connections between them as page/links.js does; see draw.h. */
 #include <math.h>
@@ -26,7 +25,6 @@ static void draw_colour(const struct draw *draw, enum style style, double alpha)
 static void fill_box(const struct draw *draw, double x, double y, double width, double height)
 {
     double from = round(x), to = round(x + width), over = round(y), under = round(y + height);
-
     cairo_rectangle(draw->cairo, from, over, to > from ? to - from : 1, under > over ? under - over : 1);
     cairo_fill(draw->cairo);
 }
@@ -50,7 +48,6 @@ cairo_pattern_t *draw_make_stripes(uint32_t colour)
     cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 8, 8);
     cairo_t *cairo = cairo_create(tile);
     cairo_pattern_t *pattern;
-
     set_colour(cairo, colour, 1);
     cairo_set_line_width(cairo, 2.5);
     for (int x = -8; x <= 8; x += 8) {
@@ -70,7 +67,6 @@ static size_t copy_text(const char *text, char part[TEXT_BYTES])
 {
     struct buffer valid = {0};
     size_t length;
-
     buffer_utf8(&valid, text, strlen(text));
     length = valid.used < TEXT_BYTES ? valid.used : TEXT_BYTES - 1;
     while (length < valid.used && (valid.bytes[length] & 0xc0) == 0x80)
@@ -85,7 +81,6 @@ double draw_text_width(const struct draw *draw, double size, const char *text)
 {
     cairo_text_extents_t extents;
     char part[TEXT_BYTES];
-
     copy_text(text, part);
     cairo_set_font_size(draw->cairo, size);
     cairo_text_extents(draw->cairo, part, &extents);
@@ -98,7 +93,6 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
     char part[TEXT_BYTES];
     size_t length = copy_text(text, part);
     double space;
-
     while ((space = draw_text_width(draw, size, part)) > width && length > 2) {
         while (length > 1 && (part[length - 1] & 0xc0) == 0x80)
             length--;
@@ -116,7 +110,6 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
 static void label_fill(const struct draw *draw, const struct look *look, double x, double width)
 {
     bool is_narrow = width <= PAINT_BRIEF && look->brief[0] != '\0';
-
     if (width <= (look->brief[0] != '\0' ? PAINT_LEAST : PAINT_WHOLE))
         return;
     draw_text(draw, x + 3, draw->top + look->y + look->height / 2.0 + DRAW_TEXT * 0.34, width - 6,
@@ -128,7 +121,6 @@ static void label_line(const struct draw *draw, const struct look *look, double 
 {
     double y = draw->top + look->y + 1,
            space = fmin(draw_text_width(draw, DRAW_TEXT - 1, look->label), width - 20);
-
     draw_box(draw, x + 5, y - 6, space + 6, 11, STYLE_BACKGROUND, NULL);
     draw_text(draw, x + 8, y + 3, space + 1, DRAW_TEXT - 1, STYLE_QUIET, look->label);
 }
@@ -136,7 +128,6 @@ static void label_line(const struct draw *draw, const struct look *look, double 
 static void draw_shape(struct draw *draw, const struct look *look, double x, double width, bool is_call)
 {
     double y = draw->top + look->y;
-
     draw->is_drawn[look->style] = true;
     if (look->shape == PAINT_STRIPES && width >= 3)
         draw_stripes(draw, x, y, width, look->height, look->style);
@@ -155,10 +146,8 @@ static void draw_shares(struct draw *draw, const struct look *look, const uint8_
 {
     static const enum style parts[] = {STYLE_PROGRAM, STYLE_KERNEL, STYLE_INTERRUPT};
     double y = draw->top + look->bottom;
-
     for (unsigned i = 0; i < 3; i++) {
         double height = fmax(1, round(look->space * shares[i] / 100.0));
-
         if (shares[i] == 0)
             continue;
         y -= height;
@@ -177,7 +166,6 @@ static void execute(struct draw *draw, bool are_calls)
     BUFFER_EACH (const struct paint_command, command, &draw->paint.commands) {
         const struct lane_box *box = &command->box;
         double x = draw_x(draw, box->begin), width = draw_x(draw, box->end) - x;
-
         draw_shape(draw, command->look, x, width, are_calls);
         if (command->look->space != 0)
             draw_shares(draw, command->look, box->shares, x, width);
@@ -198,7 +186,6 @@ static void label_lane(const struct draw *draw, const struct layout_row *row)
     double height = row->kind == LAYOUT_OF_CPU ? LAYOUT_CPU : LAYOUT_STRIP;
     double y = draw->top + height / 2 + DRAW_TEXT * 0.36;
     struct layout_texts texts;
-
     layout_name(&draw->layout, row, &texts);
     draw_text(draw, 26, y, draw->left - 80, DRAW_TEXT, STYLE_TEXT, texts.label);
     draw_text(draw, draw->left - 52, y, 48, DRAW_TEXT - 1, STYLE_QUIET, texts.number);
@@ -210,10 +197,8 @@ static void label_lane(const struct draw *draw, const struct layout_row *row)
 void draw_lanes(struct draw *draw)
 {
     double top = draw->top, bottom = top;
-
     BUFFER_EACH (const struct layout_row, row, &draw->layout.rows) {
         const struct lane *lane = lane_of_row(draw, row);
-
         if (lane == NULL || lane->height == 0)
             continue;
         draw->top = top + lane->y + (lane->is_cpu ? 0 : DRAW_PADDING);
@@ -235,7 +220,6 @@ void draw_lanes(struct draw *draw)
 static double middle_of(const struct draw *draw, uint32_t thread)
 {
     const struct lane *lane = thread < draw->lanes.thread_count ? draw->lanes.threads[thread] : NULL;
-
     return lane != NULL && lane->height != 0 ? draw_above(draw) + lane->y + DRAW_PADDING + LAYOUT_STRIP / 2
                                              : -1;
 }
@@ -244,7 +228,6 @@ static double middle_of(const struct draw *draw, uint32_t thread)
 static void draw_line(const struct draw *draw, double x0, double y0, double x1, double y1, double dash)
 {
     const double dashes[] = {dash, dash == 4 ? 3 : dash};
-
     cairo_set_line_width(draw->cairo, 1);
     cairo_set_dash(draw->cairo, dashes, dash != 0 ? 2 : 0, 0);
     cairo_move_to(draw->cairo, x0, y0);
@@ -258,7 +241,6 @@ static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double
 {
     const struct paint_arrow *look = &paint_arrows[arrow->kind];
     double x0 = draw_x(draw, arrow->begin), x1 = draw_x(draw, arrow->end), angle = atan2(to - from, x1 - x0);
-
     draw->is_drawn[look->style] = true;
     draw_colour(draw, look->style, alpha);
     draw_line(draw, x0, from, x1, to, look->is_dashed ? 4 : 0);
@@ -273,13 +255,10 @@ static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double
 static void draw_arrows(struct draw *draw)
 {
     uint32_t count = 0;
-
     for (unsigned pass = 0; pass < 2 && count <= PAINT_ARROWS; pass++) {
         double alpha = count > PAINT_CALM ? 0.25 + 0.4 * PAINT_CALM / count : 0.65;
-
         BUFFER_EACH (const struct lane_arrow, arrow, &draw->lanes.arrows) {
             double from = middle_of(draw, arrow->from), to = middle_of(draw, arrow->to);
-
             if (from < 0 || to < 0 || arrow->from == arrow->to)
                 continue;
             if (pass == 0)
@@ -295,7 +274,6 @@ static void draw_wait(struct draw *draw, const struct lane_wait *wait, double wa
 {
     double x = draw_x(draw, wait->begin), width = draw_x(draw, wait->end) - x, middle = round(x) + 0.5;
     double under = waiter + LAYOUT_STRIP / 2 - 3, there = holder + LAYOUT_STRIP / 2 - 3;
-
     draw->is_drawn[STYLE_LOCK] = true;
     draw_box(draw, x, under, width < 2 ? 2 : width, 3, STYLE_LOCK, NULL);
     if (holder < 0 || holder == waiter || width < 3)

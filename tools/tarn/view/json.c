@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* json.c - writes JSON; see json.h. */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 void json_key(struct json *json, const char *key, size_t length)
 {
     char *at = json_begin(json, length + 3);
-
     *at++ = '"';
     at = put_bytes(at, key, length);
     *at++ = '"';
@@ -31,11 +29,9 @@ static void add_value(struct json *json, const char *kind, va_list *values)
 {
     if (*kind == 's') {
         const char *text = va_arg(*values, const char *);
-
         json_text(json, text, strlen(text));
     } else if (*kind == 'd') {
         const char *word = va_arg(*values, int) ? "true" : "false";
-
         json_raw(json, word, strlen(word));
     } else if (*kind == 'u') {
         json_number(json, va_arg(*values, unsigned));
@@ -51,18 +47,15 @@ static void add_value(struct json *json, const char *kind, va_list *values)
 void json_add(struct json *json, const char *format, ...)
 {
     va_list values;
-
     va_start(values, format);
     while (*format != '\0') {
         size_t length = strspn(format, " ");
-
         if (length == 0 && *format == '%') {
             add_value(json, format + 1, &values);
             length = format[1] == 'l' ? 3 : 2;
         } else if (length == 0 && strchr("{}[]", *format) != NULL) {
             bool opens = *format == '{' || *format == '[';
             char *at = opens ? json_begin(json, 1) : (char *)buffer_reserve(&json->text, 1);
-
             *at = *format;
             json_end(json, at + 1);
             json->has_value = !opens;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * json.h - writes JSON into a buffer, with commas where needed.
  *
@@ -27,7 +26,6 @@ void json_raw(struct json *json, const void *bytes, size_t size); /* a complete 
 static inline char *json_begin(struct json *json, size_t bytes)
 {
     char *at = (char *)buffer_reserve(&json->text, bytes + 1);
-
     if (json->has_value)
         *at++ = ',';
     json->has_value = true;

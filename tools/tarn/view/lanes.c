@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* lanes.c - lanes, exact or from the index; see lanes.h. */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 uint32_t lanes_cpu(const struct view *view, uint32_t rank)
 {
     const struct trace *trace = &view->trace;
-
     if (rank < trace->stream_count)
         return trace->streams[rank].cpu;
     for (uint32_t cpu = 0, left = rank - trace->stream_count;; cpu++)
@@ -20,7 +18,6 @@ uint32_t lanes_cpu(const struct view *view, uint32_t rank)
 static struct lane **choose(struct lanes *lanes, const bool *wanted, uint32_t count, bool are_cpus)
 {
     struct lane **chosen = alloc_zero(count + 1, sizeof(struct lane *));
-
     for (uint32_t i = 0, left = LANES_MAX; i < count && left > 0; i++) {
         if (wanted != NULL && !wanted[i])
             continue;
@@ -36,7 +33,6 @@ void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, c
                const bool *marked)
 {
     size_t most;
-
     lanes->type_count = view->trace.schema.event_count;
     lanes->counts = alloc_zero(lanes->type_count + 1, sizeof(lanes->counts[0]));
     for (uint32_t i = 0; i < lanes->type_count; i++)
@@ -57,7 +53,6 @@ void lanes_count(struct lanes *lanes, uint32_t type, uint64_t begin, uint64_t en
     double pixel = (double)(lanes->to - lanes->from) / lanes->width;
     uint32_t first = (uint32_t)fmin((double)(begin - lanes->from) / pixel, lanes->width - 1);
     uint32_t last = (uint32_t)fmin((double)(end - lanes->from) / pixel, lanes->width - 1);
-
     for (uint32_t i = first; lanes->counts[type] != NULL && i <= last; i++)
         lanes->counts[type][i] += (double)events / (last - first + 1);
 }
@@ -101,7 +96,6 @@ static void put_dust(struct boxes *boxes)
 {
     struct lane_box box;
     uint32_t longest = 0;
-
     if (boxes->narrow_boxes.merged == 0)
         return;
     for (uint32_t i = 1; i < boxes->kind_count; i++)
@@ -121,7 +115,6 @@ static void add_kind(struct boxes *boxes, const struct lane_box *box)
 {
     uint64_t ticks = box->end - box->begin;
     uint32_t least = 0;
-
     for (uint32_t i = 0; i < boxes->kind_count; i++) {
         if (is_alike(&boxes->kinds[i].box, box)) {
             boxes->kinds[i].ticks += ticks;

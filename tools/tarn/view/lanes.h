@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lanes.h - the lanes of a range: for each CPU the running thread, for each thread its state and
  * activities.

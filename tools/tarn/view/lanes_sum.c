@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lanes_sum.c - lanes of a long range, from the index: shares of time; see lanes.h.
  *
@@ -23,10 +22,8 @@ static void add_box(struct lane *lane, struct lane_box *box, const uint64_t tick
 {
     struct buffer *boxes = &lane->rows[0].out;
     struct lane_box *last = boxes->used > 0 ? (struct lane_box *)(boxes->bytes + boxes->used) - 1 : NULL;
-
     for (int kind = 0; kind < 4; kind++) {
         double share = 100.0 * (double)ticks[kind] / (double)(box->end - box->begin) + 0.5;
-
         box->shares[kind] = share > 100 ? 100 : (uint8_t)share;
     }
     if (last != NULL && last->what == box->what && last->merged == box->merged)
@@ -38,7 +35,6 @@ static void add_box(struct lane *lane, struct lane_box *box, const uint64_t tick
 static void add_cpu(struct lane *lane, const struct tally_cpu *cpu, struct lane_box box)
 {
     uint64_t most = 0;
-
     box.what = LANES_NOBODY;
     for (uint32_t i = 0; i < cpu->count; i++)
         if (cpu->ran[i].ticks > most) {
@@ -51,7 +47,6 @@ static void add_cpu(struct lane *lane, const struct tally_cpu *cpu, struct lane_
 static void add_thread(struct lane *lane, const struct tally_thread *thread, struct lane_box box)
 {
     uint64_t most = 0;
-
     box.what = MODEL_STATES;
     for (int kind = NODE_READY + 1; kind < NODE_KINDS; kind++)
         if (thread->ticks[kind] > most) {
@@ -66,11 +61,9 @@ static void add_thread(struct lane *lane, const struct tally_thread *thread, str
 static void begin_boxes(struct accumulator *accumulator, uint64_t begin)
 {
     const struct lanes *lanes = accumulator->lanes;
-
     tally_begin(&accumulator->sum, begin);
     for (const struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++) {
         struct tally_thread *thread = lane->is_cpu ? NULL : tally_add_thread(&accumulator->sum, lane->number);
-
         if (thread == NULL)
             continue;
         thread->last = lane->state;
@@ -83,7 +76,6 @@ static void end_boxes(struct accumulator *accumulator, uint64_t end)
     struct lanes *lanes = accumulator->lanes;
     struct tally *sum = &accumulator->sum;
     struct lane_box box = {.begin = sum->begin, .end = end};
-
     if (end <= sum->begin)
         return;
     tally_extend(sum, end);
@@ -101,7 +93,6 @@ static void end_boxes(struct accumulator *accumulator, uint64_t end)
 static void take(struct cover *cover, uint64_t end)
 {
     struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
-
     if ((double)(end - accumulator->sum.begin) >= 0.75 * accumulator->pixel)
         end_boxes(accumulator, end);
 }
@@ -111,7 +102,6 @@ static void note_states(struct lanes *lanes, const struct view *view)
 {
     struct model model;
     struct merge merge;
-
     model_open(&model, &view->trace, lanes->from, lanes->from);
     walk_open_range(&model, &merge, &view->index, lanes->from, WALK_KNOWS_NOTHING, NULL);
     if (lanes->from > view->index.begin)
@@ -119,7 +109,6 @@ static void note_states(struct lanes *lanes, const struct view *view)
     for (struct lane *lane = lanes->all; lane < lanes->all + lanes->count; lane++) {
         const struct model_thread *thread =
             !lane->is_cpu && lane->number < model.thread_count ? model.threads[lane->number] : NULL;
-
         lane->state = NODE_ABSENT;
         if (thread != NULL && thread->tid != MODEL_NOBODY &&
             (thread->state != MODEL_RUNNING ||
@@ -143,7 +132,6 @@ void lanes_sum(struct lanes *lanes, const struct view *view)
                                                 .sum = &accumulator.sum},
                                       .lanes = lanes,
                                       .pixel = pixel};
-
     note_states(lanes, view);
     tally_open(&accumulator.sum, &view->trace);
     begin_boxes(&accumulator, lanes->from);

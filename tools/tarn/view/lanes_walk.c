@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,6 @@ struct walker {
 static struct lane *lane_of(const struct walker *walker, const struct model_thread *thread)
 {
     const struct lanes *lanes = walker->lanes;
-
     return thread != NULL && thread->number < lanes->thread_count ? lanes->threads[thread->number] : NULL;
 }
 
@@ -54,7 +52,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     const struct walker *walker = (struct walker *)self;
     struct lane *lane = lane_of(walker, thread);
     struct lane_box box = {.begin = from, .end = to};
-
     if (lane != NULL) {
         box.what = thread->state;
         box.kind = other_end(thread);
@@ -63,7 +60,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     if (thread->state == MODEL_RUNNING && walker->lanes->cpus[thread->cpu] != NULL) {
         bool sleeps = model_is_asleep(thread);
         bool has_frame = thread->depth != 0 && thread->depth <= MODEL_DEPTH_MAX;
-
         box.what = thread->number;
         box.kind = has_frame ? thread->frames[thread->depth - 1].kind : ACTIVITIES;
         box.detail = has_frame ? thread->frames[thread->depth - 1].detail : sleeps;
@@ -79,7 +75,6 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     uint32_t depth = thread->depth;
     struct lane_box box = {
         .begin = frame->begin, .end = end, .what = depth, .kind = frame->kind, .detail = frame->detail};
-
     if (lane == NULL || depth >= MODEL_DEPTH_MAX)
         return;
     if (lane->depth <= depth)
@@ -100,7 +95,6 @@ static void add_arrow(struct walker *walker, const struct model_thread *from, co
                                .from = from != NULL ? from->number : LANES_NOBODY,
                                .to = to->number,
                                .kind = kind};
-
     if (lane == NULL)
         return;
     if ((lane->arrow != 0 && end - lane->arrow < walker->pixel) ||
@@ -133,7 +127,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 static void find_lock_fields(struct walker *walker)
 {
     static const char *const names[LOCK_FIELDS] = {"lock", "wait", "lock_class", "pid", "holder_tid"};
-
     walker->contended = schema_find_event(walker->schema, "lock_contended");
     for (unsigned i = 0; i < LOCK_FIELDS; i++) {
         walker->fields[i] = schema_find_field(walker->contended, names[i]);
@@ -148,7 +141,6 @@ static uint32_t find_holder(const struct walker *walker, uint32_t tid, uint64_t 
 {
     for (uint32_t number = walker->lanes->thread_count; number-- > 0;) {
         const struct index_thread *thread = index_thread(walker->index, number);
-
         if (thread->tid == tid && thread->begin <= until)
             return number;
     }
@@ -160,7 +152,6 @@ static void add_wait(struct walker *walker, const struct cursor *cursor, const s
 {
     uint64_t from = walker->lanes->from, values[LOCK_FIELDS];
     struct lane_wait wait = {.end = cursor->ticks, .holder = LANES_NOBODY, .thread = thread->number};
-
     if (walker->lanes->waits.used >= WAITS_MAX * sizeof(wait))
         return;
     for (unsigned i = 0; i < LOCK_FIELDS; i++)
@@ -182,7 +173,6 @@ static void add_flag(const struct walker *walker, struct lane *lane, uint64_t at
 {
     struct lane_flag *flags = (struct lane_flag *)lane->flags.bytes;
     const struct lane_flag flag = {.at = at, .type = type, .count = 1};
-
     for (size_t i = lane->flags.used / sizeof(flag);
          i-- > 0 && at - flags[i].at <= FLAG_PIXELS * walker->pixel;)
         if (flags[i].type == type) {
@@ -199,7 +189,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
     const struct event_type *type = cursor->event.type;
     bool is_marked = walker->lanes->counts[type->index] != NULL;
     struct lane *lane, *cpu;
-
     if (!is_marked && type != walker->contended)
         return;
     lane = lane_of(walker, thread);
@@ -227,7 +216,6 @@ void lanes_walk(struct lanes *lanes, const struct view *view)
                             .index = &view->index,
                             .pixel = (lanes->to - lanes->from) / lanes->width};
     struct merge merge;
-
     find_lock_fields(&walker);
     model_open(&walker.model, &view->trace, lanes->from, lanes->to);
     walk_open_range(&walker.model, &merge, &view->index, lanes->from, WALK_KNOWS_LOCKS, NULL);

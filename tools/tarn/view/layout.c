@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* layout.c - the rows of the timeline; see layout.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,6 @@ const char *view_title(const struct view *view)
 {
     const char *name = view_name(view);
     size_t slashes = is_source(name) ? 2 : 0;
-
     for (const char *at = name + strlen(name); at > name && slashes < 2; at--)
         if (at[-1] == '/' && at[0] != '\0' && ++slashes == 2)
             return at;
@@ -25,7 +23,6 @@ const char *view_process_name(const struct view *view, uint32_t pid, char text[V
 {
     const struct model *model = view->index.model;
     const char *name = model != NULL ? names_find(&model->names, pid) : NULL;
-
     if (name != NULL)
         return name;
     snprintf(text, VIEW_NAME_BYTES, pid == MODEL_NOBODY ? "unknown" : "process %u", pid);
@@ -35,7 +32,6 @@ const char *view_process_name(const struct view *view, uint32_t pid, char text[V
 const char *view_thread_name(const struct view *view, uint32_t number, char text[VIEW_NAME_BYTES])
 {
     const struct index_thread *thread = index_thread(&view->index, number);
-
     return thread->name[0] != '\0' ? thread->name : view_process_name(view, thread->pid, text);
 }
 
@@ -49,7 +45,6 @@ void layout_name(const struct layout *layout, const struct layout_row *row, stru
     const struct view *view = layout->view;
     int pid = row->pid == MODEL_NOBODY ? -1 : (int)row->pid;
     char text[VIEW_NAME_BYTES];
-
 #define NAME(field, ...) snprintf(texts->field, sizeof(texts->field), __VA_ARGS__)
     if (row->kind == LAYOUT_OF_CPU) {
         NAME(label, "CPU %u", row->cpu);
@@ -61,7 +56,6 @@ void layout_name(const struct layout *layout, const struct layout_row *row, stru
         NAME(title, "process %d, %s: %u threads", pid, texts->label, row->count);
     } else {
         uint32_t tid = thread_of(layout, row->number)->tid;
-
         NAME(label, "%s", view_thread_name(view, row->number, text));
         NAME(number, "%u", tid);
         NAME(title, "thread %u, %s, of process %d", tid, texts->label, pid);
@@ -74,7 +68,6 @@ void layout_name(const struct layout *layout, const struct layout_row *row, stru
 static bool matches(const struct layout *layout, const struct index_thread *thread)
 {
     char text[2 * VIEW_NAME_BYTES + 16], name[VIEW_NAME_BYTES];
-
     if (layout->options.filter == NULL)
         return true;
     snprintf(text, sizeof(text), "%s %s %u", thread->name, view_process_name(layout->view, thread->pid, name),
@@ -85,7 +78,6 @@ static bool matches(const struct layout *layout, const struct index_thread *thre
 static uint64_t time_run(const struct layout *layout, uint32_t number)
 {
     const uint64_t *ticks = tally_ticks(&layout->tally, number);
-
     return ticks[NODE_USER] + ticks[NODE_KERNEL] + ticks[NODE_INTERRUPT];
 }
 
@@ -107,7 +99,6 @@ static void add_thread(struct layout *layout, uint32_t number)
 static bool is_wanted(const struct layout *layout, uint32_t number)
 {
     const struct index_thread *thread = thread_of(layout, number);
-
     return (!layout->options.only_ran || time_run(layout, number) > 0) && !thread->is_idle &&
            matches(layout, thread);
 }
@@ -116,7 +107,6 @@ static bool is_wanted(const struct layout *layout, uint32_t number)
 static struct layout_row *row_of(struct layout *layout, uint64_t number)
 {
     size_t count = layout_count(layout);
-
     BUFFER_EACH (struct layout_row, row, &layout->rows)
         if (row->number == number)
             return row;
@@ -134,7 +124,6 @@ static int compare(uint64_t a, uint64_t b)
 static int by_time(const void *left, const void *right)
 {
     const struct layout_row *a = left, *b = right;
-
     return a->ran != b->ran ? compare(b->ran, a->ran) : compare(a->number, b->number);
 }
 
@@ -144,7 +133,6 @@ static void choose_active(struct layout *layout)
     const struct tally *tally = &layout->tally;
     uint64_t number, last;
     struct layout_row *row;
-
     for (uint32_t i = 0; i < tally->touched_count; i++)
         if (tally->touched[i] < index_thread_count(&layout->view->index) &&
             is_wanted(layout, tally->touched[i]))
@@ -165,7 +153,6 @@ static void choose_active(struct layout *layout)
 static bool choose_threads(struct layout *layout, struct fail *fail)
 {
     const char *tids = layout->options.tids;
-
     if (tids == NULL) {
         choose_active(layout);
         return true;
@@ -183,11 +170,9 @@ static bool choose_threads(struct layout *layout, struct fail *fail)
 static void sum_processes(struct layout *layout)
 {
     size_t count = layout_count(layout);
-
     for (size_t i = 0; i < count; i++) {
         struct layout_row *row = layout_row(layout, i), head = {.pid = row->pid};
         bool is_first = true;
-
         BUFFER_EACH (const struct layout_row, other, &layout->rows) {
             if (other->pid != row->pid || other->kind == LAYOUT_OF_PROCESS)
                 continue;
@@ -222,7 +207,6 @@ static int by_place(const void *left, const void *right)
                           compare(a->kind, b->kind),
                           compare(b->ran, a->ran),
                           compare(a->number, b->number)};
-
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
         if (orders[i] != 0)
             return orders[i];

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * layout.h - the rows of the timeline: which lanes there are, in which order, and at which height.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* match.c - selects events for a list or a search; see match.h. */
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 void field_text(const struct field *field, const struct event *event, struct buffer *text)
 {
     char *at = (char *)buffer_reserve(text, value_capacity(field, false)), *start = at;
-
     switch (field->kind) {
     case FIELD_TEXT:
     case FIELD_STRING:
@@ -36,7 +34,6 @@ bool has_part(const char *text, size_t length, const char *part)
     const char *end = length >= wanted ? text + length - wanted + 1 : text;
     const char *next[2] = {text, text};
     const int first[2] = {tolower((unsigned char)part[0]), toupper((unsigned char)part[0])};
-
     if (wanted == 0)
         return true;
     for (const char *at = text; at < end; at++) {
@@ -65,11 +62,9 @@ static void learn_types(struct match *match, const struct schema *schema)
 {
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct event_type *type = schema->events[i];
-
         match->named[i] = has_part(type->name, strlen(type->name), match->text);
         for (unsigned k = 0; k < type->field_count; k++) {
             const struct field *field = &type->fields[k];
-
             /* negative numbers are not searched in the bytes */
             match->by_index[i] |= (field->kind == FIELD_ENUM && label_has_text(field, match->text)) ||
                                   (field->kind == FIELD_INTEGER && match->number > INT64_MAX);
@@ -82,7 +77,6 @@ void match_open(struct match *match, const struct view *view, const struct reque
 {
     const struct schema *schema = &view->trace.schema;
     size_t capacity = schema->event_count + 1;
-
     memset(match, 0, sizeof(*match));
     match->types = request_set(request, "events", schema->event_count, true);
     match->cpus = request_set(request, "cpus", view->trace.stream_count, true);
@@ -95,7 +89,6 @@ void match_open(struct match *match, const struct view *view, const struct reque
         match->text = NULL;
     if (match->text != NULL) {
         char *end;
-
         match->number = strtoull(match->text, &end, 0);
         match->has_number = *match->text >= '0' && *match->text <= '9' && *end == '\0';
         match->number = match->has_number ? match->number : 0;
@@ -115,14 +108,12 @@ void match_close(struct match *match)
 static bool label_has_part(const struct field *field, uint64_t value, const char *part)
 {
     const char *label = field_label(field, value);
-
     return label != NULL && has_part(label, strlen(label), part);
 }
 
 static bool field_has_text(const struct match *match, const struct field *field, const struct event *event)
 {
     uint64_t value;
-
     if (field->kind == FIELD_TEXT || field->kind == FIELD_STRING)
         return has_part((const char *)event->bytes + field->offset, field_text_length(field, event),
                         match->text);
@@ -137,7 +128,6 @@ static bool field_has_text(const struct match *match, const struct field *field,
 static bool has_text(const struct match *match, const struct event *event, const struct match_runner *runner)
 {
     const struct event_type *type = event->type;
-
     if (match->named[type->index] || runner->has_text)
         return true;
     for (unsigned i = 0; i < type->field_count; i++)
@@ -156,7 +146,6 @@ static const struct match_runner *find_runner(struct match *match, const struct 
 {
     const struct running *running = cursor_running(cursor);
     struct match_runner *runner = &match->runners[cursor->rank];
-
     if (!is_same(&runner->running, running)) {
         runner->running = *running;
         runner->is_wanted = match->tids != NULL && running->is_known && list_has(match->tids, running->tid);
@@ -168,7 +157,6 @@ static const struct match_runner *find_runner(struct match *match, const struct 
 bool match_event(struct match *match, const struct cursor *cursor)
 {
     const struct event *event = &cursor->event;
-
     if (!match->types[event->type->index] || !match->cpus[cursor->rank])
         return false;
     if (match->tids != NULL && !find_runner(match, cursor)->is_wanted)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * match.h - selects events for a list or a search, and parts of the trace that may contain them.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* page.h - files that the build embeds in the program (tools/tarn/build.mk): the page, and the prose of the
  * manual. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* paint.c - the drawing commands of lanes; see paint.h. */
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +34,6 @@ static const char *keep(struct paint *paint, const char *format, ...)
 {
     char text[TEXT_BYTES];
     va_list values;
-
     va_start(values, format);
     vsnprintf(text, sizeof(text), format, values);
     va_end(values);
@@ -45,7 +43,6 @@ static const char *keep(struct paint *paint, const char *format, ...)
 static const struct index_thread *thread_of(const struct paint *paint, uint32_t number)
 {
     const struct index *index = &paint->view->index;
-
     return number < index_thread_count(index) ? index_thread(index, number) : NULL;
 }
 
@@ -53,7 +50,6 @@ const char *paint_program(const struct view *view, uint32_t pid)
 {
     char text[VIEW_NAME_BYTES];
     const char *name = view_process_name(view, pid, text);
-
     return name == text ? "unknown" : name;
 }
 
@@ -61,7 +57,6 @@ const char *paint_program(const struct view *view, uint32_t pid)
 static const char *program_of_thread(const struct paint *paint, uint32_t number)
 {
     const struct index_thread *thread = thread_of(paint, number);
-
     return thread == NULL || thread->is_idle ? "kernel" : paint_program(paint->view, thread->pid);
 }
 
@@ -69,7 +64,6 @@ static const char *name_thread(struct paint *paint, uint32_t number)
 {
     const struct index_thread *thread = thread_of(paint, number);
     char name[VIEW_NAME_BYTES];
-
     if (thread == NULL)
         return keep(paint, "thread %u", number);
     if (thread->is_idle)
@@ -82,7 +76,6 @@ static const char *name_process(struct paint *paint, uint32_t number)
 {
     const struct index_thread *thread = thread_of(paint, number);
     char name[VIEW_NAME_BYTES];
-
     if (thread == NULL || thread->is_idle)
         return "";
     return keep(paint, "\nprocess\t%s (%d)", view_process_name(paint->view, thread->pid, name),
@@ -102,7 +95,6 @@ static const char *detail_name(const struct view *view, uint32_t kind, uint32_t 
     const struct field *field = model_detail_field(&view->trace.schema, kind);
     const char *name =
         kind == ACTIVITY_IRQ ? names_of(&view->index.model->names, NAMES_OF_IRQS, detail) : NULL;
-
     return name != NULL ? name : field_label(field, detail);
 }
 
@@ -111,7 +103,6 @@ static const char *name_activity(struct paint *paint, const struct lane_box *box
 {
     const char *name = detail_name(paint->view, box->kind, box->detail), *text;
     const char *prefix = styles[STYLE_ACTIVITY + box->kind].text;
-
     *brief = name;
     if (box->detail != UINT32_MAX && name != NULL)
         return keep(paint, "%s %s", prefix, name);
@@ -133,7 +124,6 @@ static const char *name_lock(struct paint *paint, const struct lane_wait *wait)
     const char *name = class != NULL ? class->name : "";
     const char *what = wait->pid == 0 ? "kernel lock" : name[0] == '\0' ? "lock" : "";
     const char *space = what[0] != '\0' && name[0] != '\0' ? " " : "";
-
     if (wait->name[0] != '\0')
         return keep(paint, "%s%s%s \u201c%s\u201d", what, space, name, wait->name);
     return keep(paint, "%s%s%s 0x%llx", what, space, name, (unsigned long long)wait->lock);
@@ -143,7 +133,6 @@ const char *paint_wait_tip(struct paint *paint, const struct lane_wait *wait)
 {
     const struct model_lock_class *class = class_of(paint->view, wait);
     const char *address = "", *holder = "";
-
     if (wait->name[0] != '\0')
         address = keep(paint, ", at 0x%llx", (unsigned long long)wait->lock);
     if (wait->holder != LANES_NOBODY)
@@ -174,7 +163,6 @@ static void make_cpu(struct paint *paint, struct look *look, const struct lane_b
     const struct index_thread *thread = thread_of(paint, box->what);
     bool has_activity = box->kind != ACTIVITIES, is_idle = thread != NULL && thread->is_idle;
     const char *activity = is_idle ? "the idle thread" : "its own code", *brief;
-
     if (!has_activity && box->detail != 0) {
         look_asleep(look);
         return;
@@ -229,7 +217,6 @@ static void make_state(struct paint *paint, struct look *look, const struct lane
 {
     const char *state = styles[STYLE_STATE + box->what].text, *other = "";
     bool is_running = box->what == MODEL_RUNNING, has_other = box->kind != LANES_NOBODY;
-
     shape_state(paint->view, look, box->what, pid);
     if (has_other)
         other = is_running ? keep(paint, "CPU %u", lanes_cpu(paint->view, box->kind))
@@ -285,7 +272,6 @@ static struct look *find_look(struct paint *paint, enum look_kind kind, uint32_t
                               bool *is_new)
 {
     struct look *look = map_add(&paint->looks, (uint64_t)kind << 32 | a, b, c, is_new);
-
     if (*is_new) {
         look->program = look->label = look->brief = look->tip = "";
         look->over = STYLES;
@@ -299,7 +285,6 @@ static const struct look *unknown(struct paint *paint)
 {
     bool is_new;
     struct look *look = find_look(paint, LOOK_UNKNOWN, 0, 0, 0, &is_new);
-
     look->shape = PAINT_STRIPES;
     look->style = STYLE_LOST;
     look->y = CPU_EDGE;
@@ -324,7 +309,6 @@ static const struct lane_wait *find_wait(const struct paint *paint, const struct
                                          const struct lane_box *box)
 {
     const struct lanes *lanes = paint->lanes;
-
     if (box->what != MODEL_BLOCKED_FUTEX ||
         (box->end - box->begin) * 2 < (lanes->to - lanes->from) / lanes->width * PAINT_BRIEF)
         return NULL;
@@ -341,7 +325,6 @@ static const struct look *look_of_shares(struct paint *paint, const struct lane 
     uint32_t rest = lane->is_cpu || known < 100 ? box->what : MODEL_STATES; /* under the shares */
     struct look *look;
     bool is_new;
-
     if (lane->is_cpu && known == 0)
         return unknown(paint);
     look = find_look(paint, lane->is_cpu ? LOOK_CPU_SHARES : LOOK_THREAD_SHARES, rest, pid, 0, &is_new);
@@ -360,7 +343,6 @@ static const struct look *look_of_state(struct paint *paint, const struct lane *
     struct look *look = wait != NULL ? find_look(paint, LOOK_LOCK, wait->thread, wait->end, 0, &is_new)
                                      : find_look(paint, LOOK_STATE, box->what, box->kind,
                                                  box->what == MODEL_RUNNING ? pid : 0, &is_new);
-
     if (is_new)
         make_state(paint, look, box, pid, wait);
     return look;
@@ -372,7 +354,6 @@ static const struct look *look_of(struct paint *paint, const struct lane *lane, 
     uint32_t pid = lane->is_cpu ? 0 : index_thread(&paint->view->index, lane->number)->pid;
     struct look *look;
     bool is_new;
-
     if (!paint->lanes->is_exact)
         return look_of_shares(paint, lane, box, pid);
     if (!lane->is_cpu && !is_call)
@@ -388,7 +369,6 @@ static const struct look *look_of(struct paint *paint, const struct lane *lane, 
 void paint_row(struct paint *paint, const struct lane *lane, uint32_t row)
 {
     uint64_t known = paint->lanes->from;
-
     paint->commands.used = 0;
     BUFFER_EACH (const struct lane_box, box, &lane->rows[row].out) {
         if (lane->is_cpu)
@@ -410,7 +390,6 @@ void paint_mark(struct paint *paint, uint32_t type, unsigned colour)
     const struct lanes *lanes = paint->lanes;
     const double *counts = lanes->counts[type], pixel = (double)(lanes->to - lanes->from) / lanes->width;
     double most = 1;
-
     paint->commands.used = 0;
     for (uint32_t i = 0; i < lanes->width; i++)
         most = fmax(most, counts[i]);
@@ -419,7 +398,6 @@ void paint_mark(struct paint *paint, uint32_t type, unsigned colour)
         struct lane_box box = {.begin = lanes->from + (uint64_t)(i * pixel), .merged = 1};
         struct look *look;
         bool is_new;
-
         for (end = i + 1; end < lanes->width && mark_height(counts[end], most) == height;)
             end++;
         if (height == 0)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * paint.h - what lanes look like: drawing commands, which the page (page/paint.js), the PNG and the SVG
  * (draw_lanes.c) execute.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* prefilter.c - finds the parts of a trace that may contain a match; see match.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/filter.h>
@@ -8,7 +7,6 @@
 static void set_number(struct prefilter *prefilter, const struct schema *schema, uint64_t number)
 {
     unsigned size = 1;
-
     while (size < sizeof(prefilter->number) && number >> 8 * size != 0)
         size++;
     for (unsigned i = 0; i < size; i++)
@@ -39,7 +37,6 @@ static bool sum_stride(struct prefilter *prefilter, size_t stride)
     size_t first = stride * INDEX_STRIDE, left = index_block_count(index) - first;
     unsigned level = left >= INDEX_STRIDE; /* at the end, the node of level 1 may not be complete */
     size_t blocks = index_node_blocks(level), count = level > 0 ? INDEX_STRIDE : left;
-
     return index_sum_nodes(index, level, first / blocks, count / blocks, &prefilter->sum);
 }
 
@@ -49,7 +46,6 @@ static bool has_thread(const struct prefilter *prefilter)
     const struct tally *sum = &prefilter->sum;
     uint32_t count = index_thread_count(&prefilter->view->index);
     bool has = prefilter->match->tids == NULL;
-
     for (uint32_t i = 0; i < sum->touched_count && !has; i++)
         has = sum->touched[i] >= count ||
               list_has(prefilter->match->tids, index_thread(&prefilter->view->index, sum->touched[i])->tid);
@@ -62,7 +58,6 @@ static bool has_thread(const struct prefilter *prefilter)
 static bool tells_who_runs(const struct schema *schema, const struct packet *packet)
 {
     struct event event;
-
     return packet->content_bytes > sizeof(struct trace_packet) &&
            event_decode(schema, packet->bytes + sizeof(struct trace_packet),
                         packet->content_bytes - sizeof(struct trace_packet), &event) == ANOMALY_NONE &&
@@ -82,7 +77,6 @@ static bool scan_stream(struct prefilter *prefilter, const struct stream *stream
 {
     const struct trace *trace = &prefilter->view->trace;
     struct packet packet;
-
     for (; begin <= last && begin < stream->size; begin += packet.packet_bytes)
         if (anomaly_is_fatal(stream_packet(trace, stream, begin, &prefilter->buffer, &packet)) ||
             !tells_who_runs(&trace->schema, &packet) || has_bytes(prefilter, &packet))
@@ -96,7 +90,6 @@ static uint64_t packet_before(const struct prefilter *prefilter, size_t stride, 
 {
     struct buffer_reader reader;
     struct position position;
-
     if (stride == 0)
         return 0;
     reader = blob_array_get(&prefilter->view->index.checkpoints, stride - 1);
@@ -111,7 +104,6 @@ static bool scan_stride(struct prefilter *prefilter, size_t stride)
 {
     const struct trace *trace = &prefilter->view->trace;
     bool has = false;
-
     for (const struct stream *stream = trace->streams; stream < trace->streams + trace->stream_count && !has;
          stream++)
         has = prefilter->match->cpus[stream->rank] &&
@@ -124,7 +116,6 @@ bool prefilter_may_hold(struct prefilter *prefilter, size_t stride)
 {
     const struct match *match = prefilter->match;
     bool has_type = false, is_found = match->text == NULL; /* is_found: without a search in the bytes */
-
     if (!sum_stride(prefilter, stride))
         return true;
     for (unsigned type = 0; type < prefilter->sum.event_count; type++)

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* puller.c - pulls while a trace is viewed; see puller.h. */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +22,6 @@ static bool choose_temporary(struct puller *puller, struct fail *fail)
     const char *parent = getenv("TMPDIR");
     sigset_t all, before;
     int life[2];
-
     snprintf(puller->directory, sizeof(puller->directory), "%.200s/tarn-view-XXXXXX",
              parent != NULL ? parent : "/tmp");
     if (mkdtemp(puller->directory) == NULL || pipe2(life, O_CLOEXEC) != 0)
@@ -67,7 +65,6 @@ static void pull(const struct puller *puller, const char *source, pid_t view)
                      puller->replaces ? "--force" : NULL,
                      NULL};
     sigset_t none;
-
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (puller->remover > 0)
@@ -85,7 +82,6 @@ static void pull(const struct puller *puller, const char *source, pid_t view)
 bool puller_runs(struct puller *puller)
 {
     int status;
-
     if (puller->pid > 0 && waitpid(puller->pid, &status, WNOHANG) == puller->pid) {
         puller->pid = 0;
         puller->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_DAMAGE;
@@ -96,7 +92,6 @@ bool puller_runs(struct puller *puller)
 static bool fork_pull(struct puller *puller, const char *source)
 {
     pid_t view = getpid();
-
     puller->status = EXIT_OK;
     puller->pid = fork();
     if (puller->pid == 0)
@@ -118,7 +113,6 @@ bool puller_launch(struct puller *puller, const char *source, const char *output
 bool puller_again(struct puller *puller, const char *source, const char *output)
 {
     int state = trace_find_link(puller->directory).state;
-
     if (puller_runs(puller) || (state != TRACE_LINK_BROKEN && state != TRACE_LINK_RESTARTED))
         return false;
     puller->number++;
@@ -131,7 +125,6 @@ bool puller_again(struct puller *puller, const char *source, const char *output)
 bool puller_has_begun(const struct puller *puller)
 {
     char metadata[300];
-
     snprintf(metadata, sizeof(metadata), "%s/metadata", puller->directory);
     return access(metadata, R_OK) == 0;
 }

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * puller.h - pulls from a running guest while its trace is viewed. `tarn pull` runs in a process of its own
  * and writes a directory; the view follows its files like those of any growing trace.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* server.c - HTTP by libmicrohttpd; see server.h. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,7 +44,6 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned statu
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)bytes, mode);
     enum MHD_Result result;
-
     if (response == NULL)
         return MHD_NO;
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
@@ -72,7 +70,6 @@ static bool is_our_host(const struct server *server, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
     char ours[64];
-
     for (size_t i = 0; host != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(ours, sizeof(ours), "%s:%u", names[i], server->port);
         if (strcasecmp(host, ours) == 0 || (server->port == 80 && strcasecmp(host, names[i]) == 0))
@@ -93,7 +90,6 @@ static bool is_foreign(const struct server *server, struct MHD_Connection *conne
 {
     const char *origin = header_of(connection, MHD_HTTP_HEADER_ORIGIN);
     const char *site = header_of(connection, "Sec-Fetch-Site");
-
     if (origin != NULL && (strncasecmp(origin, "http://", 7) != 0 || !is_our_host(server, origin + 7)))
         return true;
     return is_api && site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
@@ -102,7 +98,6 @@ static bool is_foreign(const struct server *server, struct MHD_Connection *conne
 static const char *type_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
-
     if (dot != NULL && strcmp(dot, ".js") == 0)
         return "text/javascript; charset=utf-8";
     return dot != NULL && strcmp(dot, ".css") == 0 ? "text/css; charset=utf-8" : "text/html; charset=utf-8";
@@ -115,7 +110,6 @@ static enum MHD_Result reply_file(struct MHD_Connection *connection, const char 
                        : strncmp(path, "/page/", 6) == 0 ? path + 6
                                                          : "";
     struct buffer sheet = {0};
-
     if (strcmp(name, "colors.css") == 0) {
         style_sheet(&sheet);
         return respond(connection, MHD_HTTP_OK, type_of(name), sheet.bytes, sheet.used, MHD_RESPMEM_MUST_FREE,
@@ -132,7 +126,6 @@ static enum MHD_Result take_parameter(void *closure, enum MHD_ValueKind kind, co
                                       const char *value)
 {
     struct request *request = closure;
-
     if (request->count == REQUEST_PARAMETERS_MAX)
         return MHD_NO;
     request->parameters[request->count].key = key;
@@ -146,7 +139,6 @@ static bool is_waiting(const struct request *request)
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->asker, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct pollfd connection = {.fd = info != NULL ? info->connect_fd : -1, .events = POLLRDHUP};
-
     return poll(&connection, 1, 0) <= 0 || (connection.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0;
 }
 
@@ -156,7 +148,6 @@ static enum MHD_Result reply_api(struct server *server, struct MHD_Connection *c
     struct json json = {0};
     const char *type;
     unsigned status;
-
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &request);
     status = api_ask(server->view, &request, &json, &type);
     return respond(connection, status, type, json.text.bytes, json.text.used, MHD_RESPMEM_MUST_FREE, NULL);
@@ -176,7 +167,6 @@ static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, 
 {
     struct server *server = closure;
     bool is_api = strncmp(path, "/api/", 5) == 0, is_deed = strcmp(path, API_DEED) == 0;
-
     if (!is_right_method(method, is_deed))
         return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, is_deed ? "Only POST.\n" : "Only GET.\n",
                       is_deed ? "POST" : "GET, HEAD");
@@ -201,7 +191,6 @@ struct server *server_start(struct view *view, unsigned port, struct fail *fail)
     struct server *server = alloc_zero(1, sizeof(*server));
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     const union MHD_DaemonInfo *info;
-
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     server->view = view;
     server->daemon = MHD_start_daemon(

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * server.h - serves the page and its requests over HTTP, to browsers on this machine only.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* styles.c - the legend and all colours; see styles.h. */
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +68,6 @@ const struct style_entry styles[STYLES] = {
 static uint32_t component(double linear)
 {
     double value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
-
     return value < 0 ? 0 : value > 1 ? 255 : (uint32_t)round(value * 255);
 }
 
@@ -80,7 +78,6 @@ static uint32_t oklch(double lightness, double chroma, double hue)
     double l = pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
     double m = pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3);
     double s = pow(lightness - 0.0894841775 * a - 1.2914855480 * b, 3);
-
     return component(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s) << 16 |
            component(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s) << 8 |
            component(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s);
@@ -112,7 +109,6 @@ void style_colours(enum style style, const char *program, char text[STYLE_COLOUR
 void style_sheet(struct buffer *sheet)
 {
     char text[80];
-
     for (int is_dark = 0; is_dark < 2; is_dark++) {
         buffer_text(sheet, is_dark ? "@media (prefers-color-scheme: dark) {\n:root {\n" : ":root {\n");
         for (unsigned i = 0; i < STYLES; i++) {

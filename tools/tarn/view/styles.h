@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * styles.h - the legend, and all colours of the page and of pictures, for light and dark: 0xRRGGBB.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* view.c - keeps a trace's index up to date; see view.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/judge.h>
@@ -30,7 +29,6 @@ void view_unlock(struct view *view)
 uint64_t view_ticks(const struct view *view, uint64_t ns)
 {
     const struct schema *schema = &view->trace.schema;
-
     return schema_ticks(schema, schema_ns(schema, view->index.begin) + (int64_t)ns);
 }
 
@@ -66,7 +64,6 @@ void view_judge(struct view *view, bool quiet)
     struct losses losses;
     struct report_keeper keeper =
         report_keeper(&view->trace, &view->judged, &view->judged_count, &losses.reporter);
-
     forget_judgement(view);
     losses_open(&losses, &view->trace);
     losses.quiet = quiet;
@@ -80,7 +77,6 @@ void view_judge(struct view *view, bool quiet)
 static bool let_readers_in(struct index_yield *yield)
 {
     struct view *view = OUTER(yield, struct view, yield);
-
     view->version++;
     pthread_rwlock_unlock(&view->lock);
     for (int i = 0; i < 100 && atomic_load(&view->readers_waiting) > 0; i++)
@@ -109,7 +105,6 @@ static void make_index(struct view *view)
 static bool open_again(struct view *view, struct fail *fail)
 {
     struct trace before = view->trace;
-
     if (!trace_open(&view->trace, view->options.directory, fail)) {
         view->trace = before;
         return false;
@@ -130,7 +125,6 @@ static bool look_at_files(struct view *view)
     struct fail fail;
     uint64_t from;
     enum trace_news news = view->is_stale ? TRACE_CHANGED : trace_refresh(&view->trace, &from);
-
     if (news == TRACE_GROWN)
         extend(view, from);
     /* If it fails, a writer is active, and the next check will find its changes. */
@@ -167,7 +161,6 @@ static const char *find_link(const struct view *view, const struct trace_link *l
 static void change_directory(struct view *view)
 {
     const char *next = view->next_directory;
-
     if (next == NULL || trace_find_link(next).state == TRACE_LINK_NONE)
         return;
     view->options.directory = next;
@@ -179,7 +172,6 @@ static bool look_at_link(struct view *view)
 {
     struct trace_link link = trace_find_link(view->options.directory);
     const char *state = find_link(view, &link), *before = view->link;
-
     if (strcmp(state, "following") == 0) /* earlier, the mark is the previous pull's */
         view->boots = view->pulls;
     view->link = state;
@@ -191,7 +183,6 @@ static bool look_at_link(struct view *view)
 static bool look(struct view *view)
 {
     bool changes, has_grown;
-
     change_directory(view);
     changes = look_at_link(view);
     has_grown = look_at_files(view);
@@ -204,7 +195,6 @@ static bool look(struct view *view)
 static void *keep(void *argument)
 {
     struct view *view = argument;
-
     pthread_rwlock_wrlock(&view->lock);
     view->is_live = view->has_source;
     if (index_block_count(&view->index) == 0)
@@ -225,7 +215,6 @@ static void *keep(void *argument)
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail)
 {
     pthread_rwlockattr_t writer_first;
-
     memset(view, 0, sizeof(*view));
     view->options = *options;
     view->version = 1;

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * view.h - an open trace: its files, its index, and their locking.
  *

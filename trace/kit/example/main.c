@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * main.c (example) - the kit without a kernel, in a program of Linux: a file takes the part of physical
  * memory.

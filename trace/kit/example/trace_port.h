@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_port.h (example) - the kit's port for a program of Linux, whose CPUs are the host's. A template:
  * replace the three bodies; <port/trace.h> has their contracts.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/trace.h (kit) - <arch/trace.h> for another kernel, in GCC's builtins and what that kernel's own
  * <trace_port.h> says:

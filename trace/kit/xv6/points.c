@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* points.c (xv6) - see points.h. */
 /* xv6's headers need this order. */
 /* clang-format off */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * points.h (xv6) - trace points whose arguments must be put together. Every other trace point is a call of
  * the generated <trace/CLASS.h> in xv6's own files. Include it after xv6's headers.

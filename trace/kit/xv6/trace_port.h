@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_port.h (xv6) - the kit's port for xv6 on RISC-V.
  *

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-2-Clause
 # The trace in xv6: included by its Makefile, which the patch changes. KIT is the kit's folder.
 XV6_TRACE    := $(KIT)/trace/kit/xv6
 TRACE_SCHEMA := $(addprefix $(KIT)/trace/schema/,$(addsuffix .ev,trace sched syscall exception irq lock process fs state)) $(XV6_TRACE)/cache.ev

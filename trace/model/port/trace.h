@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/model/port/trace.h - the port of <arch/trace.h> for the harnesses. Each thread of GenMC is a
  * CPU.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * market.c - clients that exchange messages with a server over IPC and log events of their own.
  *

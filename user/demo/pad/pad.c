@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pad.c - makes one-time pads: a driver for virtio-rng, and its client.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * shop.c - two servers that call each other, and sometimes deadlock.
  *

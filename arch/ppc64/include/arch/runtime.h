@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/runtime.h (ppc64) - what libc-glue needs of a port besides system calls: thread-local variables, the
  * current thread, spinning, walking the stack. arch/ppc64/user/ has the first instructions.

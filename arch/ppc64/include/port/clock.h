@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/clock.h (ppc64) - the clock is the timebase: readable everywhere, the same on all CPUs. */
 #pragma once
 

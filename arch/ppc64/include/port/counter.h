@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/counter.h (ppc64) - PMC5 counts completed instructions and PMC6 cycles, in all modes while MMCR0 is 0.
  * Programs read them under other numbers.

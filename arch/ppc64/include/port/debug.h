@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/debug.h (ppc64) - the inline part of <arch/debug.h>.
  *

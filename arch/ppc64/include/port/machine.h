@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/machine.h (ppc64) - interrupt numbers: 0 is the console, 1..4 are INTA..INTD of the PCI host bridge,
  * 16..143 messages. xics.c maps them to sources. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/mmu.h (ppc64) - address map of the kernel, and the inline part of <arch/mmu.h>.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/page_table.h (ppc64) - format of radix page-table entries (Power ISA 3.0B book III, 5.7.10): the
  * inline part of <arch/page_table.h>.

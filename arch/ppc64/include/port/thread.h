@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/thread.h (ppc64) - floating point and thread-block register of a thread that is not running. The
  * thread pointer is r13, in the frame. Floating point is lazy (README.md).

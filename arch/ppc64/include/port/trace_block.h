@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/trace_block.h (ppc64) - blocks of restartable logging; contract in <trace/ring/restart.h>.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/trace_where.h (ppc64) - where logging code finds info page and ring, as text of instructions. */
 #pragma once
 

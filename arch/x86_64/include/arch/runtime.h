@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/runtime.h (x86_64) - what libc-glue needs of a port besides system calls: thread-local variables, the
  * current thread, spinning, walking the stack. arch/x86_64/user/ has the first instructions.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * arch/syscall_stub.h (x86_64) - how a program enters the kernel.
  *

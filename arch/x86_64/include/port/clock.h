@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/clock.h (x86_64) - the clock is the time-stamp counter: readable everywhere, the same on all CPUs. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/counter.h (x86_64) - the emulated CPU has no counters; with -icount its time-stamp counter is one.
  * counter.c finds the counters of others. */
 #pragma once

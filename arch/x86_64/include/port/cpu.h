@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/cpu.h (x86_64) - the inline part of <arch/cpu.h>, and the port's data of each CPU.
  *

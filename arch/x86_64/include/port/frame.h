@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/frame.h (x86_64) - user registers as entry.S saves them, and the place of a message in them.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/machine.h (x86_64) - interrupt numbers: 0..63 are lines (ISA numbers below 16, otherwise the pin of
  * the I/O APIC), 64..191 messages. Vector = number + VECTOR_IRQ_FIRST (vectors.h). */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/page_table.h (x86_64) - format of page-table entries: the inline part of <arch/page_table.h>.
  */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/thread.h (x86_64) - floating point and segment bases of a thread that is not running.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/trace.h (x86_64) - primitives of the logging path; contract in <arch/trace.h>.
  *

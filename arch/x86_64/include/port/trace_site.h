@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/trace_site.h (x86_64) - the inline part of <arch/trace_site.h>.
  *

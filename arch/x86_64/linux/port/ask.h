@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/ask.h (x86_64 Linux) - stores that depend on the CPU, for
  * tests/peers/ask.c. */
 #pragma once

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/trace.h (x86_64 Linux) - the logging path in programs of Linux; contract in <arch/trace.h>.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * port/trace_block_host.h (x86_64 Linux) - lets Linux restart blocks of <port/trace_block.h>.
  *

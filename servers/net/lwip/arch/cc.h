@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/cc.h - compiler and system definitions for lwIP. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/clock.h (host tests) - a clock that only the test advances. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/cpu.h (host tests) - the test chooses which of cpus[] it is. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/frame.h (host tests) - nothing enters the kernel. */
 #pragma once
 

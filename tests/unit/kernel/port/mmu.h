@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/mmu.h (host tests) - no memory is mapped. */
 #pragma once
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/thread.h (host tests) - no state besides the trap frame. */
 #pragma once
 

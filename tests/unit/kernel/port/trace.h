@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /* port/trace.h (host tests) - tracing is off. tests/unit/trace tests the logging path. */
 #pragma once
 

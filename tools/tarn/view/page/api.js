@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Requests to the server; tools/tarn/view/api.h and the files it names describe them.
 
 // Omits undefined parameters. Throws the server's message, or AbortError. Requests with a side effect are POST.

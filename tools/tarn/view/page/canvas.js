@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Drawing on a canvas: the scale of time, and plain shapes.
 
 export const FONT = "11px system-ui, sans-serif";

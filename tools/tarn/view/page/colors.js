@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Colours, all of which come from the server (styles.h), for light and dark.
 
 export const MARK_COLORS = 8;

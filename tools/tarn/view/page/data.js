@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Caches the contents of lanes for ranges of time. While data for a new range is being loaded, existing data is drawn scaled:
 // the finest that fits, and coarser data beside it.
 import {Latest, ask} from "./api.js";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Creates elements without templates: text is never parsed as markup.
 export function element(name, attributes = {}, ...children) {
   const node = document.createElement(name);

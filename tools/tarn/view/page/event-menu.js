@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The menu of an event: the command that runs the guest again up to it, to copy or, if the server allows it, to run.
 import {ask} from "./api.js";
 import {closing, element} from "./element.js";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Drawings over the lanes: arrows between them (wake-ups, IPC, waits for locks; drawn as in draw_lanes.c), and flags of
 // marked events.
 import {box, line, polygon} from "./canvas.js";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // A growing trace: the page asks for changes, and the view stays at the end if it follows.
 import {ask, reportFailure} from "./api.js";
 

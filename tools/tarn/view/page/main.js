@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Connects the parts of the page: the trace, the state, and everything that shows them.
 import {Latest, onFailure} from "./api.js";
 import {Colors, IS_DARK} from "./colors.js";

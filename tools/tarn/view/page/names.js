@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The names of the lanes: a tree of elements beside the canvas, accessible to keyboard and screen readers.
 import {formatSpan} from "./time.js";
 import {RULER_HEIGHT, sizes} from "./rows.js";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The overview of the whole trace: how busy each CPU was, and which part the view shows. Dragging the view pans; dragging
 // beside it selects another view.
 import {Latest, ask} from "./api.js";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Executes the server's drawing commands of lanes on a canvas; tools/tarn/view/paint.h has their rules.
 import {FONT, clipped} from "./canvas.js";
 import {BOX, busyShare, firstAfter, sharesOf} from "./data.js";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The tab about the trace (source, size, legend), and the help: all keys, from the table that handles them.
 import {closing, element} from "./element.js";
 import {Tab} from "./panel.js";

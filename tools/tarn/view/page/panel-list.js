@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The tab of events around the cursor, with all fields: all of them, or those with a text or of a type. Only a part
 // is loaded; scrolling loads more.
 import {Latest, ask} from "./api.js";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The tab of event types with their counts in the view; selected ones are marked with a colour.
 import {Latest, ask} from "./api.js";
 import {MARK_COLORS} from "./colors.js";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The tab with the analyses of `tarn NAME` for the selected range, or for the view without a selection.
 import {Latest, ask, wasAborted} from "./api.js";
 import {element, options} from "./element.js";

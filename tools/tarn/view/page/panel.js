@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The panel beside or below the timeline (page.css). Only the open tab sends requests to the server.
 import {byId, element} from "./element.js";
 

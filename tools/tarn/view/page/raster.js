@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Draws many small plain rectangles into one image. A canvas makes a command of each rectangle, which is slower than writing
 // the pixels.
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The lanes, in the server's order, and which part of them is visible. A new order is requested only if the lanes change.
 import {Latest, ask} from "./api.js";
 

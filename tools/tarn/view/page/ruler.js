@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The ruler, grid lines behind the lanes, and the selection.
 import {FONT, box} from "./canvas.js";
 import {RULER_HEIGHT} from "./rows.js";

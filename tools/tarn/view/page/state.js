@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The state of the page: the range, the selection and so on, and the address that represents them. Call change() to change it;
 // it notifies all listeners.
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The strip above the lanes: the state of the link to the guest, and everything that is missing or damaged in the trace.
 import {element} from "./element.js";
 import {formatSpan} from "./time.js";

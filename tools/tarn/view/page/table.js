@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // A table of an analysis, as `tarn NAME --json` prints it, with columns as /api/analyses declares them.
 import {element, swatch} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";

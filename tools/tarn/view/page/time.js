@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // Formats and parses times, which are nanoseconds since the start of the trace.
 
 export const SECOND = 1e9, MINUTE = 60e9, HOUR = 3600e9;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The timeline: two canvases, one for the view and one for what follows the pointer, and the names beside them. Each animation
 // frame draws all changes at once.
 import {Scale, box, clipped, contextOf, polygon, resize} from "./canvas.js";

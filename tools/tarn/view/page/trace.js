@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-2-Clause
 // The server's information on the whole trace, and names.
 import {ask} from "./api.js";
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/trace/host/port/trace.h - the unit tests' port of <arch/trace.h>.
  *
