@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 __attribute__((weak)) unsigned tests_run, tests_failed; /* weak: the same in all files */
 

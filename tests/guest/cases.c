@@ -18,9 +18,6 @@
 #include "tap.h"
 
 #include <arch/trace.h>
-#include <stdlib.h>
-#include <string.h>
-#include <tarn/runtime.h>
 #include <trace/events.h>
 #include <trace/ipc.h>
 #include <trace/sched.h>

@@ -3,8 +3,6 @@
 
 #include <arch/runtime.h>
 #include <servers/lib/elf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Of this program, with their pages as a child gets them. */

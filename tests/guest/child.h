@@ -10,7 +10,6 @@
 
 #include "random.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tarn/runtime.h>

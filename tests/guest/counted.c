@@ -8,7 +8,6 @@
  * kind has the same loop twice as long.
  */
 #include <semaphore.h>
-#include <unistd.h>
 
 #include <arch/counter.h>
 #include <tests/guest/threads.h>

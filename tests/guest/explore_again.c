@@ -11,10 +11,8 @@
 #include "run.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <tarn/explore.h>
-#include <tarn/runtime.h>
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
 #include <trace/event/sizes.h>

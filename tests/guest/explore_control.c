@@ -13,13 +13,10 @@
 #include "settings.h"
 #include "tables.h"
 
-#include <signal.h>
 #include <tarn/explore.h>
 #include <tarn/syscall.h>
-#include <tarn/trace_control.h>
 #include <trace/format/routine.h>
 #include <trace/format/store.h>
-#include <user/bin/trace_rings.h>
 
 #define CHILDREN   3u
 #define BITS       1u /* of the drain's notification */

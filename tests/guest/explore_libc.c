@@ -6,10 +6,7 @@
 #include "tap.h"
 #include "threads.h"
 
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define ROUNDS  300

@@ -16,9 +16,6 @@
 #include "tap.h"
 #include "threads.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tarn/ipc.h>
 
 #define ROUNDS       150

@@ -15,8 +15,6 @@
 #include "threads.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 
 #define SERVER     "10.0.2.2"
 #define PORT       69

@@ -12,13 +12,10 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <servers/protocol/traced.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <tarn/server.h>
 #include <trace/format/layout.h>
 #include <trace/format/wire.h>
-#include <unistd.h>
 #include <user/bin/trace_rings.h>
 
 #define PULLS    8u

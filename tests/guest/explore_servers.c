@@ -9,10 +9,7 @@
 #include "tap.h"
 #include "threads.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define ROUNDS       25

@@ -5,8 +5,6 @@
 #include "child.h"
 #include "wait.h"
 
-#include <stdio.h>
-
 #define SPACES  20u
 #define THREADS 60u
 

@@ -8,8 +8,6 @@
  */
 #include "probe.h"
 
-#include <string.h>
-
 #define PIECE_BYTES   16u
 #define POOL          PLACE
 #define POOL_BYTES    (1ull << 20) /* of probe_scratch */

@@ -12,7 +12,6 @@
 #include "tap.h"
 
 #include <arch/syscall_stub.h>
-#include <stdlib.h>
 
 #define CALLS   REPEATS(1000000ull)
 #define MS      1000000ull

@@ -10,7 +10,6 @@
 #include "tap.h"
 
 #include <arch/runtime.h>
-#include <tarn/error.h>
 #include <tests/guest/descriptor.h>
 
 #define PLACE      0x0000002000000000ull

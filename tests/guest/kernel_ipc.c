@@ -7,9 +7,6 @@
 #include "threads.h"
 #include "wait.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MS 1000000ull
 
 static cap_t endpoint;

@@ -16,8 +16,6 @@
 #include "threads.h"
 
 #include <arch/runtime.h>
-#include <stdlib.h>
-#include <string.h>
 #include <trace/user.h>
 
 #define MS         1000000ull

@@ -4,9 +4,6 @@
  */
 #include "probe.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MIB    (1ull << 20)
 #define SECOND 0x0000000b00000000ull
 

@@ -5,8 +5,6 @@
 #include "probe.h"
 #include "threads.h"
 
-#include <string.h>
-
 #define MS         1000000ull
 #define PAGES      32ull
 #define SIZE       (PAGES * TARN_PAGE_SIZE)

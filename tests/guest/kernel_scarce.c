@@ -8,8 +8,6 @@
 #include "run.h"
 #include "tap.h"
 
-#include <signal.h>
-
 #define ROUNDS      (1 + REPEATS(4u))
 #define PIECE       (64u << 10)
 #define KEPT_PIECES 3u

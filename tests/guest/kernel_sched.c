@@ -6,8 +6,6 @@
 #include "leak.h"
 #include "tap.h"
 
-#include <stdlib.h>
-
 #define MS 1000000ull
 
 enum { SLOT_SIGNAL = 16, SLOT_REPLY };

@@ -7,8 +7,6 @@
 #include "leak.h"
 #include "tap.h"
 
-#include <string.h>
-
 #define ROUNDS REPEATS(60000u)
 #define PAGES  64u
 #define PLACE  0x0000000a00000000ull

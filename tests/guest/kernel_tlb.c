@@ -22,8 +22,6 @@
 #include "leak.h"
 #include "tap.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <tarn/explore.h>
 
 #define MS         1000000ull

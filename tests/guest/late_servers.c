@@ -5,15 +5,11 @@
 #include "tap.h"
 #include "threads.h"
 
-#include <errno.h>
 #include <servers/lib/program.h>
 #include <servers/protocol/fs.h>
 #include <servers/protocol/proc.h>
-#include <stdatomic.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <tarn/server.h>
-#include <unistd.h>
 
 #define SELF     "/test/late_servers"
 #define SECOND   1000000000ull

@@ -2,18 +2,14 @@
 #include "tap.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <time.h>
-#include <unistd.h>
 #include <utime.h>
 
 #define ROOT "/tmp/libc_file"

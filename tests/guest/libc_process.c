@@ -4,15 +4,10 @@
 #include "threads.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <servers/proc/script.h>
 #include <servers/protocol/proc.h>
-#include <signal.h>
 #include <stdio_ext.h>
-#include <string.h>
 #include <sys/times.h>
-#include <tarn/error.h>
-#include <tarn/runtime.h>
 #include <time.h>
 
 static const char *self;

@@ -6,11 +6,8 @@
 #include "tap.h"
 #include "threads.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <string.h>
-#include <tarn/runtime.h>
 #include <time.h>
 
 #define ROUNDS REPEATS(2000)

@@ -5,18 +5,12 @@
  */
 #include "tap.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <tarn/runtime.h>
 #include <time.h>
-#include <unistd.h>
 
 static void test_newlib(void)
 {

@@ -10,8 +10,6 @@
 #include "leak.h"
 #include "tap.h"
 
-#include <stdlib.h>
-
 enum probe_op { PROBE_READ, PROBE_WRITE, PROBE_EXECUTE, PROBE_KERNEL_READ, PROBE_KERNEL_WRITE, PROBE_OPS };
 /* The access word of fault messages. */
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE };

@@ -4,7 +4,6 @@
 #include "tap.h"
 
 #include <arch/trace.h>
-#include <stdlib.h>
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
 #include <user/tarnprof/tarnprof.h>

@@ -14,8 +14,6 @@
 #include "run.h"
 #include "threads.h"
 
-#include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define ROWS       100u /* for each: more than fit */

@@ -12,11 +12,7 @@
 #include "run.h"
 #include "threads.h"
 
-#include <stdatomic.h>
-#include <string.h>
-#include <tarn/error.h>
 #include <tarn/ipc.h>
-#include <tarn/runtime.h>
 #include <tests/guest/routines_functions.h>
 #include <trace/events.h>
 #include <user/tarnprof/routines.h>

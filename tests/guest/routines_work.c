@@ -17,8 +17,6 @@
 #include "threads.h"
 
 #include <arch/trace.h>
-#include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <tarn/trace_control.h>
 #include <user/tarnprof/tarnprof.h>

@@ -8,15 +8,11 @@
 #include "leak.h"
 #include "run.h"
 
-#include <errno.h>
 #include <servers/protocol/authority.h>
 #include <servers/protocol/console.h>
 #include <servers/protocol/fs.h>
 #include <servers/protocol/proc.h>
-#include <signal.h>
-#include <string.h>
 #include <tarn/errno_of.h>
-#include <tarn/runtime.h>
 #include <tarn/server.h>
 #include <tarn/trace_control.h>
 #include <tests/guest/tap.h>

@@ -10,12 +10,7 @@
 #include "tap.h"
 #include "threads.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <tarn/runtime.h>
 #include <tarn/server.h>
 
 #define SELF    "/test/shared_buffers"

@@ -7,11 +7,8 @@
 #include "wait.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FEW       10u
 #define MAPPINGS  20000u

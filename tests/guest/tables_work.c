@@ -16,7 +16,6 @@
  */
 #include <sched.h>
 #include <semaphore.h>
-#include <string.h>
 
 #define THREADS 6
 #include <tests/guest/run.h>

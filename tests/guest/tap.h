@@ -1,9 +1,15 @@
-/* tap.h - results of tests in the guest, what many calls return, and how often tests repeat themselves. */
+/* tap.h - results of tests in the guest, what many calls return, how often tests repeat themselves, and the
+ * headers that most tests use. */
 #pragma once
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tarn/error.h>
+#include <tarn/runtime.h>
 #include <tests/tap.h>
+#include <unistd.h>
 
 /* Rounds of a test. With the exploring kernel a round takes longer, and fewer are enough: threads meet more
  * often. */

@@ -2,9 +2,6 @@
  * trace_damage.c - damage to control pages is detected,
  * reported and repaired. Much damage at once, and what else happens meanwhile: tests/host/vandal.
  */
-#include <stddef.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <tests/guest/trace_help.h>
 #include <trace/trace.h>

@@ -1,11 +1,7 @@
 /* trace_help.h - for tests of the trace: controls it, logs numbered events and finds them again. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <tarn/abi.h>
-#include <tarn/runtime.h>
 #include <tarn/trace_control.h>
 
 #include <arch/trace.h>

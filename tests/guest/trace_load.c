@@ -11,9 +11,6 @@
 #include "run.h"
 #include "settings.h"
 
-#include <signal.h>
-#include <tarn/error.h>
-
 #define MS 1000000ull
 
 /* ---- Programs that switch --------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
  * objects of programs, and locks of the kernel. tests/host/locks compares `tarn locks` with it.
  */
 #include <semaphore.h>
-#include <stdatomic.h>
 
 #include <tests/guest/run.h>
 #include <tests/guest/threads.h>

@@ -4,7 +4,6 @@
  */
 #define TRACE_DEFINE_SAMPLE
 #include <app/sample.h>
-#include <stdlib.h>
 #include <tests/guest/descriptor.h>
 #include <tests/guest/run.h>
 #include <tests/guest/trace_help.h>

@@ -5,7 +5,6 @@
  * The tables under test are copies of this program's own, with copies of its text.
  */
 #include <sched.h>
-#include <stdatomic.h>
 
 #include <tests/guest/run.h>
 #include <tests/guest/threads.h>

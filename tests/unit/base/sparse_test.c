@@ -1,7 +1,6 @@
 /* tests/unit/base/sparse_test.c - compares sparse_next with a linear search, for all ranges of random tables.
  */
 #include <base/sparse.h>
-#include <stdlib.h>
 #include <tests/tap.h>
 
 #define WORDS 40u

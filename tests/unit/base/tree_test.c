@@ -1,7 +1,5 @@
 /* tests/unit/base/tree_test.c - compares the balanced tree with arrays: contents, depth, summaries. */
 #include <base/tree.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tests/tap.h>
 
 struct object {

@@ -1,7 +1,5 @@
 /* clock_test.c - tests arch_clock_agree with clock sources that agree, differ, or lie. */
 #include <arch/clock.h>
-#include <stdio.h>
-#include <string.h>
 #include <tests/tap.h>
 
 #define GHZ 1000000000ull

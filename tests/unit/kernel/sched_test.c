@@ -4,9 +4,6 @@
  *
  * A golden schedule lists the threads that the CPUs run after each step; a letter is one, '-' is idle.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <arch/clock.h>
 #include <kernel/cpu/quiescent.h>

@@ -3,9 +3,6 @@
 #include <errno.h>
 #include <servers/lib/cpio.h>
 #include <servers/lib/elf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tarn/abi.h>
 #include <tarn/trace_control.h>
 #include <tests/tap.h>

@@ -1,8 +1,6 @@
 /* line_test.c - typed characters in, lines and echo out. */
 #include <servers/console/line.h>
 #include <servers/protocol/console.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tests/tap.h>
 
 static struct line line;

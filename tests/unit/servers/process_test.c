@@ -3,8 +3,6 @@
 #include <servers/lib/server.h>
 #include <servers/proc/process.h>
 #include <servers/protocol/proc.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tests/tap.h>
 #include <tests/unit/stub.h>
 

@@ -5,8 +5,6 @@
  */
 #include <base/utf8.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tests/tap.h>
 #include <unistd.h>
 #include <user/sh/sh.h>

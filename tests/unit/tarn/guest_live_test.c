@@ -5,9 +5,6 @@
  * guests: tests/host/from_outside. Prints TAP.
  */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <tests/unit/scratch.h>
 #include <tests/unit/trace/ring_harness.h>

@@ -6,8 +6,6 @@
  * equal times. A walk that is saved and restored at random places must tell just the same as one that is not.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
 #include <tools/tarn/model/walk.h>

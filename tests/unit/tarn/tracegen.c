@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tests/unit/tarn/synthetic.h>
-#include <tools/tarn/read/schema.h>
 #include <trace/format/metadata.h>
 
 struct options options = {.metadata = "build/gen/trace/metadata.tsdl",

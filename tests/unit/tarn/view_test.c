@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>

@@ -7,8 +7,6 @@
 #define TRACE_DEFINE_SAMPLE
 #include "ring_harness.h"
 #include <app/sample.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tests/unit/scratch.h>
 #include <trace/events.h>
 #include <trace/print/app_schema.h>

@@ -1,7 +1,6 @@
 /* tests/unit/trace/event_test.c - tests merging, and events as lines. */
 #include "ring_harness.h"
 #include "trace/events.h" /* generated */
-#include <string.h>
 #include <trace/print/print.h>
 #include <trace/user.h>
 

@@ -3,8 +3,6 @@
  * another, in a ring of memory that a sanitizer watches. Every word of a packet tells its packet and its
  * place in it, so a wrong move shows.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <tests/tap.h>
 #include <trace/ring/resize.h>
 

@@ -1,9 +1,6 @@
 /* tests/unit/trace/ring_harness.c - see ring_harness.h. */
 #include "ring_harness.h"
 #include "trace/events.h" /* generated */
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <trace/format/metadata.h>

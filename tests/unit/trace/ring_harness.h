@@ -6,9 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <tests/tap.h>
 #include <trace/ring/read.h>
 #include <trace/ring/ring.h>

@@ -10,8 +10,6 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tests/unit/scratch.h>
 #include <trace/lock.h>
 #include <trace/user.h>

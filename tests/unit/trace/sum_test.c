@@ -1,6 +1,4 @@
 /* tests/unit/trace/sum_test.c - tests that a packet's checksum detects damage, and identifies the packet. */
-#include <stdlib.h>
-#include <string.h>
 #include <tests/tap.h>
 #include <trace/format/layout.h>
 #include <trace/format/sum.h>

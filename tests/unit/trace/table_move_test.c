@@ -6,8 +6,6 @@
 #include "trace/events.h" /* generated */
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tests/tap.h>
 #include <trace/event/lock_tables.h>
 #include <trace/ring/table_move.h>

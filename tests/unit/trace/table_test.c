@@ -4,8 +4,6 @@
  * them: tests/host/made_tables.
  */
 #include "trace/events.h" /* generated */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <tests/tap.h>
 #include <trace/ring/table_read.h>
