@@ -2,15 +2,10 @@
  * tests/peers/ask.c - the part of restartable logging that Tarn's kernel has, for a process of Linux.
  *
  * restart.c expects to be on the ring's CPU with interrupts off. Here signals are blocked, but other threads
- * may run, and the thread may migrate. So:
- *
- * - who changes a ring holds its lock;
- * - it has stored the bound 0, while it was on the ring's CPU and by a restartable sequence. So no block on
- * that CPU is behind its comparison with the bound, and each that begins asks, again and again until the lock
- * is released.
- *
- * What restart.c stores afterwards may come from any CPU: a block that reads a bound other than 0 sees what
- * was stored before it, because the machine keeps the order of stores.
+ * may run, and the thread may migrate. So who changes a ring holds its lock, and has stored the bound 0,
+ * while it was on the ring's CPU and by a restartable sequence: no block on that CPU is behind its comparison
+ * with the bound, and each that begins asks, again and again until the lock is released. A block that reads a
+ * bound other than 0 sees what was stored before it, because the machine keeps the order of stores.
  *
  * Signals that come of an instruction cannot be blocked. If the handler of one logs, it is what an NMI is to
  * the kernel: an event that finds the ring being changed is discarded.

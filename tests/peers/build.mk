@@ -33,12 +33,6 @@ peers_in = $(call objects,$(B)/host/peers/$(1),$(2))
 # Without a port nothing of this is built.
 ifneq ($(PEERS_PORT),)
 $(foreach d,rseq cas,$(eval $(call peers_objects,$d)))
-$(B)/host/peers/clock/%.o: %.c | $$(GENERATED)
-	@mkdir -p $(@D); echo "  HOSTCC  $< (clock)"
-	@$(HOST_CC) $(HOST_CFLAGS) $(PEERS_FLAGS) -DPEER_CLOCK -c -o $@ $<
-
-$(eval $(call peers_library,none,$(call peers_in,cas,tests/peers/peer_none.c)))
-$(eval $(call peers_library,clock,$(call peers_in,clock,tests/peers/peer_none.c)))
 $(eval $(call peers_library,rseq,$(call peers_in,rseq,tests/peers/peer_tarn.c $(PEERS_RINGS_rseq))))
 $(eval $(call peers_library,cas,$(call peers_in,cas,tests/peers/peer_tarn.c $(PEERS_RINGS_cas))))
 $(eval $(call peers_library,lttng,$(call peers_in,cas,tests/peers/peer_lttng.c),-llttng-ust -ldl))

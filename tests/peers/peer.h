@@ -19,11 +19,9 @@ typedef void peer_loop(uint64_t first, uint64_t count, peer_work *work);
 
 struct peer {
     const char *name;
-    const char *(*begin)(void); /* NULL: begun; or a reason */
-    peer_loop *one, *four;      /* words */
-    /* Ends logging. Leaves a trace directory there, unless others do that. NULL, or what is wrong. `logged`
-     * by thread: how many events. */
-    const char *(*end)(const char *directory, const uint64_t logged[PEER_THREADS]);
+    const char *(*begin)(void);         /* NULL: begun; or a reason */
+    peer_loop *one, *four;              /* words */
+    bool (*end)(const char *directory); /* leaves the trace there; NULL: others do that */
 };
 
 extern __attribute__((visibility("default"))) const struct peer peer;
