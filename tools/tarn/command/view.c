@@ -151,11 +151,11 @@ static pid_t follow_goto(struct view *view, pid_t running)
     if (running > 0 && !child_has_ended(running))
         return running;
     if (running > 0)
-        view->goto_state = GOTO_FREE;
-    running = view->goto_state == GOTO_WANTED ? start_goto(view) : 0;
+        view->goto_event = GOTO_FREE;
+    running = view->goto_event < GOTO_FORBIDDEN ? start_goto(view) : 0;
     if (running < 0) {
         complain("cannot start tarn goto");
-        view->goto_state = GOTO_FREE;
+        view->goto_event = GOTO_FREE;
     }
     is_debugging = running > 0;
     return running;
@@ -191,7 +191,7 @@ static int serve(const struct options *options, struct view *view, struct puller
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGCHLD, &child, NULL);
-    view->goto_state = options->may_goto ? GOTO_FREE : GOTO_FORBIDDEN;
+    view->goto_event = options->may_goto ? GOTO_FREE : GOTO_FORBIDDEN;
     server = server_start(view, (unsigned)options->port, &fail);
     if (server == NULL) {
         complain("%s", fail.text);

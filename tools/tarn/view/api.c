@@ -1,30 +1,19 @@
 /* api.c - dispatches requests, and has their common parts; see api.h. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <tools/tarn/command/recipe.h>
 #include <tools/tarn/read/filter.h>
-#include <tools/tarn/source/source.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/lanes.h>
-#include <unistd.h>
 
 #define WIDTH_DEFAULT 1000u
 
-static const struct handler {
+static const struct {
     const char *path;
     api_function *reply;
-    bool takes_lock; /* itself, if it needs the lock */
 } handlers[] = {
-    {.path = "/api/trace", api_trace},
-    {.path = "/api/list", api_list},
-    {.path = "/api/lanes", api_lanes},
-    {.path = "/api/rows", api_rows},
-    {.path = API_DEED, api_goto},
-    {.path = "/api/analysis", api_analysis_range, .takes_lock = true},
-    {.path = "/api/analyses", api_analyses, .takes_lock = true},
-    {.path = "/api/changes", api_changes},
-};
+    {"/api/trace", api_trace},       {"/api/list", api_list},      {"/api/lanes", api_lanes},
+    {"/api/rows", api_rows},         {API_DEED, api_goto},         {"/api/analysis", api_analysis_range},
+    {"/api/analyses", api_analyses}, {"/api/changes", api_changes}};
 
 const char *request_text(const struct request *request, const char *key)
 {
@@ -77,102 +66,28 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
     return set;
 }
 
-void api_add_link(const struct view *view, struct json *json)
-{
-    double silent = now_seconds() - view->heard_at;
-    json_add(json, "link:{state:%s silent_ms:%lu boots:%u}", view->link,
-             silent > 0 ? (uint64_t)(silent * 1000) : 0, view->boots);
-}
-
-bool api_changes(struct view *view, struct request *request, struct json *json)
-{
-    json_add(json, "version:%lu generation:%lu duration:%lu events:%lu live:%d indexing:%d", view->version,
-             view->generation, view_duration(view), view->index.events, view->is_live,
-             view->index.is_partial);
-    api_add_link(view, json);
-    return true;
-}
-
-/* ---- tarn goto -------------------------------------------------------------------------------------- */
-
-/* Whether the run of the trace can be repeated, given its directory. */
-static bool may_go(const struct view *view, struct fail *why)
-{
-    if (view->options.name != NULL)
-        return fail_set(why, "the trace is temporary: view it from a directory (tarn pull -o)");
-    switch (recipe_judge(view->options.directory, &view->trace.schema, why)) {
-    case RECIPE_AGREES:
-        return true;
-    case RECIPE_NONE:
-        return fail_set(why, "only a deterministic run can be run again (make run DETERMINISTIC=1)");
-    default:
-        return false;
-    }
-}
-
-void api_add_goto(const struct view *view, struct json *json)
-{
-    struct fail why = {""};
-    char *path = realpath(view->options.directory, NULL);
-    if (path != NULL && may_go(view, &why))
-        json_add(json, "goto:{directory:%s opens:%d}", path, view->goto_state != GOTO_FORBIDDEN);
-    else
-        json_add(json, "goto:{why:%s}", why.text);
-    free(path);
-}
-
-bool api_goto(struct view *view, struct request *request, struct json *json)
-{
-    uint64_t event = request_number(request, "n", UINT64_MAX, INT64_MAX);
-    struct fail *fail = &request->fail;
-    if (view->goto_state == GOTO_FORBIDDEN)
-        return fail_set(fail, "tarn view was started without --goto");
-    if (!may_go(view, fail))
-        return false;
-    if (event >= view->index.events)
-        return fail_set(fail, "the trace has no such event");
-    if (!atomic_compare_exchange_strong(&view->goto_state, &(enum view_goto){GOTO_FREE}, GOTO_CLAIMED))
-        return fail_set(fail, "gdb is open in the terminal of tarn view: quit it first");
-    view->goto_event = event;
-    view->goto_state = GOTO_WANTED;
-    kill(getpid(), SIGCHLD); /* the main thread waits for it */
-    json_add(json, "event:%lu", event);
-    return true;
-}
-
-/* ---- dispatch --------------------------------------------------------------------------------------- */
-
-static bool reply(const struct handler *handler, struct view *view, struct request *request,
-                  struct json *json)
-{
-    bool ok;
-    if (!handler->takes_lock)
-        view_read_lock(view);
-    ok = handler->reply(view, request, json);
-    if (!handler->takes_lock)
-        view_unlock(view);
-    return ok && request->fail.text[0] == '\0';
-}
-
 unsigned api_ask(struct view *view, struct request *request, struct json *json, const char **type)
 {
-    unsigned status = 404;
+    size_t i = 0, count = sizeof(handlers) / sizeof(handlers[0]);
+    bool ok = false;
     *type = API_JSON;
     request->fail.text[0] = '\0';
-    for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
-        if (strcmp(request->path, handlers[i].path) != 0)
-            continue;
-        json_add(json, "{");
-        status = reply(&handlers[i], view, request, json) ? 200 : 400;
-        if (status == 200 && *json->text.bytes != '{')
-            *type = API_SVG;
-        else if (status == 200)
-            json_add(json, "}");
+    while (i < count && strcmp(request->path, handlers[i].path) != 0)
+        i++;
+    json_add(json, "{");
+    if (i < count) {
+        view_read_lock(view);
+        ok = handlers[i].reply(view, request, json) && request->fail.text[0] == '\0';
+        view_unlock(view);
     }
-    if (status != 200) {
-        json->text.used = 0;
-        json->has_value = false;
-        json_add(json, "{error:%s}", status == 404 ? "there is no such request" : request->fail.text);
+    if (ok && *json->text.bytes != '{') {
+        *type = API_SVG;
+        return 200;
     }
-    return status;
+    if (!ok) {
+        *json = (struct json){.text = {.bytes = json->text.bytes, .size = json->text.size}};
+        json_add(json, "{error:%s", i == count ? "there is no such request" : request->fail.text);
+    }
+    json_add(json, "}");
+    return ok ? 200 : i == count ? 404 : 400;
 }

@@ -70,8 +70,3 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
 typedef bool api_function(struct view *view, struct request *request, struct json *json);
 api_function api_trace, api_list, api_lanes, api_rows, api_analysis_range, api_analyses, api_changes,
     api_goto;
-
-/* Adds the state of the link. The lock is held for reading. */
-void api_add_link(const struct view *view, struct json *json);
-/* Adds the part of /api/trace about `tarn goto`. The lock is held for reading. */
-void api_add_goto(const struct view *view, struct json *json);

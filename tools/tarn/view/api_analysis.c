@@ -5,11 +5,9 @@
  * subcommand's options as parameters (build/man/tarn-analyses.1). name=profile&flame: the picture (SVG) of
  * `tarn profile --flame`. /api/analyses: the names, with the texts of --help.
  *
- * The walk begins at the checkpoint before the range, with the processes and executables known there. It may
- * take long, so it has its own trace and model, only opening them needs the lock, and it stops when the
- * connection is closed.
+ * The walk begins at the checkpoint before the range. It may take long, so it has its own trace and model,
+ * does without the lock, and stops when the connection is closed.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/index/index_walk.h>
@@ -24,39 +22,34 @@ struct asker {
     struct view *view;
     struct request *request;
     struct trace trace; /* opened again, because the view's grows */
-    bool is_picture;    /* is asked for */
     struct filter filter;
     struct losses losses; /* in the range */
     struct symbols *symbols;
     struct analysis *analysis;
+    struct model model;
+    struct merge merge;
+    bool is_picture; /* is asked for */
 };
-
-static void set_filter(struct filter *filter, const struct request *request)
-{
-    filter->cpus = request_text(request, "cpu");
-    filter->pids = request_text(request, "pid");
-    filter->process = request_text(request, "process");
-    filter->tids = request_text(request, "tid");
-    filter->classes = request_text(request, "class");
-    filter->events = request_text(request, "event");
-    filter->without_drain = request_text(request, "without-drain") != NULL;
-    filter->subtract_cost = request_text(request, "subtract-cost") != NULL;
-}
 
 static bool set_options(struct asker *asker, struct fail *fail)
 {
+    const struct request *request = asker->request;
+    struct filter *filter = &asker->filter;
+    for (const struct command_option *option = filter_options; option->name != NULL; option++)
+        if (request_text(request, option->name) != NULL)
+            option_set(option, filter, request_text(request, option->name), fail);
+    filter->from = filter->to = NULL; /* the request's are nanoseconds */
+    filter->subtract_cost = request_text(request, "subtract-cost") != NULL;
     for (const struct command_option *option = asker->analysis->kind->options;
          option != NULL && option->name != NULL; option++) {
-        const char *value = request_text(asker->request, option->name);
+        const char *value = request_text(request, option->name);
         bool is_flame = strcmp(option->name, "flame") == 0;
         if (value != NULL && !analysis_set(asker->analysis, option->name, is_flame ? "-" : value, fail))
             return false;
         asker->is_picture |= value != NULL && is_flame;
     }
-    return analysis_choose_tables(asker->analysis, request_text(asker->request, "by"), fail);
+    return analysis_choose_tables(asker->analysis, request_text(request, "by"), fail);
 }
-
-/* ---- the walk -------------------------------------------------------------------------------------- */
 
 static bool go_on(void *self)
 {
@@ -64,8 +57,8 @@ static bool go_on(void *self)
     return !asker->view->is_stopping && asker->request->is_waiting(asker->request);
 }
 
-/* Opens the trace and chooses the range. The lock is held. */
-static bool open_range(struct asker *asker, struct fail *fail)
+/* Opens the trace, chooses the range, and begins the walk. */
+static bool open_walk(struct asker *asker, struct fail *fail)
 {
     struct view *view = asker->view;
     struct losses *losses = &asker->losses;
@@ -81,77 +74,55 @@ static bool open_range(struct asker *asker, struct fail *fail)
     losses->to = range.to_ticks;
     if (view->trace.stream_count != asker->trace.stream_count || view->trace.begin != asker->trace.begin)
         return fail_set(fail, "the trace is being replaced");
-    set_filter(&asker->filter, asker->request);
     if (!filter_resolve(&asker->filter, &asker->trace, fail))
         return false;
     asker->filter.from_ticks = range.from_ticks;
     asker->filter.to_ticks = range.to_ticks;
     if (asker->analysis->kind->uses_symbols)
         asker->symbols = symbols_open(asker->trace.directory, view->options.symbols);
+    model_open(&asker->model, &asker->trace, range.from_ticks, range.to_ticks);
+    walk_open_range(&asker->model, &asker->merge, &view->index, asker->model.from, WALK_KNOWS_ALL,
+                    &losses->reporter);
     return true;
-}
-
-/* Releases the lock when the walk is open. */
-static bool walk(struct asker *asker, struct fail *fail)
-{
-    const struct filter *filter = &asker->filter;
-    struct model model;
-    struct merge merge;
-    bool ok;
-    model_open(&model, &asker->trace, filter->from_ticks, filter->to_ticks);
-    walk_open_range(&model, &merge, &asker->view->index, model.from, WALK_KNOWS_ALL, &asker->losses.reporter);
-    view_unlock(asker->view);
-    ok = analyses_walk(&asker->analysis, 1, &model, &merge, filter, asker->symbols, go_on, asker, fail);
-    return ok && (go_on(asker) || fail_set(fail, "the analysis was cancelled"));
 }
 
 /* Prints the result: as JSON, or as a picture, which replaces the open object. */
 static bool print(const struct asker *asker, uint64_t top, struct json *json, struct fail *fail)
 {
-    struct analysis *analysis = asker->analysis;
+    struct table_options options = {.format = TABLES_JSON, .top = top != 0 ? top : UINT64_MAX};
     char *text = NULL;
     size_t size = 0;
     bool is_all, ok = true;
     FILE *stream;
-    if (asker->is_picture && analysis->note[0] != '\0')
-        return fail_set(fail, "%s", analysis->note);
+    if (asker->is_picture && asker->analysis->note[0] != '\0')
+        return fail_set(fail, "%s", asker->analysis->note);
     stream = open_memstream(&text, &size);
-    if (asker->is_picture)
-        ok = sql_print(analysis, stream, &is_all, fail);
-    else
-        analysis_print(stream, analysis, &(struct table_options){.format = TABLES_JSON, .top = top},
-                       &asker->losses);
-    fclose(stream);
-    if (ok && asker->is_picture) {
+    if (asker->is_picture) {
+        ok = sql_print(asker->analysis, stream, &is_all, fail);
         json->text.used = 0;
-        buffer_add(&json->text, text, size);
-    } else if (ok) {
-        while (size > 0 && text[size - 1] == '\n')
-            size--;
-        json_add(json, "analysis:");
-        json_raw(json, text, size);
+    } else {
+        analysis_print(stream, asker->analysis, &options, &asker->losses);
+        json_key(json, "analysis", strlen("analysis"));
     }
+    fclose(stream);
+    buffer_add(&json->text, text, size);
     free(text);
     return ok;
 }
 
-/* Runs ANALYSIS on the request's range and options; takes the lock briefly. */
-static bool run(struct view *view, struct request *request, struct analysis *analysis, struct json *json)
+/* Runs the analysis; the lock is released meanwhile. */
+static bool run(struct asker *asker, struct json *json)
 {
-    struct asker asker = {.view = view, .request = request, .analysis = analysis};
-    uint64_t top = request_number(request, "top", ROWS_DEFAULT, UINT32_MAX);
-    struct fail *fail = &request->fail;
+    struct fail *fail = &asker->request->fail;
+    uint64_t top = request_number(asker->request, "top", ROWS_DEFAULT, UINT32_MAX);
     bool ok;
-    if (!set_options(&asker, fail))
+    if (!set_options(asker, fail) || !open_walk(asker, fail))
         return false;
-    view_read_lock(view);
-    ok = open_range(&asker, fail);
-    if (!ok)
-        view_unlock(view);
-    ok = ok && walk(&asker, fail) && print(&asker, top != 0 ? top : UINT64_MAX, json, fail);
-    filter_free(&asker.filter);
-    symbols_close(asker.symbols);
-    trace_close(&asker.trace);
+    view_unlock(asker->view);
+    ok = analyses_walk(&asker->analysis, 1, &asker->model, &asker->merge, &asker->filter, asker->symbols,
+                       go_on, asker, fail) &&
+         (go_on(asker) || fail_set(fail, "the analysis was cancelled")) && print(asker, top, json, fail);
+    view_read_lock(asker->view);
     return ok;
 }
 
@@ -159,13 +130,16 @@ bool api_analysis_range(struct view *view, struct request *request, struct json 
 {
     const char *name = request_text(request, "name");
     const struct analysis_kind *kind = name != NULL ? analysis_find(name) : NULL;
-    struct analysis *analysis;
+    struct asker asker = {.view = view, .request = request};
     bool ok;
     if (kind == NULL)
         return fail_set(&request->fail, "unknown name; /api/analyses lists them");
-    analysis = analysis_new(kind);
-    ok = run(view, request, analysis, json);
-    analysis_free(analysis);
+    asker.analysis = analysis_new(kind);
+    ok = run(&asker, json);
+    filter_free(&asker.filter);
+    symbols_close(asker.symbols);
+    trace_close(&asker.trace);
+    analysis_free(asker.analysis);
     return ok;
 }
 

@@ -14,6 +14,7 @@
  */
 #include <stdlib.h>
 #include <tools/tarn/index/index_walk.h>
+#include <tools/tarn/print/print_value.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/match.h>
 #include <tools/tarn/view/paint.h>
@@ -25,7 +26,6 @@
 struct list {
     struct view *view;
     struct match match;
-    struct prefilter prefilter;
     uint64_t walked;         /* events checked */
     uint64_t start;          /* number of the first event at or after the time */
     uint64_t before, after;  /* rows asked for, earlier than the start and from there on ... */
@@ -33,7 +33,26 @@ struct list {
     double deadline;         /* now_seconds() */
 };
 
-/* ---- one row --------------------------------------------------------------------------------------- */
+/* Adds the value of a field, as `tarn list` prints it, but without quotes and escapes. */
+static void add_field(struct json *json, const struct field *field, const struct event *event,
+                      struct buffer *text)
+{
+    char *start, *at;
+    json_key(json, field->name, strlen(field->name));
+    if (field->kind == FIELD_TEXT || field->kind == FIELD_STRING) {
+        json_text(json, (const char *)event->bytes + field->offset, field_text_length(field, event));
+        return;
+    }
+    text->used = 0;
+    start = (char *)buffer_reserve(text, value_capacity(field, false));
+    if (field->kind == FIELD_ENUM)
+        at = put_enum(start, field_integer(field, event->bytes), field, PRINT_TEXT);
+    else if (field->kind == FIELD_INTEGER)
+        at = put_number(start, field_integer(field, event->bytes), field, PRINT_TEXT);
+    else
+        at = put_list(start, event, field, PRINT_TEXT);
+    json_text(json, start, (size_t)(at - start));
+}
 
 static void add_row(const struct list *list, const struct cursor *cursor, uint64_t number, struct json *json)
 {
@@ -49,13 +68,8 @@ static void add_row(const struct list *list, const struct cursor *cursor, uint64
         json_text(json, running->comm, running->comm_length);
     }
     json_add(json, "event:%u name:%s color:%s fields:{", event->type->index, event->type->name, colours);
-    for (unsigned i = 0; i < event->type->field_count; i++) {
-        const struct field *field = &event->type->fields[i];
-        text.used = 0;
-        field_text(field, event, &text);
-        json_key(json, field->name, strlen(field->name));
-        json_text(json, (const char *)text.bytes, text.used);
-    }
+    for (unsigned i = 0; i < event->type->field_count; i++)
+        add_field(json, &event->type->fields[i], event, &text);
     json_add(json, "}}");
     free(text.bytes);
 }
@@ -77,55 +91,43 @@ static bool is_late(const struct list *list)
     return now_seconds() > list->deadline;
 }
 
-/* Adds the rows of a walk up to event END. Returns the number of the first event not checked. */
-static uint64_t walk_to(struct list *list, struct walk *walk, uint64_t reached, uint64_t end,
-                        struct json *json)
+/* Adds the rows of a stride from event FIRST up to END. Returns the number of the first event not checked. */
+static uint64_t add_stride(struct list *list, size_t stride, uint64_t first, uint64_t end, struct json *json)
 {
     struct cursor *cursor;
-    while (walk->next < end && (walk->next < list->start || list->later < list->after)) {
-        if ((cursor = walk_next(walk)) == NULL)
-            return list->view->index.events; /* the files were truncated */
-        if (walk->number < reached)
+    struct walk walk;
+    walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
+    while (walk.next < end && (walk.next < list->start || list->later < list->after)) {
+        if ((cursor = walk_next(&walk)) == NULL) { /* the files were truncated */
+            first = list->view->index.events;
+            break;
+        }
+        if (walk.number < first)
             continue;
         list->walked++;
-        reached = walk->number + 1;
+        first = walk.number + 1;
         if (match_event(&list->match, cursor)) {
-            add_row(list, cursor, walk->number, json);
-            ++*(walk->number < list->start ? &list->earlier : &list->later);
+            add_row(list, cursor, walk.number, json);
+            ++*(walk.number < list->start ? &list->earlier : &list->later);
         }
-        if (walk->number % CLOCK_EVENTS == 0 && reached > list->start && is_late(list))
+        if (walk.number % CLOCK_EVENTS == 0 && first > list->start && is_late(list))
             break;
     }
-    return reached;
+    walk_close(&walk);
+    return first;
 }
 
-/* Adds the rows from event FIRST on. Returns the number of the first event not checked. Consecutive strides
- * are read in one walk. */
-static uint64_t add_rows(struct list *list, uint64_t first, struct json *json)
+/* Adds the rows from event REACHED on. Returns the number of the first event not checked. */
+static uint64_t add_rows(struct list *list, uint64_t reached, struct json *json)
 {
-    const struct index *index = &list->view->index;
-    uint64_t reached = first, end;
-    bool is_open = false, may_end = false; /* each request goes on by a stride, however late it is */
-    struct walk walk;
-    while (reached < index->events &&
+    bool may_end = false; /* each request goes on by a stride, however late it is */
+    while (reached < list->view->index.events &&
            (reached < list->start || (list->later < list->after && !(may_end && is_late(list))))) {
         size_t stride = stride_of(list, reached);
+        uint64_t end = stride_first(list, stride + 1);
         may_end = reached >= list->start;
-        end = stride_first(list, stride + 1);
-        if (!prefilter_may_hold(&list->prefilter, stride)) {
-            if (is_open)
-                walk_close(&walk);
-            is_open = false;
-            reached = end;
-            continue;
-        }
-        if (!is_open)
-            walk_open(&walk, &list->view->trace, index, stride * INDEX_STRIDE);
-        is_open = true;
-        reached = walk_to(list, &walk, reached, end, json);
+        reached = match_in_stride(&list->match, stride) ? add_stride(list, stride, reached, end, json) : end;
     }
-    if (is_open)
-        walk_close(&walk);
     return reached;
 }
 
@@ -157,7 +159,7 @@ static uint64_t find_earlier(struct list *list, uint64_t *first)
     uint64_t left = list->before, reached = list->start;
     for (bool is_first = true; left > 0 && reached > 0 && (is_first || !is_late(list)); is_first = false) {
         size_t stride = stride_of(list, reached - 1);
-        if (prefilter_may_hold(&list->prefilter, stride))
+        if (match_in_stride(&list->match, stride))
             left -= find_last(list, stride, reached, left, first);
         reached = left == 0 ? *first : stride_first(list, stride);
     }
@@ -198,14 +200,12 @@ bool api_list(struct view *view, struct request *request, struct json *json)
     if (list.start > view->index.events)
         list.start = view->index.events;
     match_open(&list.match, view, request);
-    prefilter_open(&list.prefilter, view, &list.match);
     json_add(json, "rows:[");
     first = list.start;
     from = find_earlier(&list, &first);
     to = add_rows(&list, first, json);
     json_add(json, "] before:%lu start:%lu from:%lu to:%lu total:%lu walked:%lu", list.earlier, list.start,
              from, to, view->index.events, list.walked);
-    prefilter_close(&list.prefilter);
     match_close(&list.match);
     return true;
 }

@@ -9,9 +9,14 @@
  * prints them. link is that of /api/changes. goto: {directory, opens}: the directory for `tarn goto`, and
  * whether /api/goto may run it; or {why} not.
  */
+#include <signal.h>
+#include <stdlib.h>
+#include <tools/tarn/command/recipe.h>
+#include <tools/tarn/source/source.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
+#include <unistd.h>
 
 /* CPUs without a stream come last. */
 static void add_cpus(const struct view *view, struct json *json)
@@ -82,6 +87,39 @@ static void add_losses(const struct view *view, struct json *json)
     json_add(json, "]}");
 }
 
+static void add_link(const struct view *view, struct json *json)
+{
+    double silent = now_seconds() - view->heard_at;
+    json_add(json, "link:{state:%s silent_ms:%lu boots:%u}", view->link,
+             silent > 0 ? (uint64_t)(silent * 1000) : 0, view->boots);
+}
+
+/* Whether the run of the trace can be repeated, given its directory. */
+static bool may_go(const struct view *view, struct fail *why)
+{
+    if (view->options.name != NULL)
+        return fail_set(why, "the trace is temporary: view it from a directory (tarn pull -o)");
+    switch (recipe_judge(view->options.directory, &view->trace.schema, why)) {
+    case RECIPE_AGREES:
+        return true;
+    case RECIPE_NONE:
+        return fail_set(why, "only a deterministic run can be run again (make run DETERMINISTIC=1)");
+    default:
+        return false;
+    }
+}
+
+static void add_goto(const struct view *view, struct json *json)
+{
+    struct fail why = {""};
+    char *path = realpath(view->options.directory, NULL);
+    if (path != NULL && may_go(view, &why))
+        json_add(json, "goto:{directory:%s opens:%d}", path, view->goto_event != GOTO_FORBIDDEN);
+    else
+        json_add(json, "goto:{why:%s}", why.text);
+    free(path);
+}
+
 bool api_trace(struct view *view, struct request *request, struct json *json)
 {
     const char *architecture = schema_env(&view->trace.schema, "architecture", true);
@@ -100,7 +138,33 @@ bool api_trace(struct view *view, struct request *request, struct json *json)
     add_styles(json);
     add_threads(view, json);
     add_losses(view, json);
-    api_add_link(view, json);
-    api_add_goto(view, json);
+    add_link(view, json);
+    add_goto(view, json);
+    return true;
+}
+
+bool api_changes(struct view *view, struct request *request, struct json *json)
+{
+    json_add(json, "version:%lu generation:%lu duration:%lu events:%lu live:%d indexing:%d", view->version,
+             view->generation, view_duration(view), view->index.events, view->is_live,
+             view->index.is_partial);
+    add_link(view, json);
+    return true;
+}
+
+bool api_goto(struct view *view, struct request *request, struct json *json)
+{
+    uint64_t event = request_number(request, "n", UINT64_MAX, INT64_MAX);
+    struct fail *fail = &request->fail;
+    if (view->goto_event == GOTO_FORBIDDEN)
+        return fail_set(fail, "tarn view was started without --goto");
+    if (!may_go(view, fail))
+        return false;
+    if (event >= view->index.events)
+        return fail_set(fail, "the trace has no such event");
+    if (!atomic_compare_exchange_strong(&view->goto_event, &(uint64_t){GOTO_FREE}, event))
+        return fail_set(fail, "gdb is open in the terminal of tarn view: quit it first");
+    kill(getpid(), SIGCHLD); /* the main thread waits for it */
+    json_add(json, "event:%lu", event);
     return true;
 }

@@ -2,31 +2,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <tools/tarn/print/print_value.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/match.h>
-
-void field_text(const struct field *field, const struct event *event, struct buffer *text)
-{
-    char *at = (char *)buffer_reserve(text, value_capacity(field, false)), *start = at;
-    switch (field->kind) {
-    case FIELD_TEXT:
-    case FIELD_STRING:
-        at = put_bytes(at, (const char *)event->bytes + field->offset, field_text_length(field, event));
-        break;
-    case FIELD_ARRAY:
-    case FIELD_SEQUENCE:
-        at = put_list(at, event, field, PRINT_TEXT);
-        break;
-    case FIELD_ENUM:
-        at = put_enum(at, field_integer(field, event->bytes), field, PRINT_TEXT);
-        break;
-    case FIELD_INTEGER:
-        at = put_number(at, field_integer(field, event->bytes), field, PRINT_TEXT);
-        break;
-    }
-    text->used += (size_t)(at - start);
-}
 
 bool has_part(const char *text, size_t length, const char *part)
 {
@@ -94,6 +71,8 @@ void match_open(struct match *match, const struct view *view, const struct reque
         match->number = match->has_number ? match->number : 0;
         learn_types(match, schema);
     }
+    match->view = view;
+    tally_open(&match->sum, &view->trace);
 }
 
 void match_close(struct match *match)
@@ -103,6 +82,8 @@ void match_close(struct match *match)
     free(match->named);
     free(match->by_index);
     free(match->runners);
+    tally_close(&match->sum);
+    free(match->packet.bytes);
 }
 
 static bool label_has_part(const struct field *field, uint64_t value, const char *part)

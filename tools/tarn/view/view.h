@@ -21,9 +21,8 @@ struct view_options {
     bool keep_index;     /* load and save the index file */
 };
 
-/* Whether the page may run `tarn goto` in the terminal (`tarn view --goto`), one at a time. A request stays
- * GOTO_WANTED until the program has ended. */
-enum view_goto { GOTO_FORBIDDEN, GOTO_FREE, GOTO_CLAIMED, GOTO_WANTED };
+#define GOTO_FREE      UINT64_MAX
+#define GOTO_FORBIDDEN (UINT64_MAX - 1)
 
 struct view {
     struct view_options options;
@@ -52,8 +51,9 @@ struct view {
     _Atomic(const char *) next_directory;
     pthread_t keeper;
     struct index_yield yield; /* lets readers in while the index is made */
-    _Atomic enum view_goto goto_state;
-    uint64_t goto_event; /* valid if the state is GOTO_WANTED */
+    /* The event for which `tarn goto` runs in the terminal (`tarn view --goto`), or is to; or one of these.
+     */
+    _Atomic uint64_t goto_event;
 };
 
 /* Opens the trace. WAIT: also updates its index, which the thread of view_start does otherwise. */
