@@ -27,6 +27,11 @@
 /* ---- Stubs ---- */
 
 uint64_t host_clock;
+struct trace_info test_info; /* tracing is off */
+__thread char *test_ring;
+char *test_rings;
+RETURNS(0, uint64_t test_clock(void));
+DOES_NOTHING(void test_point(int point));
 struct cpu *host_cpu, cpus[CPUS_MAX];
 uint32_t cpu_count = CPUS;
 

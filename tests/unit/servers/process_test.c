@@ -47,9 +47,7 @@ static uint32_t killed_space, closed_space;
 static unsigned kills;
 static uint32_t reaped_meanwhile; /* the process that the reaper finds dead while it is killed; 0: none */
 
-void inherit_routines(uint32_t space, uint32_t heir)
-{
-}
+DOES_NOTHING(void inherit_routines(uint32_t space, uint32_t heir));
 
 void kill_space(uint32_t space, int status)
 {
@@ -67,15 +65,10 @@ void close_space(uint32_t space)
     closed_space = space;
 }
 
-static int add(uint32_t pid, uint32_t parent)
-{
-    unsigned bit;
-    return process_add(pid, "a long name of a program", parent, pid + 1000, &bit);
-}
-
 static bool finish(uint32_t pid)
 {
-    return process_take_space(pid) == pid + 1000 && !process_take_space(pid) && process_finish(pid);
+    const bool taken = process_take_space(pid) == pid + 1000 && !process_take_space(pid);
+    return process_finish(pid) && taken;
 }
 
 static int64_t wait_now(uint32_t parent, uint64_t pid, int *status)
@@ -86,147 +79,127 @@ static int64_t wait_now(uint32_t parent, uint64_t pid, int *status)
     return result;
 }
 
-static int64_t wait_later(uint32_t parent, uint64_t pid)
+/* Steps, each with up to four numbers; results are 0 if they are not there:
+ *
+ *   a PID PARENT RESULT      adds a process, whose space is its number and 1000
+ *   e PID IS, p PID PARENT   whether it exists; its parent, or an error
+ *   t PID COUNT MOST         how many it is with its descendants, the first of whom is itself
+ *   k PID STATUS IS          ends it; b PID abandons it
+ *   f PID IS                 its space is dead: finishes it
+ *   w PARENT PID RESULT STATUS   waits without hanging; -1: for any child
+ *   l PARENT PID             waits until a later reply
+ *   r REPLY RESULT STATUS    of this story's replies that one was given; n REPLY: it was not
+ *   g PID                    replies to it do not arrive any more
+ *
+ * -3 is -ESRCH, -10 -ECHILD, -17 -EEXIST. */
+static const struct {
+    const char *what, *steps;
+} stories[] = {
+    {"an exit, then a wait",
+     "a10 1; a11 10; a11 10 -17; a12 99 -3; p11 10; e11 1; p99 -3; w10 -1; w11 -1 -10; w10 77 -10; k11 768 1;"
+     "k11 9 0; w10 11 0; f11 1; f11 0; e11 0; w10 11 11 768; w10 11 -10"},
+    {"a wait that began while the child was being started ends when it is gone",
+     "a35 1; a36 35; l35 -1; b36; w35 -1 -10; n1; f36 1; r1 -10; f35 1; w1 35 35"},
+    {"a wait for one, and for any", "a20 10; a21 10; l10 21; l10 -1; k20 9 1; f20 1; r2 20 9; n1; f21 1;"
+                                    "r1 21; w10 -1 -10"},
+    {"two wait for the same child: one gets its status",
+     "a30 10; a31 10; l10 30; l10 30; f30 1; r1 30; r2 -10;"
+     "f31 1; w10 31 31"},
+    {"orphans, one of them a zombie that nobody waits for",
+     "a40 1; a41 40; a42 41; a43 40; t40 4 8; t40 2 2; f43 1; k40 15 1; f40 1; p41 1; p43 -3; f41 1; p41 -3;"
+     "p42 1; w1 -1 40 15; t1 0 8; f42 1"},
+    {"a reply that does not arrive leaves a zombie",
+     "a50 1; a51 50; l50 51; g50; f51 1; r1 51; p51 50; f50 1; p51 -3; w1 50 50"},
+    {"init does not end", "k1 0 0; f1 0; f10 1; w1 10 10"},
+};
+
+static bool is_right(char step, const int64_t n[4], cap_t before)
 {
-    return process_wait(parent, &(struct server_request){.client = parent, .word = {pid}});
+    const uint32_t pid = (uint32_t)n[0];
+    const cap_t reply = before + pid;
+    uint32_t pids[8];
+    unsigned bit;
+    int status = 0;
+    switch (step) {
+    case 'a':
+        return process_add(pid, "a long name of a program", (uint32_t)n[1], pid + 1000, &bit) == n[2];
+    case 'e':
+        return process_exists(pid) == n[1];
+    case 'p':
+        return process_parent(pid) == n[1];
+    case 't':
+        return process_tree(pid, pids, (size_t)n[2]) == (size_t)n[1] && (!n[1] || pids[0] == pid);
+    case 'k':
+        return process_set_exit(pid, (int)n[1]) == n[2] && (!n[2] || killed_space == pid + 1000);
+    case 'b':
+        process_abandon(pid);
+        return killed_space == pid + 1000;
+    case 'f':
+        return finish(pid) == n[1];
+    case 'w':
+        return wait_now(pid, (uint64_t)n[1], &status) == n[2] && (n[2] <= 0 || status == n[3]);
+    case 'l':
+        saving = pid;
+        return process_wait(pid, &(struct server_request){.client = pid, .word = {(uint64_t)n[1]}}) ==
+               SERVER_LATER;
+    case 'r':
+        return replies[reply].replied && replies[reply].result == n[1] &&
+               (n[1] < 0 || replies[reply].word == (uint64_t)n[2]);
+    case 'n':
+        return !replies[reply].replied;
+    default:
+        gone = pid;
+        return true;
+    }
 }
 
-static void test_exit_then_wait(void)
+static bool play(const char *steps)
 {
-    int status = 0;
-    check(add(10, INIT) == 0 && add(11, 10) == 0 && add(11, 10) == -EEXIST && add(12, 99) == -ESRCH);
-    check(process_parent(11) == 10 && process_exists(11) && process_parent(99) == -ESRCH);
-    check(wait_now(10, PROC_ANY, &status) == 0 && wait_now(11, PROC_ANY, &status) == -ECHILD);
-    check(wait_now(10, 77, &status) == -ECHILD);
-    check(process_set_exit(11, 3 << 8) && killed_space == 1011 && !process_set_exit(11, 9));
-    check(wait_now(10, 11, &status) == 0); /* still ending */
-    check(finish(11) && !process_finish(11) && !process_exists(11));
-    check(wait_now(10, 11, &status) == 11 && status == 3 << 8 && wait_now(10, 11, &status) == -ECHILD);
+    const cap_t before = last_reply;
+    for (; steps; steps = strchr(steps, ';') ? strchr(steps, ';') + 1 : NULL) {
+        int64_t n[4] = {0};
+        char step;
+        sscanf(steps, " %c%ld%ld%ld%ld", &step, &n[0], &n[1], &n[2], &n[3]);
+        if (!is_right(step, n, before)) {
+            printf("# wrong: %s\n", steps);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The slot is closed, and the record is freed, when the kill has returned: the sanitizers see it. */
 static void test_reaped_while_killed(void)
 {
-    check(add(80, INIT) == 0 && add(81, 80) == 0);
-    check(wait_later(80, 81) == SERVER_LATER);
-    cap_t reply = last_reply;
+    check(play("a80 1; a81 80; l80 81"));
     reaped_meanwhile = 81;
     check(process_set_exit(81, 5 << 8) && killed_space == 1081 && closed_space == 1081);
     reaped_meanwhile = 0;
-    check(replies[reply].replied && replies[reply].result == 81 && replies[reply].word == 5 << 8);
-    check(add(81, 80) == 0 && finish(81) && finish(80));
+    check(replies[last_reply].result == 81 && replies[last_reply].word == 5 << 8);
+    check(play("a81 80; f81 1; f80 1"));
 }
 
-static void test_names(void)
+static void test_names_and_bits(void)
 {
+    uint32_t pids[8], spaces[8];
     char name[8];
-    check(add(70, INIT) == 0);
+    unsigned bit;
+    check(process_add(70, "a long name", INIT, 1070, &bit) == 0 && bit < PROCESS_DEATH_BITS);
+    check(process_with_bits(1ull << bit, pids, spaces, 8) == 1 && pids[0] == 70 && spaces[0] == 1070);
     process_get_name(70, name, sizeof(name));
     check(!strcmp(name, "a long "));
     process_remove(70);
     process_get_name(70, name, sizeof(name));
-    check(!strcmp(name, "?"));
-}
-
-/* A wait that began while the child was being started ends when it is gone. */
-static void test_abandoned(void)
-{
-    int status;
-    check(add(35, INIT) == 0 && add(36, 35) == 0);
-    saving = 35;
-    check(wait_later(35, PROC_ANY) == SERVER_LATER);
-    cap_t reply = last_reply;
-    process_abandon(36);
-    check(killed_space == 1036 && wait_now(35, PROC_ANY, &status) == -ECHILD && !replies[reply].replied);
-    check(finish(36) && replies[reply].replied && replies[reply].result == -ECHILD && finish(35));
-    check(wait_now(INIT, 35, &status) == 35);
-}
-
-static void test_wait_then_exit(void)
-{
-    int status;
-    check(add(20, 10) == 0 && add(21, 10) == 0);
-    saving = 10;
-    check(wait_later(10, 21) == SERVER_LATER);
-    cap_t one = last_reply;
-    check(wait_later(10, PROC_ANY) == SERVER_LATER);
-    cap_t any = last_reply;
-    check(process_set_exit(20, 9) && finish(20));
-    check(replies[any].replied && replies[any].result == 20 && replies[any].word == 9 &&
-          !replies[one].replied);
-    check(finish(21) && replies[one].replied && replies[one].result == 21 && replies[one].word == 0);
-    check(wait_now(10, PROC_ANY, &status) == -ECHILD);
-}
-
-/* Two wait for the same child: one gets its status, the other -ECHILD. */
-static void test_two_waits(void)
-{
-    int status;
-    check(add(30, 10) == 0 && add(31, 10) == 0);
-    check(wait_later(10, 30) == SERVER_LATER);
-    cap_t first = last_reply;
-    check(wait_later(10, 30) == SERVER_LATER);
-    cap_t second = last_reply;
-    check(finish(30) && replies[first].replied && replies[second].replied);
-    check(replies[first].result + replies[second].result == 30 - ECHILD);
-    check(finish(31) && wait_now(10, 31, &status) == 31);
-}
-
-static void test_orphans(void)
-{
-    int status;
-    uint32_t pids[8];
-    check(add(40, INIT) == 0 && add(41, 40) == 0 && add(42, 41) == 0 && add(43, 40) == 0);
-    check(process_tree(40, pids, 8) == 4 && pids[0] == 40 && process_tree(40, pids, 2) == 2);
-    check(finish(43)); /* a zombie that nobody waits for */
-    check(process_set_exit(40, 15) && finish(40) && process_parent(41) == INIT &&
-          process_parent(43) == -ESRCH);
-    check(finish(41) && process_parent(41) == -ESRCH && process_parent(42) == INIT);
-    check(wait_now(INIT, PROC_ANY, &status) == 40 && status == 15);
-    check(process_tree(INIT, pids, 8) == 0);
-    check(finish(42));
-}
-
-static void test_waiter_dies(void)
-{
-    int status;
-    check(add(50, INIT) == 0 && add(51, 50) == 0);
-    saving = 50;
-    check(wait_later(50, 51) == SERVER_LATER);
-    cap_t reply = last_reply;
-    gone = 50;
-    /* the reply did not arrive: still a zombie */
-    check(finish(51) && replies[reply].replied && process_parent(51) == 50);
-    check(finish(50) && process_parent(51) == -ESRCH && wait_now(INIT, 50, &status) == 50);
-}
-
-static void test_deaths(void)
-{
-    uint32_t pids[8], spaces[8];
-    unsigned bit;
-    check(process_add(60, "sh", INIT, 1060, &bit) == 0 && bit < PROCESS_DEATH_BITS);
-    check(add(61, 60) == 0);
-    check(process_with_bits(1ull << bit, pids, spaces, 8) == 1 && pids[0] == 60 && spaces[0] == 1060);
-    process_remove(61);
-    check(!process_exists(61) && !process_set_exit(INIT, 0) && !finish(INIT));
-    check(finish(60));
+    check(!strcmp(name, "?") && !process_exists(70));
+    check(process_with_bits(~0ull, pids, spaces, 8) == 0 && kills == 5, "no process is left");
 }
 
 int main(void)
 {
-    int status;
-    uint32_t pids[8], spaces[8];
     process_init(INIT);
-    test_exit_then_wait();
-    test_abandoned();
+    for (unsigned i = 0; i < sizeof(stories) / sizeof(stories[0]); i++)
+        check(play(stories[i].steps), "%s", stories[i].what);
     test_reaped_while_killed();
-    test_names();
-    test_wait_then_exit();
-    test_two_waits();
-    test_orphans();
-    test_waiter_dies();
-    test_deaths();
-    check(finish(10) && wait_now(INIT, 10, &status) == 10 && wait_now(INIT, 60, &status) == 60);
-    check(process_with_bits(~0ull, pids, spaces, 8) == 0 && kills == 5);
+    test_names_and_bits();
     return finish_tests();
 }
