@@ -40,13 +40,9 @@ $(eval $(call host_test,restart,tests/unit/trace/restart_test.c tests/unit/trace
     trace/print/print.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call application_events,tests/unit/trace/sample.ev))
 $(eval $(call host_test,descriptor,tests/unit/trace/descriptor_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/tail.c trace/ring/read.c \
-    trace/print/app_schema.c trace/print/print.c trace/print/words.c trace/format/metadata.c trace/format/descriptor.c \
+    trace/print/app_schema.c trace/print/merge.c trace/print/print.c trace/print/words.c trace/format/metadata.c trace/format/descriptor.c \
     $(GEN)/trace/events.c))
-$(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/tail.c trace/ring/read.c \
-    trace/print/print.c trace/print/merge.c trace/print/words.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call host_test,trace_table,tests/unit/trace/table_test.c trace/ring/table_read.c trace/ring/table_move.c trace/ring/table_derive.c user/tarnprof/rows.c $(GEN)/trace/events.c,-lpthread))
-$(eval $(call host_test,table_move,tests/unit/trace/table_move_test.c trace/ring/table_read.c trace/ring/table_move.c $(GEN)/trace/events.c,-lpthread))
-$(eval $(call host_test,sum,tests/unit/trace/sum_test.c))
 $(eval $(call host_test,resize,tests/unit/trace/resize_test.c trace/ring/resize.c))
 HOST_TESTS += tests/unit/trace/evgen_test tests/unit/trace/path_test
 HOST_tests/unit/trace/path_test := each
@@ -55,5 +51,5 @@ PATH_PROBES := $(foreach space,user kernel,$(addprefix $(BA)/$(space)/obj/tests/
 tests: $(PATH_PROBES) $(EVGEN)
 
 .PHONY: unit-trace
-unit-trace: $(addprefix $(B)/host/test/,ring descriptor event) tests/unit/trace/evgen_test tests/unit/trace/path_test $(PATH_PROBES) ## run the trace's unit tests
+unit-trace: $(addprefix $(B)/host/test/,ring descriptor) tests/unit/trace/evgen_test tests/unit/trace/path_test $(PATH_PROBES) ## run the trace's unit tests
 	@set -e; for t in $(filter-out %.o,$^); do echo "# $$t"; $$t; done

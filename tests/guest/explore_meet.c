@@ -36,8 +36,7 @@ static void in_threads(unsigned count, void *(*run)(void *))
     join_threads(threads, count);
 }
 
-/* ---- signals --------------------------------------------------------------------------------------------
- */
+/* ---- signals ------------------------------------------------------------------------------------ */
 
 static cap_t wakeups[THREADS];
 
@@ -76,8 +75,7 @@ static void *ring_or_move(void *argument)
     return NULL;
 }
 
-/* ---- a server with a bound notification -------------------------------------------------------------------
- */
+/* ---- a server with a bound notification --------------------------------------------------------- */
 
 static cap_t service, bound, served;
 static uint32_t wrong;
@@ -136,8 +134,7 @@ static void *be_one_of_three(void *argument)
     return NULL;
 }
 
-/* ---- waits that end in two ways at once ------------------------------------------------------------------
- */
+/* ---- waits that end in two ways at once --------------------------------------------------------- */
 
 #define WAITS 200
 
@@ -191,8 +188,7 @@ static void *wait_for_end(void *argument)
     return NULL;
 }
 
-/* ---- replies --------------------------------------------------------------------------------------------
- */
+/* ---- replies ------------------------------------------------------------------------------------ */
 
 /* Callers, in a child. The first one is not upset: it waits for ever where its reply is lost. */
 #define CALLERS 3u
@@ -391,8 +387,7 @@ static void test_replies(void)
     sys_cap_close(timed);
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------------
- */
+/* ---- objects ------------------------------------------------------------------------------------ */
 
 static int64_t make(uint64_t kind)
 {
@@ -467,8 +462,7 @@ static void *share(void *argument)
     return NULL;
 }
 
-/* ---- copies --------------------------------------------------------------------------------------------
- */
+/* ---- copies ------------------------------------------------------------------------------------- */
 
 static pthread_barrier_t both;
 static cap_t originals[5];

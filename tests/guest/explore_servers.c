@@ -129,8 +129,7 @@ static void test_pipes(void)
     check(made && all_good(), "what goes into a pipe comes out");
 }
 
-/* ---- ends: two threads read and one polls until another one closes the other end ------------------------
- */
+/* ---- ends: two threads read and one polls until another one closes the other end ---------------- */
 
 static int many_ends[ENDS][2];
 static pthread_barrier_t together;

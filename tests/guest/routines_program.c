@@ -56,8 +56,7 @@ static void recurse(unsigned depth)
         recurse(depth - 1);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------ */
 
 static uint32_t number_of(const char *name, const void *function)
 {
@@ -86,8 +85,7 @@ static uint64_t time_in(uint32_t context, bool with_program)
     return time;
 }
 
-/* ---- routines -------------------------------------------------------------------------------------------
- */
+/* ---- routines ----------------------------------------------------------------------------------- */
 
 static void test_macro(void)
 {
@@ -182,8 +180,7 @@ static void test_functions(void)
     check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number_of(NULL, function)).ended == CALLS, "and merged");
 }
 
-/* ---- names ----------------------------------------------------------------------------------------------
- */
+/* ---- names -------------------------------------------------------------------------------------- */
 
 static int run_child(const char *what)
 {
@@ -230,8 +227,7 @@ static int add_names(void)
     return !(added > 500 && added < MANY && sys_routine_name("", 0x1000) > 0);
 }
 
-/* ---- hostile programs -----------------------------------------------------------------------------------
- */
+/* ---- hostile programs --------------------------------------------------------------------------- */
 
 static void write_anything(struct trace_program *program)
 {
@@ -299,8 +295,7 @@ static void test_read_under_load(void)
     check(counted, "what found no row is counted together");
 }
 
-/* ---- switching ------------------------------------------------------------------------------------------
- */
+/* ---- switching ---------------------------------------------------------------------------------- */
 
 static void test_switch(void)
 {

@@ -13,8 +13,7 @@
 
 #define MS 1000000ull
 
-/* ---- Programs that switch --------------------------------------------------------------------------------
- */
+/* ---- Programs that switch ----------------------------------------------------------------------- */
 
 enum { ONLY_ROUTINES = 2 };
 
@@ -75,8 +74,7 @@ static int play_switcher(char *const *words)
     return 0;
 }
 
-/* ---- The load --------------------------------------------------------------------------------------------
- */
+/* ---- The load ----------------------------------------------------------------------------------- */
 
 /* An exchange whose market was killed would wait for orders, and keep its class of events, for ever. */
 static void end_exchanges(void)
@@ -133,8 +131,7 @@ static void switch_under_load(const char *self, unsigned kind, uint64_t ns)
     check(good, "%s switched under load", kind == ONLY_ROUTINES ? "routines are" : "everything is");
 }
 
-/* ---- Afterwards ------------------------------------------------------------------------------------------
- */
+/* ---- Afterwards --------------------------------------------------------------------------------- */
 
 #define NUMBER 0x7e570000ull /* no other program logs such ones */
 

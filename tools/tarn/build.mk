@@ -43,7 +43,7 @@ $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/
     trace/print/print.c,,tarn))
 
 # Synthetic traces, and tests.
-$(eval $(call host_program,tracegen,$(addprefix tests/unit/tarn/,tracegen.c synthetic.c workload.c),,tarn))
+$(eval $(call host_program,tracegen,tests/unit/tarn/tracegen.c,,tarn))
 $(foreach test,view model_walk map,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
 HOST_TESTS += tests/host/diff tests/host/usage
 HOST_TESTS += tests/host/compare_readers tests/host/analyses

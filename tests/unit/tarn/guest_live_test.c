@@ -93,29 +93,25 @@ static void start_guest(void)
     write_store();
 }
 
-static void stop_guest(void)
+/* ---- cases --------------------------------------------------------------------------------------------- */
+
+/* Between any two looks of the reader at memory the guest may log anything. This does, at the `act_at`th:
+ * events with a count, four times. */
+static unsigned looks, act_at, act_events;
+static uint64_t acted;
+
+static void act(unsigned events)
 {
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        munmap(trace_control_of(ring_of_cpu(cpu)), 4096);
-        munmap(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, RING_BYTES);
+    test_ring = ring_of_cpu(0);
+    for (; events > 0; events--, acted++) {
+        const uint64_t words[4] = {acted, acted, acted, acted};
+        trace_log_words(TRACE_ID(TRACE_CLASS_USER, 5), words, sizeof(words), NULL, 0);
     }
-    munmap(ram, FILE_BYTES);
-    close(ram_fd);
-    test_ring = NULL;
 }
-
-/* An event: who logs, and a count three times. */
-static void log_event(uint64_t who, uint64_t count)
-{
-    const uint64_t words[4] = {who, count, count, count};
-    trace_log_words(TRACE_ID(TRACE_CLASS_USER, 5), words, sizeof(words), NULL, 0);
-}
-
-/* ---- looking ------------------------------------------------------------------------------------------- */
 
 struct seen {
-    uint64_t events, wrong;
-    uint64_t next[TEST_CPUS];
+    uint64_t next;
+    bool is_wrong;
 };
 
 static void see_event(const struct trace_header *event, uint64_t time, void *context)
@@ -124,26 +120,9 @@ static void see_event(const struct trace_header *event, uint64_t time, void *con
     struct seen *seen = context;
     if (event->id != TRACE_ID(TRACE_CLASS_USER, 5))
         return;
-    seen->events++;
-    if (event->length != 5 || word[0] >= TEST_CPUS || word[1] < seen->next[word[0]] || word[2] != word[1] ||
-        word[3] != word[1]) {
-        seen->wrong++;
-        return;
-    }
-    seen->next[word[0]] = word[1] + 1;
-}
-
-/* ---- cases --------------------------------------------------------------------------------------------- */
-
-/* Between any two looks of the reader at memory the guest may log anything. This does, at the `act_at`th. */
-static unsigned looks, act_at, act_events;
-static uint64_t acted;
-
-static void act(unsigned events)
-{
-    test_ring = ring_of_cpu(0);
-    for (; events > 0; events--)
-        log_event(0, acted++);
+    seen->is_wrong |= event->length != 5 || word[0] < seen->next || word[1] != word[0] ||
+                      word[2] != word[0] || word[3] != word[0];
+    seen->next = word[0] + 1;
 }
 
 static const void *map_and_act(struct memory *memory, uint64_t place, uint64_t bytes)
@@ -159,7 +138,7 @@ static bool packet_is_right(const void *packet)
     struct findings findings = {0};
     struct seen seen = {0};
     visit_packet(packet, see_event, &seen, &findings);
-    return findings.disorder == 0 && seen.wrong == 0;
+    return findings.disorder == 0 && !seen.is_wrong;
 }
 
 struct counts {
@@ -185,20 +164,15 @@ static void look_once(struct guest_ring *ring, struct counts *whole, struct coun
     }
 }
 
-static void test_every_window(void)
+static void test_every_window(struct memory *memory)
 {
     struct counts whole = {0}, open = {0};
     struct guest guest;
     struct guest_ring ring;
     struct fail fail = {""};
-    start_guest();
-    struct memory *memory = memory_open(&memory_ram, ram_path, &fail);
-    struct memory_class class = memory_ram;
-    class.map = map_and_act;
-    check(memory && memory->live && guest_open(&guest, memory, 0, &fail) &&
-              guest_ring_open(&ring, &guest, 0, &fail),
+    act_at = 0;
+    check(memory->live && guest_open(&guest, memory, 0, &fail) && guest_ring_open(&ring, &guest, 0, &fail),
           "the store of a running guest %s", fail.text);
-    memory->class = &class;
     for (unsigned turn = 0; turn < 4000; turn++)
         look_once(&ring, &whole, &open);
     check(whole.right > 0 && whole.none > 0 && whole.wrong == 0,
@@ -208,22 +182,15 @@ static void test_every_window(void)
           "logged into at any moment of being copied: %u open packets right, %u refused, %u wrong",
           open.right, open.none, open.wrong);
     guest_close(&guest);
-    memory_close(memory);
-    stop_guest();
 }
 
 /* The index is read before the headers that it leads to, which may be gone by then. */
-static void test_opening(void)
+static void test_opening(struct memory *memory)
 {
     unsigned failed = 0, bad_heads = 0, wrong_words = 0;
     struct guest guest;
     struct guest_ring ring;
     struct fail fail = {""};
-    start_guest();
-    struct memory *memory = memory_open(&memory_ram, ram_path, &fail);
-    struct memory_class class = memory_ram;
-    class.map = map_and_act;
-    memory->class = &class;
     for (unsigned at = 1; at <= 40; at++) {
         looks = 0, act_at = at, act_events = 3000;
         wrong_words += guest_open(&guest, memory, 1, &fail) || !strstr(fail.text, "no previous trace");
@@ -239,16 +206,23 @@ static void test_opening(void)
     check(!failed && !bad_heads && !wrong_words,
           "opened while it is overwritten: %u times not, %u times without an index, %u wrong results: %s",
           failed, bad_heads, wrong_words, fail.text);
-    memory_close(memory);
-    stop_guest();
 }
 
 int main(void)
 {
+    struct memory_class class = memory_ram;
+    struct fail fail;
     make_scratch();
     snprintf(ram_path, sizeof(ram_path), "%s/ram", scratch);
     alarm(120);
-    test_every_window();
-    test_opening();
+    start_guest();
+    struct memory *memory = memory_open(&memory_ram, ram_path, &fail);
+    if (!memory)
+        bail_out(fail.text);
+    class.map = map_and_act;
+    memory->class = &class;
+    test_every_window(memory);
+    test_opening(memory);
+    memory_close(memory);
     return finish_tests();
 }

@@ -42,43 +42,26 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
         ADD(thread->frames[i].detail, thread->frames[i].kind);
 }
 
-static void on_enter(struct model_observer *self, const struct model_thread *thread,
-                     const struct model_frame *frame)
-{
-    ADD(frame->begin);
-}
-
-static void on_leave(struct model_observer *self, const struct model_thread *thread,
-                     const struct model_frame *frame, uint64_t end)
-{
-    ADD(frame->begin, end, frame->ran, frame->inner, frame->interrupts, (uint64_t)frame->result,
-        frame->is_cut);
-}
-
-static void on_wakeup(struct model_observer *self, const struct model_thread *by,
-                      const struct model_thread *thread, uint64_t ticks, bool is_direct)
-{
-    ADD(number_of(by), thread->number, ticks, is_direct);
-}
-
-static void on_switched(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
-                        enum model_state state, const struct model_thread *next, uint64_t ticks)
-{
-    ADD(cpu, prev->number, state, next->number, ticks);
-}
-
-static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                    bool has_ended)
-{
-    ADD(call->id, ticks, has_ended, number_of(call->server), call->outer_id,
-        call->outer != NULL ? call->outer->id : 0);
-}
-
-static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
-                      uint64_t ticks)
-{
-    ADD(ticks, has_ended);
-}
+/* A function of the observer, and the values that it adds. */
+/* clang-format off */
+#define OBSERVE(name, values, ...) \
+    static void on_##name(struct model_observer *self, __VA_ARGS__) { ADD values; }
+/* clang-format on */
+OBSERVE(enter, (frame->begin), const struct model_thread *thread, const struct model_frame *frame)
+OBSERVE(leave,
+        (frame->begin, end, frame->ran, frame->inner, frame->interrupts, (uint64_t)frame->result,
+         frame->is_cut),
+        const struct model_thread *thread, const struct model_frame *frame, uint64_t end)
+OBSERVE(wakeup, (number_of(by), thread->number, ticks, is_direct), const struct model_thread *by,
+        const struct model_thread *thread, uint64_t ticks, bool is_direct)
+OBSERVE(switched, (cpu, prev->number, state, next->number, ticks), uint32_t cpu,
+        const struct model_thread *prev, enum model_state state, const struct model_thread *next,
+        uint64_t ticks)
+OBSERVE(call,
+        (call->id, ticks, has_ended, number_of(call->server), call->outer_id,
+         call->outer != NULL ? call->outer->id : 0),
+        const struct model_call *call, uint64_t ticks, bool has_ended)
+OBSERVE(thread, (ticks, has_ended), const struct model_thread *thread, bool has_ended, uint64_t ticks)
 
 static const struct listener new_listener = {.observer = {.segment = on_segment,
                                                           .enter = on_enter,

@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <tests/unit/scratch.h>
+#include <trace/format/sum.h>
 #include <trace/lock.h>
 #include <trace/user.h>
 
@@ -18,6 +19,8 @@
 #define EVENTS_PER_BUFFER (SMALL / 16) /* events of two words, a little less */
 
 static char directory[64], text_of_babeltrace2[64]; /* a trace that babeltrace2 reads, and what it prints */
+
+static uint64_t copy[SMALL / 8]; /* of a packet */
 
 /* Numbers seen: how often each was read. */
 static uint8_t seen[1 << 20];
@@ -330,7 +333,6 @@ static void commit_late(void)
 /* Its words were written off, and its buffer holds a whole packet, when it stores and commits. */
 static void test_commit_while_copied(void)
 {
-    static uint64_t copy[SMALL / 8];
     reserve_late();
     log_to_packet(3 + LAP_BUFFERS + 1);
     jump_clock((TRACE_PATIENCE_SECONDS + 1) * test_info.clock_hz);
@@ -344,7 +346,6 @@ static void test_commit_while_copied(void)
 
 static void test_snapshot_in_doubt(void)
 {
-    static uint64_t copy[SMALL / 8];
     reserve_late();
     const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
     const bool before = trace_packet_snapshot(&reader, copy);
@@ -360,7 +361,6 @@ static void test_snapshot_in_doubt(void)
 /* Reads what the rings hold after all writers have died, whatever the control page contains. */
 static struct findings salvage(void)
 {
-    static uint64_t copy[SMALL / 8];
     struct findings f = {0};
     struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
     uint64_t first, last;
@@ -479,7 +479,6 @@ static void test_snapshot_while_closing(void)
     log_numbers(0, 5);
     const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
     ((struct trace_packet *)trace_packet_at(&reader, 0))->committed = SMALL / 8;
-    static uint64_t copy[SMALL / 8];
     const bool is_made = trace_packet_snapshot(&reader, copy);
     const struct trace_packet *packet = (const struct trace_packet *)copy;
     struct findings f = {0};
@@ -522,19 +521,15 @@ static struct {
     struct findings f;
 } full;
 
+/* 0 words: by the fast path. */
 static void log_full(uint32_t words)
 {
     const uint64_t number = full.count++, data[TRACE_LENGTH_MAX] = {number};
     full.event[number].from = test_clock();
-    trace_log_slow(TRACE_ID(TRACE_CLASS_USER, 3), data, words);
-    full.event[number].to = test_clock();
-}
-
-static void log_full_fast(void)
-{
-    const uint64_t number = full.count++;
-    full.event[number].from = test_clock();
-    log_numbers(number, number + 1);
+    if (words)
+        trace_log_slow(TRACE_ID(TRACE_CLASS_USER, 3), data, words);
+    else
+        log_numbers(number, number + 1);
     full.event[number].to = test_clock();
 }
 
@@ -575,32 +570,25 @@ static void fill_ring(enum trace_mode mode, uint64_t rest)
     }
 }
 
-/* Counts events that were lost while a packet was open: readers place losses between packets, so they cannot
- * find these. */
-static uint64_t hidden_losses(void)
+/* Counts events that were lost while a packet was open, which readers cannot find, as they place losses
+ * between packets; and packets that do not report losses which ended before they began, or report losses
+ * before they happened. */
+static uint64_t wrong_losses(void)
 {
-    uint64_t hidden = 0;
-    for (uint64_t i = 0; i < full.count; i++)
-        for (uint64_t p = 0; p < full.packets && !full.event[i].is_there; p++)
-            hidden += full.packet[p].timestamp_begin < full.event[i].from &&
-                      full.event[i].to < full.packet[p].timestamp_end;
-    return hidden;
-}
-
-/* Counts losses that a packet does not report although they ended before it began, or reports before they
- * happened. */
-static uint64_t misplaced_losses(void)
-{
-    uint64_t misplaced = 0;
-    for (uint64_t p = 0; p < full.packets; p++) {
+    uint64_t wrong = 0;
+    for (const struct trace_packet *packet = full.packet; packet < full.packet + full.packets; packet++) {
         uint64_t least = 0, most = 0;
         for (uint64_t i = 0; i < full.count; i++) {
-            least += !full.event[i].is_there && full.event[i].to < full.packet[p].timestamp_begin;
-            most += !full.event[i].is_there && full.event[i].from < full.packet[p].timestamp_begin;
+            if (full.event[i].is_there)
+                continue;
+            const uint64_t from = full.event[i].from, to = full.event[i].to;
+            least += to < packet->timestamp_begin;
+            most += from < packet->timestamp_begin;
+            wrong += packet->timestamp_begin < from && to < packet->timestamp_end;
         }
-        misplaced += full.packet[p].events_discarded < least || full.packet[p].events_discarded > most;
+        wrong += packet->events_discarded < least || packet->events_discarded > most;
     }
-    return misplaced;
+    return wrong;
 }
 
 static bool full_is_right(void)
@@ -613,7 +601,7 @@ static bool full_is_right(void)
     drain_full();
     for (uint64_t i = 0; i < full.count; i++)
         there += full.event[i].is_there;
-    return there + control_of_cpu(0)->discarded == full.count && !hidden_losses() && !misplaced_losses() &&
+    return there + control_of_cpu(0)->discarded == full.count && !wrong_losses() &&
            full.packets == full.f.whole && !full.f.disorder;
 }
 
@@ -626,14 +614,14 @@ static void test_full(void)
         log_full((uint32_t)rest + 2); /* one word is for the packet's end */
         jump_clock(100000);
         log_full(1 + (rest > 1));
-        log_full_fast();
+        log_full(0);
         const uint64_t lost = control_of_cpu(0)->discarded;
         jump_clock(100000);
         drain_full();
         const struct trace_packet last = full.packet[full.packets - 1];
         jump_clock(100000);
-        log_full_fast();
-        log_full_fast();
+        log_full(0);
+        log_full(0);
         check(
             lost == 3 && full.packets == 2 && last.timestamp_end <= full.event[first].to && full_is_right() &&
                 full.packet[2].events_discarded == 3 && full.event[first + 4].is_there,
@@ -645,7 +633,7 @@ static void test_full(void)
     log_full(2);
     jump_clock(1ull << 40);
     drain_full();
-    log_full_fast();
+    log_full(0);
     check(control_of_cpu(0)->discarded == 1 && full_is_right() && full.packets == 3,
           "full, and behind a gap: the packet ends before the loss");
 }
@@ -708,28 +696,16 @@ static struct {
 static void run_steps(void)
 {
     while (interrupt.step < STEPS_EACH) {
-        switch (interrupt.steps[interrupt.step++]) {
-        case STEP_SMALL:
-            log_full(2);
-            break;
-        case STEP_MANY: /* more than a buffer */
-            log_full(700), log_full(700), log_full(700);
-            /* fall through */
-        case STEP_BIG:
-            log_full(700);
-            break;
-        case STEP_FAST:
-            log_full_fast();
-            break;
-        case STEP_DRAIN:
+        const enum step step = interrupt.steps[interrupt.step++];
+        const unsigned events = step == STEP_MANY ? 4 : step <= STEP_FAST; /* many: more than a buffer */
+        for (unsigned i = 0; i < events; i++)
+            log_full(step == STEP_SMALL ? 2 : step == STEP_FAST ? 0 : 700);
+        if (step == STEP_DRAIN)
             drain_full();
-            break;
-        case STEP_WAIT:
+        else if (step == STEP_WAIT)
             jump_clock(interrupt.pause);
-            break;
-        default:
+        else if (step == STEP_AGAIN)
             set_hook(interrupt.point, 1, run_steps);
-        }
     }
 }
 
@@ -766,14 +742,14 @@ static void test_interrupted(enum trace_mode mode)
             if (start / 12)
                 drain_full();
             log_full(250);
-            log_full_fast();
+            log_full(0);
             runs += hook_was_run();
             set_hook((enum trace_test_point)point, 0, NULL);
             jump_clock(1000);
             log_full(300);
-            log_full_fast();
+            log_full(0);
             drain_full();
-            log_full_fast();
+            log_full(0);
             wrong += !full_is_right();
         }
         check(runs > 0 && !wrong,
@@ -794,7 +770,6 @@ static void log_up_to_head(void)
 /* Writers come round while a reader copies: up to the buffer before, and one packet further. */
 static void test_overwritten_copy(void)
 {
-    static uint64_t copy[SMALL / 8];
     enum trace_packet_state state[2];
     for (unsigned i = 0; i < 2; i++) {
         setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
@@ -847,16 +822,8 @@ static unsigned seed = 12345;
 static uint64_t random_word(void)
 {
     uint64_t word = (uint64_t)rand_r(&seed) << 42 ^ (uint64_t)rand_r(&seed) << 21 ^ (uint64_t)rand_r(&seed);
-    switch (rand_r(&seed) % 4) {
-    case 0:
-        return word;
-    case 1:
-        return ~0ull - word % 5000;
-    case 2:
-        return word % 20000;
-    default:
-        return 0;
-    }
+    const unsigned kind = (unsigned)rand_r(&seed) % 4;
+    return kind == 0 ? word : kind == 1 ? ~0ull - word % 5000 : kind == 2 ? word % 20000 : 0;
 }
 
 /* Writes garbage to control pages and buffers between and within calls; stores outside would hit unmapped
@@ -876,7 +843,6 @@ static void scribble(void)
 /* A program has overwritten the header of a whole packet. */
 static void test_spoilt_packet(void)
 {
-    static uint64_t copy[SMALL / 8];
     setup_rings(SMALL, 8, TRACE_MODE_FLIGHT);
     log_numbers(0, 3 * EVENTS_PER_BUFFER);
     const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
@@ -894,12 +860,10 @@ static void test_spoilt_packet(void)
 
 static void test_garbage(void)
 {
+    static const enum trace_mode modes[] = {TRACE_MODE_FLIGHT, TRACE_MODE_STREAM, TRACE_MODE_ONCE};
     uint64_t packets = 0;
     for (unsigned round = 0; round < 3; round++) {
-        setup_rings(SMALL, 4,
-                    round == 0   ? TRACE_MODE_FLIGHT
-                    : round == 1 ? TRACE_MODE_STREAM
-                                 : TRACE_MODE_ONCE);
+        setup_rings(SMALL, 4, modes[round]);
         for (unsigned i = 0; i < 20000; i++) {
             set_hook(rand_r(&seed) % (TRACE_BEFORE_LIMIT + 1), 1, scribble);
             log_numbers(i, i + 3);
@@ -918,6 +882,68 @@ static void test_garbage(void)
     }
     check(packets > 0, "garbage everywhere: nothing written outside the ring, %lu packets looked at",
           packets);
+}
+
+/* ---- checksums: they detect damage, and identify the packet ---------------------------------------------
+ */
+
+#define WORDS (SMALL / 8)
+
+static uint64_t packet[WORDS], changed[WORDS];
+
+static uint64_t entry_of(const uint64_t *words, uint64_t number)
+{
+    struct trace_sum sum = {0};
+    trace_sum_add(&sum, words, WORDS);
+    return trace_sum_entry(&sum, number);
+}
+
+/* One of: a bit, a piece with what lies elsewhere or with one byte, two pieces that change places. */
+static void damage(unsigned round)
+{
+    const unsigned size = 1 + (unsigned)random() % 512, to = (unsigned)random() % (WORDS - size),
+                   from = (unsigned)random() % (WORDS - size),
+                   step = (unsigned)random() % (WORDS / TRACE_SUM_STEP - 1) * TRACE_SUM_STEP;
+    memcpy(changed, packet, sizeof(packet));
+    switch (round % 4) {
+    case 0:
+        changed[to] ^= 1ull << random() % 64;
+        break;
+    case 1:
+        memcpy(changed + to, packet + from, size * 8);
+        break;
+    case 2:
+        memset(changed + to, (int)random() & 0xff, size * 8);
+        break;
+    default:
+        memcpy(changed + step, packet + step + TRACE_SUM_STEP, TRACE_SUM_STEP * 8);
+        memcpy(changed + step + TRACE_SUM_STEP, packet + step, TRACE_SUM_STEP * 8);
+    }
+}
+
+static bool pieces_add_up(void)
+{
+    struct trace_sum sum = {0};
+    for (unsigned at = 0; at < WORDS; at += 64)
+        trace_sum_add(&sum, packet + at, 64);
+    return trace_sum_entry(&sum, 7) == entry_of(packet, 7);
+}
+
+static void test_sums(void)
+{
+    srandom(4);
+    for (unsigned i = 0; i < WORDS; i++)
+        packet[i] = (uint64_t)random() << 32 ^ (uint64_t)random();
+    unsigned missed = 0;
+    for (unsigned round = 0; round < 20000; round++) {
+        damage(round);
+        missed += memcmp(changed, packet, sizeof(packet)) != 0 && entry_of(changed, 7) == entry_of(packet, 7);
+    }
+    check(missed == 0, "changed bits, and pieces that are overwritten or moved, are detected");
+    check(pieces_add_up(), "a sum can be taken piece by piece");
+    uint64_t entry = entry_of(packet, 7);
+    check(trace_sum_is_of(entry, 7) && !trace_sum_is_of(entry, 7 + TRACE_SUMS) && !trace_sum_is_of(0, ~0ull),
+          "an entry belongs to its packet, and no entry to none");
 }
 
 int main(void)
@@ -947,5 +973,6 @@ int main(void)
     test_number();
     test_spoilt_packet();
     test_garbage();
+    test_sums();
     return finish_tests();
 }
