@@ -100,8 +100,9 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
     bool any = false;
     *counts = (struct wire_cpu_status){.discarded = trace_salvage_discarded(reader),
                                        .events = TRACE_EVENTS_UNKNOWN};
-    if (counts->discarded && trace_reader_discarded_at(reader) > *time)
-        *time = trace_reader_discarded_at(reader);
+    const uint64_t at = trace_reader_load(reader, TRACE_CONTROL_AT(discarded_at));
+    if (counts->discarded && at > *time)
+        *time = at;
     if (!trace_salvage_range(reader, &first, &last))
         return true;
     for (uint64_t number = first; number <= last && !atomic_load(asked); number++) {

@@ -78,6 +78,22 @@ struct trace_packet {
 #define TRACE_PACKET_WORDS (sizeof(struct trace_packet) / 8)
 _Static_assert(sizeof(struct trace_packet) == 96, "packet header and context are 12 words");
 
+/* of the other byte order, for trace_swap() */
+#define TRACE_PACKET_LAYOUT "44t8888888844"
+
+/* Reverses the bytes of a structure's numbers. `layout`: the sizes of its members in their order; 4 or 8 for
+ * a number, t for a text of 16 bytes. */
+static inline void trace_swap(void *structure, const char *layout)
+{
+    typedef uint32_t __attribute__((may_alias)) half;
+    typedef uint64_t __attribute__((may_alias)) whole;
+    for (char *at = structure; *layout; at += *layout == 't' ? 16 : *layout - '0', layout++)
+        if (*layout == '8')
+            *(whole *)at = __builtin_bswap64(*(whole *)at);
+        else if (*layout == '4')
+            *(half *)at = __builtin_bswap32(*(half *)at);
+}
+
 /* a reader cut the content at the first hole or bad event; the rest was lost */
 #define TRACE_PACKET_CUT     1u
 #define TRACE_PACKET_CLOSING 2u /* made at the end of a pull, without events: records the last losses */

@@ -89,6 +89,9 @@ struct trace_store {
     struct trace_store_kept kept;          /* set by the next kernel; 0 before */
     struct trace_extent extents[];
 };
+/* of the other byte order, for trace_swap() */
+#define TRACE_STORE_LAYOUT  "88844448844448888tttttttttt444444"
+#define TRACE_EXTENT_LAYOUT "88844"
 _Static_assert(sizeof(struct trace_store) == 288 && sizeof(struct trace_extent) == 32, "no padding");
 
 #define TRACE_STORE_EXTENTS_MAX \

@@ -8,41 +8,29 @@
 #include <trace/ring/ring.h>
 
 typedef const struct trace_reader RING;
+#define ring_load           trace_reader_load
+#define ring_head           trace_reader_head
+#define ring_is_current     trace_reader_is_current
+#define ring_events_before  trace_reader_events_before
+#define ring_packet_state   trace_packet_state
+#define ring_packet_copy    trace_packet_copy
+#define ring_packet_cut     trace_packet_cut
+#define ring_packet_salvage trace_packet_salvage
 #include <trace/ring/read_rules.h>
 
 /* ---- for the rules -------------------------------------------------------------------------------- */
-
-static const struct trace_eras *ring_eras(RING *ring)
-{
-    return &ring->eras;
-}
-
-static uint32_t ring_cpu(RING *ring)
-{
-    return ring->cpu;
-}
 
 static const uint8_t *ring_uuid(RING *ring)
 {
     return ring->info->uuid;
 }
 
-static bool ring_is_little(RING *ring)
+static bool ring_swaps(RING *ring)
 {
-    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    return false;
 }
 
-static uint32_t ring_32(RING *ring, uint32_t value)
-{
-    return value;
-}
-
-static uint64_t ring_64(RING *ring, uint64_t value)
-{
-    return value;
-}
-
-static uint64_t ring_load(RING *ring, uint64_t offset)
+uint64_t ring_load(RING *ring, uint64_t offset)
 {
     return __atomic_load_n((const uint64_t *)(ring->ring + offset), __ATOMIC_ACQUIRE);
 }
@@ -66,7 +54,7 @@ static uint64_t ring_index(RING *ring)
     return ring_load(ring, TRACE_CONTROL_AT(index));
 }
 
-static uint64_t ring_head(RING *ring)
+uint64_t ring_head(RING *ring)
 {
     return trace_eras_head(&ring->eras, ring_index(ring));
 }
@@ -82,7 +70,7 @@ static bool ring_is_live(RING *ring)
     return true;
 }
 
-static bool ring_is_current(RING *ring)
+bool ring_is_current(RING *ring)
 {
     /* orders all earlier reads before the geometry: pairs with the fence in start_over() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -94,16 +82,6 @@ static bool ring_is_current(RING *ring)
 const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number)
 {
     return (const struct trace_packet *)(reader->ring + ring_packet_offset(reader, number));
-}
-
-bool trace_reader_is_current(const struct trace_reader *reader)
-{
-    return ring_is_current(reader);
-}
-
-uint64_t trace_reader_head(const struct trace_reader *reader)
-{
-    return ring_head(reader);
 }
 
 uint64_t trace_open_words(const struct trace_reader *reader)
@@ -136,37 +114,7 @@ uint64_t trace_reader_events(const struct trace_reader *reader)
     return trace_index_events(ring_index(reader), ring_load(reader, TRACE_CONTROL_AT(events)));
 }
 
-uint64_t trace_reader_discarded(const struct trace_reader *reader)
-{
-    return ring_load(reader, TRACE_CONTROL_AT(discarded));
-}
-
-uint64_t trace_reader_discarded_at(const struct trace_reader *reader)
-{
-    return ring_load(reader, TRACE_CONTROL_AT(discarded_at));
-}
-
-uint64_t trace_reader_events_before(const struct trace_reader *reader, uint64_t number)
-{
-    return ring_events_before(reader, number);
-}
-
 /* ---- packets -------------------------------------------------------------------------------------- */
-
-enum trace_packet_state trace_packet_state(const struct trace_reader *reader, uint64_t number)
-{
-    return ring_packet_state(reader, number);
-}
-
-enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uint64_t number, void *copy)
-{
-    return ring_packet_copy(reader, number, copy);
-}
-
-bool trace_packet_cut(const struct trace_reader *reader, uint64_t number, void *copy)
-{
-    return ring_packet_cut(reader, number, copy);
-}
 
 bool trace_packet_snapshot(const struct trace_reader *reader, void *copy)
 {
@@ -225,9 +173,4 @@ bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uin
     *first =
         trace_eras_number(&reader->eras, end > reader->eras.ring_words ? end - reader->eras.ring_words : 0);
     return true;
-}
-
-bool trace_packet_salvage(const struct trace_reader *reader, uint64_t number, void *copy)
-{
-    return ring_packet_salvage(reader, number, copy);
 }

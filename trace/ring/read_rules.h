@@ -3,7 +3,8 @@
  *
  * One source for readers of mapped rings (read.c: kernel, servers, programs) and of a guest's memory
  * (tools/tarn/source/guest_ring.c: maybe remote, maybe of the other byte order). Each includes this file
- * once, after the typedef RING of its type of a ring, and defines the functions declared first.
+ * once, after the typedef RING of its type of a ring, which has members `eras` and `cpu`, and macros that
+ * give public functions its own names. It defines the functions declared first.
  *
  * A packet is whole if (restart.c, or cas.h and cas.c, are the writers' side)
  *   1. the index has left the buffer, or says that it is closed: the packet is closed or being closed;
@@ -20,80 +21,77 @@
 #include <stddef.h>
 #include <trace/ring/read.h>
 
-/* Where packets lie. */
-static const struct trace_eras *ring_eras(const RING *ring);
-/* Header fields that are the same in every packet of the ring. */
-static uint32_t ring_cpu(const RING *ring);
+/* The schema's, as in every packet of the ring. */
 static const uint8_t *ring_uuid(const RING *ring);
-/* Byte order: whether the writers are little-endian; their values in the reader's order, and back. */
-static bool ring_is_little(const RING *ring);
-static uint32_t ring_32(const RING *ring, uint32_t value);
-static uint64_t ring_64(const RING *ring, uint64_t value);
+/* Whether the writers have the other byte order. */
+static bool ring_swaps(const RING *ring);
 /* Loads the word at byte `offset` of the ring, in the reader's order. Acquire: later loads return nothing
  * older. 0 if it cannot be read. */
-static uint64_t ring_load(RING *ring, uint64_t offset);
+uint64_t ring_load(RING *ring, uint64_t offset);
 /* Copies the first `words` of the buffer of packet `number`, in bulk and in the writers' order. Leaves out
  * what cannot be read. */
 static void ring_copy(RING *ring, uint64_t number, uint64_t *to, uint64_t words);
 /* The index, acquire; the packet that it says is being written, as far as the reader believes it. */
 static uint64_t ring_index(RING *ring);
-static uint64_t ring_head(RING *ring);
+uint64_t ring_head(RING *ring);
 /* No event of packet `number` is later. A time in the far future, if accepted, would make all later packets
  * appear to go backwards. ~0: unknown. */
 static uint64_t ring_latest(RING *ring, uint64_t number);
 /* Whether writers may be at work. */
 static bool ring_is_live(const RING *ring);
 /* False: the rings were cleared or resized, or could not be read. Covers everything read before the call. */
-static bool ring_is_current(RING *ring);
+bool ring_is_current(RING *ring);
+/* Public functions: see read.h. */
+enum trace_packet_state ring_packet_state(RING *ring, uint64_t number);
+bool ring_packet_salvage(RING *ring, uint64_t number, void *copy);
 
 /* ---- headers -------------------------------------------------------------------------------------- */
+
+static uint64_t ring_64(const RING *ring, uint64_t value)
+{
+    return ring_swaps(ring) ? __builtin_bswap64(value) : value;
+}
+
+static bool ring_is_little(const RING *ring)
+{
+    return (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != ring_swaps(ring);
+}
 
 /* 64-bit words of a buffer, now, and of that packet. */
 static uint64_t ring_buffer_words(const RING *ring)
 {
-    return ring_eras(ring)->era[0].words;
+    return ring->eras.era[0].words;
 }
 
 static uint64_t ring_packet_words(const RING *ring, uint64_t number)
 {
-    return trace_eras_words(ring_eras(ring), number);
+    return trace_eras_words(&ring->eras, number);
 }
 
 static uint64_t ring_packet_offset(const RING *ring, uint64_t number)
 {
-    const struct trace_eras *eras = ring_eras(ring);
-    return TRACE_BUFFERS_OFFSET + trace_eras_place(eras, trace_eras_start(eras, number));
+    return TRACE_BUFFERS_OFFSET + trace_eras_place(&ring->eras, trace_eras_start(&ring->eras, number));
 }
 
 static uint64_t ring_newest(const RING *ring, uint64_t index)
 {
-    return trace_eras_newest(ring_eras(ring), index);
-}
-
-static struct trace_packet ring_swapped(const RING *ring, struct trace_packet p)
-{
-    p.magic = ring_32(ring, p.magic), p.stream_id = ring_32(ring, p.stream_id);
-    p.timestamp_begin = ring_64(ring, p.timestamp_begin);
-    p.timestamp_end = ring_64(ring, p.timestamp_end);
-    p.content_size = ring_64(ring, p.content_size), p.packet_size = ring_64(ring, p.packet_size);
-    p.events_discarded = ring_64(ring, p.events_discarded);
-    p.packet_seq_num = ring_64(ring, p.packet_seq_num), p.committed = ring_64(ring, p.committed);
-    p.events_before = ring_64(ring, p.events_before);
-    p.cpu_id = ring_32(ring, p.cpu_id), p.flags = ring_32(ring, p.flags);
-    return p;
+    return trace_eras_newest(&ring->eras, index);
 }
 
 static struct trace_packet get_header(const RING *ring, const uint64_t *copy)
 {
     struct trace_packet packet;
     __builtin_memcpy(&packet, copy, sizeof(packet));
-    return ring_swapped(ring, packet);
+    if (ring_swaps(ring))
+        trace_swap(&packet, TRACE_PACKET_LAYOUT);
+    return packet;
 }
 
 static void put_header(const RING *ring, uint64_t *copy, const struct trace_packet *packet)
 {
-    const struct trace_packet theirs = ring_swapped(ring, *packet);
-    __builtin_memcpy(copy, &theirs, sizeof(theirs));
+    __builtin_memcpy(copy, packet, sizeof(*packet));
+    if (ring_swaps(ring))
+        trace_swap(copy, TRACE_PACKET_LAYOUT);
 }
 
 /* Whether a packet's header is as FORMAT.md specifies; false if a program has overwritten it. */
@@ -105,7 +103,7 @@ static bool header_is_sound(const RING *ring, uint64_t number, const struct trac
             return false;
     return packet->magic == TRACE_CTF_MAGIC && packet->stream_id == TRACE_STREAM_ID &&
            packet->packet_size == ring_packet_words(ring, number) * 64 && packet->packet_seq_num == number &&
-           packet->cpu_id == ring_cpu(ring) && packet->timestamp_begin <= latest;
+           packet->cpu_id == ring->cpu && packet->timestamp_begin <= latest;
 }
 
 static bool content_is_sound(const struct trace_packet *packet, uint64_t latest)
@@ -144,11 +142,11 @@ static bool ring_leads_to_packet(RING *ring, uint64_t index)
 /* Whether the index has come round to the buffer of this packet. */
 static bool is_overwritten(RING *ring, uint64_t number)
 {
-    return trace_eras_has_lost(ring_eras(ring), ring_index(ring), number);
+    return trace_eras_has_lost(&ring->eras, ring_index(ring), number);
 }
 
 /* The events before packet `number`, or, if the ring is full, before the packet that comes next. */
-static uint64_t ring_events_before(RING *ring, uint64_t number)
+uint64_t ring_events_before(RING *ring, uint64_t number)
 {
     struct trace_packet packet;
     const bool is_there = ring_read_header(ring, number, &packet);
@@ -157,7 +155,7 @@ static uint64_t ring_events_before(RING *ring, uint64_t number)
     if (is_there && !is_overwritten(ring, number))
         return packet.events_before;
     const uint64_t index = ring_index(ring);
-    if (!(index & TRACE_INDEX_CLOSED) || trace_eras_head(ring_eras(ring), index) != number)
+    if (!(index & TRACE_INDEX_CLOSED) || trace_eras_head(&ring->eras, index) != number)
         return TRACE_EVENTS_UNKNOWN;
     return trace_index_events(index, ring_load(ring, TRACE_CONTROL_AT(events)));
 }
@@ -167,7 +165,7 @@ static uint64_t ring_committed(RING *ring, uint64_t number)
     return ring_load(ring, ring_packet_offset(ring, number) + offsetof(struct trace_packet, committed));
 }
 
-static enum trace_packet_state ring_packet_state(RING *ring, uint64_t number)
+enum trace_packet_state ring_packet_state(RING *ring, uint64_t number)
 {
     if (ring_head(ring) <= number)
         return TRACE_PACKET_OPEN;
@@ -225,7 +223,7 @@ static void copy_with_hole(RING *ring, uint64_t number, uint64_t *copy, uint64_t
         copy[hole] = 0;
 }
 
-static enum trace_packet_state ring_packet_copy(RING *ring, uint64_t number, uint64_t *copy)
+enum trace_packet_state ring_packet_copy(RING *ring, uint64_t number, void *copy)
 {
     const enum trace_packet_state state = ring_packet_state(ring, number);
     const bool is_whole = state == TRACE_PACKET_WHOLE;
@@ -316,7 +314,7 @@ static bool cut_content(const RING *ring, uint64_t *copy, struct trace_packet *p
     return true;
 }
 
-static bool ring_packet_cut(RING *ring, uint64_t number, uint64_t *copy)
+bool ring_packet_cut(RING *ring, uint64_t number, void *copy)
 {
     struct trace_packet packet = get_header(ring, copy);
     const uint64_t latest = ring_latest(ring, number);
@@ -356,7 +354,7 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
         copy_with_hole(ring, number, copy, limit, latest);
     /* the copy before another check of the index: pairs with fence 1 of cas.h, as in ring_packet_copy() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (trace_eras_head(ring_eras(ring), ring_index(ring)) != number || trace_in_doubt(committed) ||
+    if (trace_eras_head(&ring->eras, ring_index(ring)) != number || trace_in_doubt(committed) ||
         trace_in_doubt(ring_committed(ring, number)) || !ring_is_current(ring))
         return false;
     struct trace_packet packet = get_header(ring, copy);
@@ -367,7 +365,7 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
     return cut_content(ring, copy, &packet, limit, committed == limit ? ~1ull : ~0ull, committed);
 }
 
-static bool ring_packet_salvage(RING *ring, uint64_t number, uint64_t *copy)
+bool ring_packet_salvage(RING *ring, uint64_t number, void *copy)
 {
     const uint64_t words = ring_packet_words(ring, number), latest = ring_latest(ring, number);
     if (!ring_holds(ring, number))

@@ -9,19 +9,6 @@ const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
 #undef ANOMALY
 };
 
-void packet_header_swap(struct trace_packet *header)
-{
-    uint64_t *words[] = {&header->timestamp_begin, &header->timestamp_end,    &header->content_size,
-                         &header->packet_size,     &header->events_discarded, &header->packet_seq_num,
-                         &header->committed,       &header->events_before};
-    header->magic = __builtin_bswap32(header->magic);
-    header->stream_id = __builtin_bswap32(header->stream_id);
-    header->cpu_id = __builtin_bswap32(header->cpu_id);
-    header->flags = __builtin_bswap32(header->flags);
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        *words[i] = __builtin_bswap64(*words[i]);
-}
-
 /* LEFT: bytes in the file from the header on. */
 static enum anomaly judge_header(const struct trace *trace, const struct stream *stream,
                                  const struct trace_packet *header, uint64_t left)
@@ -61,7 +48,7 @@ enum anomaly stream_header(const struct trace *trace, const struct stream *strea
         !file_read_at(stream->fd, header, sizeof(*header), offset))
         return ANOMALY_TRUNCATED;
     if (trace->schema.swap)
-        packet_header_swap(header);
+        trace_swap(header, TRACE_PACKET_LAYOUT);
     return judge_header(trace, stream, header, stream->size - offset);
 }
 
@@ -74,7 +61,7 @@ static bool read_expected(const struct trace *trace, const struct stream *stream
         return false;
     memcpy(header, buffer->bytes, sizeof(*header));
     if (trace->schema.swap)
-        packet_header_swap(header);
+        trace_swap(header, TRACE_PACKET_LAYOUT);
     return true;
 }
 

@@ -155,8 +155,6 @@ unsigned trace_count_partial(const struct trace *trace);
 enum trace_news { TRACE_SAME, TRACE_GROWN, TRACE_CHANGED };
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from);
 
-/* From the other byte order, or to it. */
-void packet_header_swap(struct trace_packet *header);
 /* Reads and checks the header of the packet at OFFSET. */
 enum anomaly stream_header(const struct trace *trace, const struct stream *stream, uint64_t offset,
                            struct trace_packet *header);

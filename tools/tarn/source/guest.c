@@ -24,26 +24,10 @@ struct candidate {
 
 /* ---- checking -------------------------------------------------------------------------------------- */
 
-static void swap_store(struct guest *guest, struct trace_store *s)
+static void swap_store(const struct guest *guest, struct trace_store *store)
 {
-    s->magic = guest_64(guest, s->magic), s->self = guest_64(guest, s->self);
-    s->changes = guest_64(guest, s->changes), s->version = guest_32(guest, s->version);
-    s->checksum = guest_32(guest, s->checksum), s->bytes = guest_32(guest, s->bytes);
-    s->extent_count = guest_32(guest, s->extent_count), s->boot_id = guest_64(guest, s->boot_id);
-    s->info = guest_64(guest, s->info), s->cpu_count = guest_32(guest, s->cpu_count);
-    s->generation = guest_32(guest, s->generation), s->mode = guest_32(guest, s->mode);
-    s->end = guest_32(guest, s->end), s->buffer_bytes = guest_64(guest, s->buffer_bytes);
-    s->buffer_count = guest_64(guest, s->buffer_count), s->clock_hz = guest_64(guest, s->clock_hz);
-    s->clock_offset_ns = (int64_t)guest_64(guest, (uint64_t)s->clock_offset_ns);
-    s->age = guest_32(guest, s->age), s->kept.packets = guest_32(guest, s->kept.packets);
-    s->kept.unsummed = guest_32(guest, s->kept.unsummed), s->kept.damaged = guest_32(guest, s->kept.damaged);
-}
-
-static void swap_extent(struct guest *guest, struct trace_extent *e)
-{
-    e->physical = guest_64(guest, e->physical), e->offset = guest_64(guest, e->offset);
-    e->bytes = guest_64(guest, e->bytes), e->kind = guest_32(guest, e->kind);
-    e->number = guest_32(guest, e->number);
+    if (guest->swap)
+        trace_swap(store, TRACE_STORE_LAYOUT);
 }
 
 static bool is_power_of_two(uint64_t value)
@@ -187,8 +171,8 @@ static bool take_store(struct guest *guest, uint64_t physical, struct fail *fail
     extents = alloc_zero(header.extent_count + 1, sizeof(extents[0]));
     memcpy(extents, copy + sizeof(header), header.extent_count * sizeof(extents[0]));
     free(copy);
-    for (uint32_t i = 0; i < header.extent_count; i++)
-        swap_extent(guest, &extents[i]);
+    for (uint32_t i = 0; guest->swap && i < header.extent_count; i++)
+        trace_swap(&extents[i], TRACE_EXTENT_LAYOUT);
     qsort(extents, header.extent_count, sizeof(extents[0]), compare_extents);
     if (header.magic != TRACE_STORE_MAGIC || header.self != physical)
         fail_set(fail, "the store found is a copy of the real one");

@@ -97,8 +97,8 @@ uint64_t guest_ring_oldest(struct guest_ring *ring);
 uint64_t guest_ring_kept(struct guest_ring *ring);
 /* Returns the number of the oldest packet that may still be there, even if it was consumed. */
 uint64_t guest_ring_tail(struct guest_ring *ring);
-/* Returns a word of the control page: TRACE_CONTROL_AT(discarded), for example. */
-uint64_t guest_ring_control(struct guest_ring *ring, uint64_t at);
+/* Returns a word of the ring: at TRACE_CONTROL_AT(discarded), for example. */
+uint64_t guest_ring_load(struct guest_ring *ring, uint64_t offset);
 uint64_t guest_ring_events_before(struct guest_ring *ring,
                                   uint64_t number); /* trace_reader_events_before() */
 /* Whether a packet lies where `index` says. */

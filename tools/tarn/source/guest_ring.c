@@ -13,6 +13,11 @@
 #include <tools/tarn/source/guest.h>
 
 typedef struct guest_ring RING;
+#define ring_head          guest_ring_head
+#define ring_load          guest_ring_load
+#define ring_events_before guest_ring_events_before
+#define ring_packet_copy   guest_packet_copy
+#define ring_packet_cut    guest_packet_cut
 #include <trace/ring/read_rules.h>
 
 #define TABLES_PIECE 4096u /* bytes: a page, which no extent divides */
@@ -45,7 +50,7 @@ bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu,
     if (at < end)
         return fail_set(fail, "the store does not describe all of CPU %u's buffers", cpu);
     load_eras(ring);
-    (void)guest_ring_head(ring);
+    (void)ring_head(ring);
     return true;
 }
 
@@ -123,37 +128,17 @@ void guest_ring_copy_tables(struct guest_ring *ring, void *to, uint64_t bytes)
 
 /* ---- what the rules need --------------------------------------------------------------------------- */
 
-static const struct trace_eras *ring_eras(const struct guest_ring *ring)
-{
-    return &ring->eras;
-}
-
-static uint32_t ring_cpu(const struct guest_ring *ring)
-{
-    return ring->cpu;
-}
-
 static const uint8_t *ring_uuid(const struct guest_ring *ring)
 {
     return ring->guest->store.uuid;
 }
 
-static bool ring_is_little(const struct guest_ring *ring)
+static bool ring_swaps(const struct guest_ring *ring)
 {
-    return (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != ring->guest->swap;
+    return ring->guest->swap;
 }
 
-static uint32_t ring_32(const struct guest_ring *ring, uint32_t value)
-{
-    return guest_32(ring->guest, value);
-}
-
-static uint64_t ring_64(const struct guest_ring *ring, uint64_t value)
-{
-    return guest_64(ring->guest, value);
-}
-
-static uint64_t ring_load(struct guest_ring *ring, uint64_t offset)
+uint64_t ring_load(struct guest_ring *ring, uint64_t offset)
 {
     uint64_t value = 0;
     copy_window(ring, offset, &value, sizeof(value));
@@ -171,11 +156,6 @@ static uint64_t ring_index(struct guest_ring *ring)
     return guest_is_live(ring->guest) ? ring_load(ring, TRACE_CONTROL_AT(index)) : ring->index;
 }
 
-static uint64_t ring_head(struct guest_ring *ring)
-{
-    return guest_ring_head(ring);
-}
-
 static uint64_t ring_latest(struct guest_ring *ring, uint64_t number)
 {
     struct trace_packet next;
@@ -187,7 +167,7 @@ static bool ring_is_live(const struct guest_ring *ring)
     return guest_is_live(ring->guest);
 }
 
-static bool ring_is_current(struct guest_ring *ring)
+bool ring_is_current(struct guest_ring *ring)
 {
     return !ring->guest->broken && !guest_is_changed(ring->guest);
 }
@@ -241,7 +221,7 @@ static uint64_t guess_head(struct guest_ring *ring)
     return head + closed;
 }
 
-uint64_t guest_ring_head(struct guest_ring *ring)
+uint64_t ring_head(struct guest_ring *ring)
 {
     const size_t at = TRACE_CONTROL_AT(index);
     const bool is_live = guest_is_live(ring->guest);
@@ -284,14 +264,14 @@ bool guest_ring_has_logged(struct guest_ring *ring, uint64_t head)
 
 uint64_t guest_ring_oldest(struct guest_ring *ring)
 {
-    (void)guest_ring_head(ring); /* reads the index */
+    (void)ring_head(ring); /* reads the index */
     return trace_eras_oldest(&ring->eras, ring->index);
 }
 
 uint64_t guest_ring_kept(struct guest_ring *ring)
 {
     const struct trace_eras *eras = &ring->eras;
-    const uint64_t end = trace_eras_start(eras, guest_ring_head(ring)) + ring_buffer_words(ring);
+    const uint64_t end = trace_eras_start(eras, ring_head(ring)) + ring_buffer_words(ring);
     const uint64_t kept = eras->ring_words / 4 * 3;
     return trace_eras_number(eras, end > kept ? end - kept : 0);
 }
@@ -300,7 +280,7 @@ uint64_t guest_ring_kept(struct guest_ring *ring)
  * packets from before the rings were cleared, because a number is missing in between. */
 uint64_t guest_ring_tail(struct guest_ring *ring)
 {
-    uint64_t head = guest_ring_head(ring), oldest = guest_ring_oldest(ring);
+    uint64_t head = ring_head(ring), oldest = guest_ring_oldest(ring);
     uint64_t tail = guest_info64(ring->guest, offsetof(struct trace_info, consumed) + ring->cpu * 8ull);
     if (tail < oldest || tail > head)
         tail = oldest;
@@ -311,31 +291,11 @@ uint64_t guest_ring_tail(struct guest_ring *ring)
     return tail;
 }
 
-uint64_t guest_ring_control(struct guest_ring *ring, uint64_t at)
-{
-    return ring_load(ring, at);
-}
-
-uint64_t guest_ring_events_before(struct guest_ring *ring, uint64_t number)
-{
-    return ring_events_before(ring, number);
-}
-
 /* ---- packets --------------------------------------------------------------------------------------- */
-
-enum trace_packet_state guest_packet_copy(struct guest_ring *ring, uint64_t number, void *copy)
-{
-    return ring_packet_copy(ring, number, copy);
-}
-
-bool guest_packet_cut(struct guest_ring *ring, uint64_t number, void *copy)
-{
-    return ring_packet_cut(ring, number, copy);
-}
 
 bool guest_packet_snapshot(struct guest_ring *ring, uint64_t *number, void *copy)
 {
-    *number = guest_ring_head(ring);
+    *number = ring_head(ring);
     return guest_is_live(ring->guest) ? ring_packet_snapshot(ring, *number, copy)
                                       : ring_packet_salvage(ring, *number, copy);
 }

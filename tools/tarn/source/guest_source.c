@@ -161,7 +161,7 @@ static void hold_packet(struct guest_source *guest, uint32_t cpu, uint64_t numbe
     struct trace_packet header;
     memcpy(&header, guest->copy, sizeof(header));
     if (guest->guest.swap)
-        packet_header_swap(&header);
+        trace_swap(&header, TRACE_PACKET_LAYOUT);
     uint64_t buffer = header.packet_size / 8, size = header.content_size / 8 + 8;
     if (number > due)
         drain->lost += number - due;
@@ -349,8 +349,8 @@ void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *statu
     status->head = drain->done ? drain->end : guest_ring_head(&drain->ring);
     /* if the index is implausible, nothing in the control page is trusted */
     status->discarded =
-        drain->ring.index_is_good ? guest_ring_control(&drain->ring, TRACE_CONTROL_AT(discarded)) : 0;
-    status->torn = guest_ring_control(&drain->ring, TRACE_CONTROL_AT(torn));
+        drain->ring.index_is_good ? guest_ring_load(&drain->ring, TRACE_CONTROL_AT(discarded)) : 0;
+    status->torn = guest_ring_load(&drain->ring, TRACE_CONTROL_AT(torn));
     if (!drain->ends_open)
         status->events = guest_ring_events_before(&drain->ring, status->head);
 }
@@ -363,7 +363,7 @@ static void give_status(struct guest_source *guest, struct source_item *item)
     for (uint32_t cpu = 0; cpu < item->status.count; cpu++) {
         guest_fill_status(guest, &item->cpu[cpu], cpu);
         uint64_t time = item->cpu[cpu].discarded
-                            ? guest_ring_control(&guest->drain[cpu].ring, TRACE_CONTROL_AT(discarded_at))
+                            ? guest_ring_load(&guest->drain[cpu].ring, TRACE_CONTROL_AT(discarded_at))
                             : 0;
         item->status.time = time > item->status.time ? time : item->status.time;
     }

@@ -237,7 +237,7 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
         return fail_set(fail, "a packet of %zu bytes", item->size);
     memcpy(header, item->bytes, PACKET_BYTES);
     if (!hello_is_native(hello))
-        packet_header_swap(header);
+        trace_swap(header, TRACE_PACKET_LAYOUT);
     uint64_t content = header->content_size, size = header->packet_size;
     uint64_t number = header->packet_seq_num, begin = header->timestamp_begin;
     const struct stream_writer *stream = &writer->cpu[place->cpu];
@@ -325,7 +325,7 @@ static struct packet_events packet_walk(const struct schema *schema, const uint8
     struct trace_packet header;
     memcpy(&header, packet, sizeof(header));
     if (schema->swap)
-        packet_header_swap(&header);
+        trace_swap(&header, TRACE_PACKET_LAYOUT);
     struct walk walk = {.at = packet + sizeof(header), .time = header.timestamp_begin};
     enum anomaly anomaly = walk_events(schema, packet + size, header.timestamp_end, &walk);
     /* Without an end event behind it, a string may end before its last word, and readers try to read one
@@ -380,7 +380,7 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
     };
     header.events_discarded = count_for_readers(writer, stream, &packet->header);
     if (!hello_is_native(&writer->hello))
-        packet_header_swap(&header);
+        trace_swap(&header, TRACE_PACKET_LAYOUT);
     if (stream->fd < 0) {
         char name[16];
         snprintf(name, sizeof(name), "cpu%u", cpu);
