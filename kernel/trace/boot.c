@@ -40,16 +40,8 @@ void trace_boot_init(void)
 {
     struct trace_info *info = &trace_info_page;
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-    info->magic = TRACE_INFO_MAGIC;
-    info->version = TRACE_INFO_VERSION;
-    info->cpu_count = 1;
-    trace_set_masks(info, TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS);
-    info->geometry = trace_geometry_word(TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS, 0);
-    info->mode = TRACE_MODE_FLIGHT;
+    trace_info_begin(info, 1, TRACE_MODE_FLIGHT, TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS, uuid);
     info->low_water = TRACE_LOW_WATER_DEFAULT;
-    info->window_shift = TRACE_RING_SHIFT;
-    info->buffers_offset = TRACE_BUFFERS_OFFSET;
-    memcpy(info->uuid, uuid, sizeof(uuid));
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         info->switches[i] = ~0ull;
     this_cpu()->block.ring = (uint64_t)boot_ring.buffers;

@@ -1,6 +1,6 @@
 /*
  * kernel/trace/tables.c - recycles rows of tables of counters whose process or lock has ended
- * (trace/ring/table_move.h). Interface: control.h.
+ * (trace/ring/table_move.c). Interface: control.h.
  *
  * Each CPU recycles rows of its own tables only: the kernel is not updating any of them, and owners of rows
  * ran on this CPU before, so they are in the lists that are read now. (A process newer than its list may have
@@ -19,7 +19,7 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
-#include <trace/ring/table_move.h>
+#include <trace/ring/table_read.h>
 
 #define ID_BITS 4096u /* a row whose process has ended stays while one exists with the same rest of this */
 

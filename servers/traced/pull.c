@@ -153,7 +153,7 @@ static bool send_status(struct pull *pull)
 {
     uint8_t payload[WIRE_STATUS_BYTES + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES];
     uint8_t *at = payload + WIRE_STATUS_BYTES;
-    wire_put_status(payload, &(struct wire_status){pull->cpu_count, arch_trace_clock()});
+    wire_put_status(payload, &(struct wire_status){.count = pull->cpu_count, .time = arch_trace_clock()});
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
         const struct ring_state *ring = &pull->ring[cpu];
         struct trace_reader reader = pull_ring(pull, cpu);

@@ -7,32 +7,18 @@ static uint64_t ring_bytes(const struct trace_previous *previous)
     return TRACE_BUFFERS_OFFSET + previous->store.buffer_bytes * previous->store.buffer_count;
 }
 
-static void fill_info(struct trace_previous *previous)
-{
-    const struct trace_store *store = &previous->store;
-    struct trace_info *info = &previous->info;
-    info->magic = TRACE_INFO_MAGIC;
-    info->version = TRACE_INFO_VERSION;
-    info->cpu_count = store->cpu_count;
-    info->mode = store->mode;
-    info->generation = store->generation;
-    trace_set_masks(info, store->buffer_bytes, store->buffer_count);
-    info->geometry = trace_geometry_word(store->buffer_bytes, store->buffer_count, 0);
-    info->clock_hz = store->clock_hz;
-    info->clock_offset_ns = store->clock_offset_ns;
-    info->window_shift = TRACE_RING_SHIFT;
-    info->buffers_offset = TRACE_BUFFERS_OFFSET;
-    for (unsigned i = 0; i < sizeof(info->uuid); i++)
-        info->uuid[i] = store->uuid[i];
-}
-
 int trace_previous_read_store(cap_t trace, struct trace_previous *previous)
 {
+    const struct trace_store *store = &previous->store;
     *previous = (struct trace_previous){0};
     int64_t result = sys_trace_previous(trace, &previous->store, sizeof(previous->store));
     if (result < 0)
         return (int)result;
-    fill_info(previous);
+    trace_info_begin(&previous->info, store->cpu_count, store->mode, store->buffer_bytes, store->buffer_count,
+                     store->uuid);
+    previous->info.generation = store->generation;
+    previous->info.clock_hz = store->clock_hz;
+    previous->info.clock_offset_ns = store->clock_offset_ns;
     return 0;
 }
 

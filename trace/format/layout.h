@@ -167,6 +167,22 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
     info->buffer_count = buffer_count;
 }
 
+/* What the info page says of a system from its start on. The page is not shared yet. */
+static inline void trace_info_begin(struct trace_info *info, uint32_t cpu_count, enum trace_mode mode,
+                                    uint64_t buffer_bytes, uint64_t buffer_count, const uint8_t uuid[16])
+{
+    info->magic = TRACE_INFO_MAGIC;
+    info->version = TRACE_INFO_VERSION;
+    info->cpu_count = cpu_count;
+    info->mode = mode;
+    trace_set_masks(info, buffer_bytes, buffer_count);
+    info->geometry = trace_geometry_word(buffer_bytes, buffer_count, 0);
+    info->window_shift = TRACE_RING_SHIFT;
+    info->buffers_offset = TRACE_BUFFERS_OFFSET;
+    for (unsigned i = 0; i < sizeof(info->uuid); i++)
+        info->uuid[i] = uuid[i];
+}
+
 /* packet_seq_num of a buffer without a packet: the ring was cleared. */
 #define TRACE_NO_PACKET (~0ull)
 

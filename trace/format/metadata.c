@@ -23,19 +23,6 @@ static void put_offset(struct trace_text *out, const struct trace_metadata_value
     trace_text_number(out, whole < 0 ? -(uint64_t)whole : (uint64_t)whole);
 }
 
-static void put_clock_trust(struct trace_text *out, const struct trace_metadata_values *v)
-{
-    if (!v->clock_sources)
-        return;
-    trace_text_add(out, "    clock_sources = \"");
-    trace_text_add(out, v->clock_sources);
-    trace_text_add(out, "\";\n    clock_error_ppm = ");
-    trace_text_number(out, v->clock_error_ppm);
-    trace_text_add(out, ";\n    clock_is_certain = ");
-    trace_text_number(out, v->clock_is_certain);
-    trace_text_add(out, ";\n");
-}
-
 static bool starts_with(const char *text, const char *start)
 {
     while (*start && *text == *start)
@@ -53,13 +40,26 @@ static void put_quoted(struct trace_text *out, const char *text, uint64_t length
     }
 }
 
-static void put_string(struct trace_text *out, const char *name, const char *text, uint64_t length)
+static void put_name(struct trace_text *out, const char *name)
 {
     trace_text_add(out, "    ");
     trace_text_add(out, name);
-    trace_text_add(out, " = \"");
+    trace_text_add(out, " = ");
+}
+
+static void put_string(struct trace_text *out, const char *name, const char *text, uint64_t length)
+{
+    put_name(out, name);
+    trace_text_char(out, '"');
     put_quoted(out, text, length);
     trace_text_add(out, "\";\n");
+}
+
+static void put_number(struct trace_text *out, const char *name, uint64_t number)
+{
+    put_name(out, name);
+    trace_text_number(out, number);
+    trace_text_add(out, ";\n");
 }
 
 static uint64_t word_length(const char *text)
@@ -89,23 +89,31 @@ static const char *put_options(struct trace_text *out, const char *line)
 
 static void put_boot(struct trace_text *out, const struct trace_metadata_values *v)
 {
-    if (!v->command_line)
-        return;
-    trace_text_add(out, "    boot_options = \"");
+    put_name(out, "boot_options");
+    trace_text_char(out, '"');
     const char *recipe = put_options(out, v->command_line);
-    trace_text_add(out, "\";\n    memory_bytes = ");
-    trace_text_number(out, v->memory_bytes);
-    trace_text_add(out, ";\n");
+    trace_text_add(out, "\";\n");
+    put_number(out, "memory_bytes", v->memory_bytes);
     if (v->ring_refused)
         put_string(out, "ring_refused", v->ring_refused, UINT64_MAX);
     if (recipe)
         put_string(out, "recipe", recipe, word_length(recipe));
 }
 
-static void put_system(struct trace_text *out, const struct trace_metadata_values *v)
+static void put_environment(struct trace_text *out, const struct trace_metadata_values *v)
 {
+    put_string(out, "hostname", v->hostname, UINT64_MAX);
     if (v->sysname)
         put_string(out, "sysname", v->sysname, word_length(v->sysname));
+    put_string(out, "architecture", v->architecture, UINT64_MAX);
+    put_number(out, "cpu_count", v->cpu_count);
+    if (v->clock_sources) {
+        put_string(out, "clock_sources", v->clock_sources, UINT64_MAX);
+        put_number(out, "clock_error_ppm", v->clock_error_ppm);
+        put_number(out, "clock_is_certain", v->clock_is_certain);
+    }
+    if (v->command_line)
+        put_boot(out, v);
 }
 
 /* Expands one placeholder; false: unknown. */
@@ -114,24 +122,14 @@ static bool put_value(struct trace_text *out, const char *name, uint64_t length,
 {
     if (trace_is_word(name, length, "BYTE_ORDER")) {
         trace_text_add(out, v->byte_order);
-    } else if (trace_is_word(name, length, "HOSTNAME")) {
-        trace_text_add(out, v->hostname);
-    } else if (trace_is_word(name, length, "SYSTEM")) {
-        put_system(out, v);
-    } else if (trace_is_word(name, length, "ARCHITECTURE")) {
-        trace_text_add(out, v->architecture);
-    } else if (trace_is_word(name, length, "CPU_COUNT")) {
-        trace_text_number(out, v->cpu_count);
+    } else if (trace_is_word(name, length, "ENVIRONMENT")) {
+        put_environment(out, v);
     } else if (trace_is_word(name, length, "CLOCK_HZ")) {
         trace_text_number(out, v->clock_hz);
     } else if (trace_is_word(name, length, "CLOCK_OFFSET_S")) {
         put_offset(out, v, true);
     } else if (trace_is_word(name, length, "CLOCK_OFFSET")) {
         put_offset(out, v, false);
-    } else if (trace_is_word(name, length, "CLOCK_TRUST")) {
-        put_clock_trust(out, v);
-    } else if (trace_is_word(name, length, "BOOT")) {
-        put_boot(out, v);
     } else {
         return false;
     }

@@ -32,6 +32,19 @@ static inline void trace_text_number(struct trace_text *text, uint64_t value)
     trace_text_add(text, at);
 }
 
+static inline void trace_text_hex(struct trace_text *text, uint64_t value)
+{
+    trace_text_add(text, "0x");
+    for (int shift = (63 - __builtin_clzll(value | 1)) & ~3; shift >= 0; shift -= 4)
+        trace_text_char(text, "0123456789abcdef"[value >> shift & 0xf]);
+}
+
+/* Ends the text with a NUL behind its capacity. */
+static inline void trace_text_finish(const struct trace_text *text)
+{
+    text->bytes[text->length < text->capacity ? text->length : text->capacity] = 0;
+}
+
 /* Whether the `length` bytes at `text` are exactly `word`. */
 static inline bool trace_is_word(const char *text, uint64_t length, const char *word)
 {

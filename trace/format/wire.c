@@ -108,24 +108,17 @@ enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t li
     return frame->length <= limit ? WIRE_OK : WIRE_TOO_LONG;
 }
 
-/* Copies the members of a structure in the wire's byte order, from the machine's or back: either way each
- * number becomes what wire_get* makes of its bytes. `layout`: the sizes of the members in their order; 4 or 8
- * for a number, t for a text of 16 bytes. */
-static void convert(void *to, const void *from, const char *layout)
+/* Copies a structure in the wire's byte order, from the machine's or back. */
+static void convert(void *to, const void *from, size_t size, const char *layout)
 {
-    const uint8_t *source = from;
-    for (uint8_t *target = to; *layout; layout++) {
-        const size_t size = *layout == 't' ? 16 : (size_t)(*layout - '0');
-        const uint32_t half = wire_get32(source);
-        const uint64_t whole = size == 8 ? wire_get64(source) : 0;
-        memcpy(target, size == 4 ? (const void *)&half : size == 8 ? (const void *)&whole : source, size);
-        source += size;
-        target += size;
-    }
+    memcpy(to, from, size);
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        trace_swap(to, layout);
 }
 
 #define HELLO_LAYOUT      "444488888844tt"
 #define PREVIOUS_LAYOUT   HELLO_LAYOUT "4444tttttttt"
+#define STATUS_LAYOUT     "448"
 #define CPU_STATUS_LAYOUT "8888888"
 _Static_assert(sizeof(struct wire_hello) == WIRE_HELLO_BYTES &&
                    sizeof(struct wire_previous) == WIRE_PREVIOUS_BYTES &&
@@ -134,12 +127,12 @@ _Static_assert(sizeof(struct wire_hello) == WIRE_HELLO_BYTES &&
 
 void wire_put_hello(uint8_t to[WIRE_HELLO_BYTES], const struct wire_hello *hello)
 {
-    convert(to, hello, HELLO_LAYOUT);
+    convert(to, hello, WIRE_HELLO_BYTES, HELLO_LAYOUT);
 }
 
 void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hello)
 {
-    convert(hello, from, HELLO_LAYOUT);
+    convert(hello, from, WIRE_HELLO_BYTES, HELLO_LAYOUT);
     hello->machine[15] = 0;
 }
 
@@ -163,35 +156,32 @@ void wire_hello_of_store(struct wire_hello *hello, const struct trace_store *sto
 
 void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previous *previous)
 {
-    convert(to, previous, PREVIOUS_LAYOUT);
+    convert(to, previous, WIRE_PREVIOUS_BYTES, PREVIOUS_LAYOUT);
 }
 
 void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_previous *previous)
 {
-    convert(previous, from, PREVIOUS_LAYOUT);
+    convert(previous, from, WIRE_PREVIOUS_BYTES, PREVIOUS_LAYOUT);
     previous->hello.machine[15] = 0;
     previous->reason[WIRE_REASON_BYTES - 1] = 0;
 }
 
 void wire_put_status(uint8_t to[WIRE_STATUS_BYTES], const struct wire_status *status)
 {
-    wire_put32(to, status->count);
-    wire_put32(to + 4, 0);
-    wire_put64(to + 8, status->time);
+    convert(to, status, WIRE_STATUS_BYTES, STATUS_LAYOUT);
 }
 
 void wire_get_status(const uint8_t from[WIRE_STATUS_BYTES], struct wire_status *status)
 {
-    status->count = wire_get32(from);
-    status->time = wire_get64(from + 8);
+    convert(status, from, WIRE_STATUS_BYTES, STATUS_LAYOUT);
 }
 
 void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status)
 {
-    convert(to, status, CPU_STATUS_LAYOUT);
+    convert(to, status, WIRE_CPU_STATUS_BYTES, CPU_STATUS_LAYOUT);
 }
 
 void wire_get_cpu_status(const uint8_t from[WIRE_CPU_STATUS_BYTES], struct wire_cpu_status *status)
 {
-    convert(status, from, CPU_STATUS_LAYOUT);
+    convert(status, from, WIRE_CPU_STATUS_BYTES, CPU_STATUS_LAYOUT);
 }

@@ -79,6 +79,7 @@ struct wire_packet {
 
 struct wire_status {
     uint32_t count; /* CPUs: entries that follow */
+    uint32_t reserved;
     /* Ticks: the counts are of this time. From a running guest, when they were read; of memory, when an event
      * was last discarded, or 0. */
     uint64_t time;

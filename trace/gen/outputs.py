@@ -90,10 +90,7 @@ env {
     domain = "kernel";
     tracer_name = "tarn";
     tracer_major = 1;
-    hostname = "@HOSTNAME@";
-@SYSTEM@    architecture = "@ARCHITECTURE@";
-    cpu_count = @CPU_COUNT@;
-@CLOCK_TRUST@@BOOT@%s};
+@ENVIRONMENT@%s};
 
 clock {
     name = "monotonic";

@@ -53,18 +53,9 @@ static void fill_info(const struct trace_kit_setup *setup)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
     struct trace_info *info = &trace_kit_info;
-    trace_set_masks(info, setup->buffer_bytes, setup->buffer_count);
-    info->geometry = trace_geometry_word(setup->buffer_bytes, setup->buffer_count, 0);
-    info->magic = TRACE_INFO_MAGIC;
-    info->version = TRACE_INFO_VERSION;
-    info->cpu_count = setup->cpu_count;
-    info->mode = setup->mode;
+    trace_info_begin(info, setup->cpu_count, setup->mode, setup->buffer_bytes, setup->buffer_count, uuid);
     info->clock_hz = setup->clock_hz;
     info->clock_offset_ns = setup->clock_offset_ns;
-    info->window_shift = TRACE_RING_SHIFT;
-    info->buffers_offset = TRACE_BUFFERS_OFFSET;
-    for (unsigned i = 0; i < sizeof(uuid); i++)
-        info->uuid[i] = uuid[i];
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         info->switches[i] = ~0ull;
 }

@@ -23,28 +23,19 @@ static void *take(struct loader *loader, uint64_t bytes, uint64_t align)
     return taken;
 }
 
-static char *append(char *to, const char *text)
-{
-    while (*text)
-        *to++ = *text++;
-    return to;
-}
-
 /* "a = %a%, b = %b%": a descriptor has no format for people. */
 static const char *make_format(struct loader *loader, const struct trace_field_info *fields, uint32_t count)
 {
-    uint64_t length = 1;
-    for (uint32_t i = 0; i < count; i++)
-        length += 2 * __builtin_strlen(fields[i].name) + 7; /* ", ", " = ", two %; */
-    char *format = take(loader, length, 1), *at = format;
-    for (uint32_t i = 0; format && i < count; i++) {
-        at = append(at, i ? ", " : "");
-        at = append(append(at, fields[i].name), " = %");
-        at = append(append(at, fields[i].name), "%");
+    struct trace_text text = {loader->memory, loader->space, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        trace_text_add(&text, i ? ", " : "");
+        trace_text_add(&text, fields[i].name);
+        trace_text_add(&text, " = %");
+        trace_text_add(&text, fields[i].name);
+        trace_text_char(&text, '%');
     }
-    if (format)
-        *at = 0;
-    return format;
+    trace_text_char(&text, 0);
+    return take(loader, text.length, 1);
 }
 
 static const struct trace_enum_table *load_enum(struct loader *loader, const struct trace_field_record *field)
@@ -121,8 +112,8 @@ static void load_class(struct trace_app_schemas *schemas, struct loader *loader,
 {
     const uint32_t app = class_number - TRACE_CLASS_APP_FIRST;
     const void *next = trace_descriptor_events(loader->descriptor);
-    *append(schemas->names[app], trace_descriptor_text(loader->descriptor, loader->descriptor->class_name)) =
-        0;
+    struct trace_text name = {schemas->names[app], TRACE_NAME_BYTES, 0};
+    trace_text_add(&name, trace_descriptor_text(loader->descriptor, loader->descriptor->class_name));
     for (uint32_t i = 0; i < loader->descriptor->event_count; i++) {
         const struct trace_event_record *event = next;
         const struct loader before = *loader; /* an event that is left out takes no memory */

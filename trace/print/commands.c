@@ -66,24 +66,25 @@ static bool is_number(const char *word, uint64_t *number)
     return trace_parse_number(word, __builtin_strlen(word), number);
 }
 
-static int64_t parse_number(struct trace_settings *settings, uint32_t index, uint64_t *number)
+static bool is_power_of_two(uint64_t number, uint64_t least, uint64_t most)
 {
-    return expect(settings, index, is_number(settings->words[index], number), "must be a number");
+    return number >= least && number <= most && !(number & (number - 1));
 }
 
-static int64_t parse_every(struct trace_settings *settings, uint32_t index, uint64_t *every)
-{
-    _Static_assert(TRACE_SAMPLE_EVERY_MAX == 16777216, "as the message says");
-    return expect(settings, index,
-                  is_number(settings->words[index], every) && *every > 0 && *every <= TRACE_SAMPLE_EVERY_MAX,
-                  "must be 1 to 16777216: one event in so many is logged");
-}
-
-static int64_t parse_interval(struct trace_settings *settings, uint32_t index, uint64_t *every)
-{
-    return expect(settings, index, is_number(settings->words[index], every) && *every <= UINT32_MAX,
-                  "must be 0 to 4294967295: one acquisition in so many is sampled");
-}
+#define PARSE_NUMBER(name, is_good, why)                                                               \
+    static int64_t name(struct trace_settings *settings, uint32_t index, uint64_t *number)             \
+    {                                                                                                  \
+        return expect(settings, index, is_number(settings->words[index], number) && (is_good), (why)); \
+    }
+_Static_assert(TRACE_SAMPLE_EVERY_MAX == 16777216, "as the message says");
+PARSE_NUMBER(parse_number, true, "must be a number")
+PARSE_NUMBER(parse_every, *number > 0 && *number <= TRACE_SAMPLE_EVERY_MAX,
+             "must be 1 to 16777216: one event in so many is logged")
+PARSE_NUMBER(parse_interval, *number <= UINT32_MAX,
+             "must be 0 to 4294967295: one acquisition in so many is sampled")
+PARSE_NUMBER(parse_percent, *number <= 100, "must be a percentage of a ring, 0 to 100")
+PARSE_NUMBER(parse_size, is_power_of_two(*number, TRACE_BUFFER_BYTES_MIN, TRACE_BUFFER_BYTES_MAX),
+             "must be a power of two from 16k to 4m")
 
 /* In ticks, rounded up. */
 static int64_t parse_threshold(struct trace_settings *settings, uint32_t index, uint64_t *ticks)
@@ -112,10 +113,11 @@ static int64_t parse_mask(struct trace_settings *settings, uint32_t index, uint6
     return -E_NOT_FOUND;
 }
 
-/* The number of a word among these. */
-static int64_t parse_choice(struct trace_settings *settings, uint32_t index, const char *const *choices,
-                            uint32_t count, const char *why, uint64_t *value)
+/* The number of a word among off, on, all. */
+static int64_t parse_choice(struct trace_settings *settings, uint32_t index, uint32_t count, const char *why,
+                            uint64_t *value)
 {
+    static const char *const choices[] = {"off", "on", "all"};
     for (*value = 0; *value < count; ++*value)
         if (trace_is_same(settings->words[index], choices[*value]))
             return 0;
@@ -124,14 +126,12 @@ static int64_t parse_choice(struct trace_settings *settings, uint32_t index, con
 
 static int64_t parse_on(struct trace_settings *settings, uint32_t index, uint64_t *on)
 {
-    static const char *const choices[] = {"off", "on"};
-    return parse_choice(settings, index, choices, 2, "must be on or off", on);
+    return parse_choice(settings, index, 2, "must be on or off", on);
 }
 
 static int64_t parse_level(struct trace_settings *settings, uint32_t index, uint64_t *level)
 {
-    static const char *const choices[] = {"off", "on", "all"};
-    return parse_choice(settings, index, choices, 3, "must be on, all or off", level);
+    return parse_choice(settings, index, 3, "must be on, all or off", level);
 }
 
 static int64_t parse_mode(struct trace_settings *settings, uint32_t index, uint64_t *mode)
@@ -140,17 +140,6 @@ static int64_t parse_mode(struct trace_settings *settings, uint32_t index, uint6
     const bool is_good = trace_parse_mode(settings->words[index], &number);
     *mode = number;
     return expect(settings, index, is_good, "must be flight, stream or once");
-}
-
-static int64_t parse_percent(struct trace_settings *settings, uint32_t index, uint64_t *percent)
-{
-    return expect(settings, index, is_number(settings->words[index], percent) && *percent <= 100,
-                  "must be a percentage of a ring, 0 to 100");
-}
-
-static bool is_power_of_two(uint64_t number, uint64_t least, uint64_t most)
-{
-    return number >= least && number <= most && !(number & (number - 1));
 }
 
 /* `boot`: 0 */
@@ -167,14 +156,6 @@ static int64_t parse_count(struct trace_settings *settings, uint32_t index, uint
                   "must be a power of two from 2 to 32768, or `boot`");
 }
 
-static int64_t parse_size(struct trace_settings *settings, uint32_t index, uint64_t *size)
-{
-    return expect(settings, index,
-                  is_number(settings->words[index], size) &&
-                      is_power_of_two(*size, TRACE_BUFFER_BYTES_MIN, TRACE_BUFFER_BYTES_MAX),
-                  "must be a power of two from 16k to 4m");
-}
-
 static uint32_t find_counter(const void *context, const char *name, uint64_t length)
 {
     struct system_counter counter;
@@ -189,14 +170,12 @@ static int64_t refuse_counters(struct trace_settings *settings, uint32_t index, 
     struct system_counter counter;
     char known[256];
     struct trace_text text = {known, sizeof(known) - 1, 0};
-    if (!trace_read_counter(settings, 0, &counter))
-        return refuse_without_counters(settings);
     trace_text_add(&text, why);
     for (uint32_t i = 0; trace_read_counter(settings, i, &counter); i++) {
         trace_text_add(&text, " ");
         trace_text_add(&text, counter.name);
     }
-    known[text.length < text.capacity ? text.length : text.capacity] = 0;
+    trace_text_finish(&text);
     return refuse_word(settings, -E_NOT_FOUND, index, known);
 }
 
@@ -236,8 +215,10 @@ static int64_t switch_events(struct trace_settings *settings, const uint64_t val
 }
 
 /* Sets the limit of events that can be limited so; others with such a name stay as they are. */
-static int64_t limit_events(struct trace_settings *settings, enum trace_limit_kind kind, uint64_t limit)
+static int64_t limit_events(struct trace_settings *settings, const uint64_t values[2])
 {
+    const bool is_threshold = settings->command->operation == TRACE_OP_SET_THRESHOLD;
+    const enum trace_limit_kind kind = is_threshold ? TRACE_LIMIT_ABOVE : TRACE_LIMIT_SAMPLED;
     uint64_t meant[TRACE_CLASS_COUNT] = {0};
     bool any = false;
     int64_t status = find_events(settings, true, meant);
@@ -247,24 +228,14 @@ static int64_t limit_events(struct trace_settings *settings, enum trace_limit_ki
             !(meant[place / TRACE_MINORS_SWITCHED] >> place % TRACE_MINORS_SWITCHED & 1))
             continue;
         any = true;
-        status = control(settings, settings->command->operation, event->id, limit);
+        status = control(settings, settings->command->operation, event->id, values[1]);
     }
     if (status || any)
         return status;
     return refuse_word(settings, -E_NOT_FOUND, 0,
-                       kind == TRACE_LIMIT_ABOVE
+                       is_threshold
                            ? "names no event with a threshold; threshold without an argument lists them"
                            : "names no event that can be sampled; sample without an argument lists them");
-}
-
-static int64_t sample_events(struct trace_settings *settings, const uint64_t values[2])
-{
-    return limit_events(settings, TRACE_LIMIT_SAMPLED, values[1]);
-}
-
-static int64_t set_threshold(struct trace_settings *settings, const uint64_t values[2])
-{
-    return limit_events(settings, TRACE_LIMIT_ABOVE, values[1]);
 }
 
 static int64_t set_buffers(struct trace_settings *settings, const uint64_t values[2])
@@ -349,13 +320,13 @@ const struct trace_command trace_commands[] = {
     {"sample", "[EVENTS N]",
      "log only one in N of the events with these names on each CPU; 1: all. `tarn stats` estimates how many "
      "there were. Without arguments: list the events that can be sampled",
-     .parse = {0, parse_every}, .is_setting = true, .operation = TRACE_OP_SAMPLE_EVENTS, .run = sample_events,
+     .parse = {0, parse_every}, .is_setting = true, .operation = TRACE_OP_SAMPLE_EVENTS, .run = limit_events,
      .list = trace_list_sampled},
     {"threshold", "[EVENTS DURATION]",
      "log only events with these names that lasted at least DURATION (500ns, 10us, 2ms, 1s); 0: all. Without "
      "arguments: list the events that have a threshold",
      .parse = {0, parse_threshold}, .is_setting = true, .operation = TRACE_OP_SET_THRESHOLD,
-     .run = set_threshold, .list = trace_list_thresholds},
+     .run = limit_events, .list = trace_list_thresholds},
     {"mode", "[MODE]", "flight (overwrite the oldest), stream (wait for a reader), once (stop when full)",
      .parse = {parse_mode}, .is_setting = true, .is_early = true, .operation = TRACE_OP_SET_MODE,
      .list = trace_list_mode},

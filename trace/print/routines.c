@@ -79,7 +79,7 @@ const char *trace_routine_name(uint64_t key, trace_find_info *find, char name[TR
         else
             trace_text_number(&text, argument);
     }
-    name[text.length < text.capacity ? text.length : text.capacity] = 0;
+    trace_text_finish(&text);
     return name;
 }
 
@@ -105,9 +105,8 @@ static void add_named(struct trace_text *text, const struct trace_routine *routi
         return;
     }
     add_words(text, routine->program, sizeof routine->program);
-    trace_text_add(text, " 0x");
-    for (int shift = (63 - __builtin_clzll(routine->address | 1)) & ~3; shift >= 0; shift -= 4)
-        trace_text_char(text, "0123456789abcdef"[routine->address >> shift & 0xf]);
+    trace_text_char(text, ' ');
+    trace_text_hex(text, routine->address);
 }
 
 /* For contexts that all programs share: the text before and behind the word. NULL: it has none. */
@@ -143,7 +142,7 @@ const char *trace_context_name(uint32_t context, const struct trace_routine_name
         trace_text_add(&text, "routine ");
         trace_text_number(&text, context);
     }
-    name[text.length < text.capacity ? text.length : text.capacity] = 0;
+    trace_text_finish(&text);
     return name;
 }
 

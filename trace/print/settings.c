@@ -9,7 +9,7 @@ void trace_join(char *to, uint64_t size, const char *const *parts)
     struct trace_text text = {to, size - 1, 0};
     while (*parts)
         trace_text_add(&text, *parts++);
-    to[text.length < text.capacity ? text.length : text.capacity] = 0;
+    trace_text_finish(&text);
 }
 
 bool trace_read_counter(struct trace_settings *settings, uint32_t index, struct system_counter *counter)

@@ -41,7 +41,7 @@ static bool check_setting(const struct trace_study_line *line, char *error)
         trace_text_add(&text, trace_commands[i].is_setting ? trace_commands[i].name : "");
     }
     trace_text_add(&text, " try analysis");
-    error[text.length < text.capacity ? text.length : text.capacity] = 0;
+    trace_text_finish(&text);
     return false;
 }
 

@@ -3,6 +3,11 @@
 #include <trace/format/layout.h>
 #include <trace/print/words.h>
 
+struct word {
+    const char *text;
+    uint64_t length;
+};
+
 int trace_find_system_class(const char *name, uint64_t length)
 {
     for (int i = 0; i < (int)TRACE_CLASS_COUNT; i++)
@@ -64,33 +69,35 @@ static bool parse_classes(const char *text, uint64_t length, trace_find_class *f
     return true;
 }
 
+/* Takes the next word off a list, which has at least one. */
+static bool next_word(const char **list, struct word *word)
+{
+    const char *text = *list;
+    uint64_t length = 0;
+    if (!text)
+        return false;
+    while (text[length] && text[length] != ',')
+        length++;
+    *word = (struct word){text, length};
+    *list = text[length] ? text + length + 1 : 0;
+    return true;
+}
+
 bool trace_parse_mask(const char *text, trace_find_class *find_class, uint64_t *mask, const char **bad)
 {
     uint64_t result = *text == '+' || *text == '-' ? *mask : 0, classes;
-    for (;; text++) {
-        bool take_away = *text == '-';
-        *bad = text;
-        text += *text == '+' || *text == '-';
-        uint64_t length = 0;
-        while (text[length] && text[length] != ',')
-            length++;
-        if (!parse_classes(text, length, find_class, &classes))
+    for (struct word word; next_word(&text, &word);) {
+        const bool take_away = *word.text == '-', has_sign = take_away || *word.text == '+';
+        *bad = word.text;
+        if (!parse_classes(word.text + has_sign, word.length - has_sign, find_class, &classes))
             return false;
         result = take_away ? result & ~classes : result | classes;
-        text += length;
-        if (!*text)
-            break;
     }
     *mask = result;
     return true;
 }
 
 /* ---- events ---- */
-
-struct word {
-    const char *text;
-    uint64_t length;
-};
 
 static bool matches(struct word pattern, const char *text)
 {
@@ -185,18 +192,12 @@ uint32_t trace_switch_events(const char *names, trace_find_info *find, bool on,
     uint64_t result[TRACE_CLASS_COUNT];
     uint32_t count = 0;
     __builtin_memcpy(result, switches, sizeof(result));
-    for (;; names++) {
-        uint64_t length = 0;
-        while (names[length] && names[length] != ',')
-            length++;
-        *bad = names;
-        const uint32_t found = switch_word((struct word){names, length}, find, on, result);
+    for (struct word word; next_word(&names, &word);) {
+        const uint32_t found = switch_word(word, find, on, result);
+        *bad = word.text;
         if (!found)
             return 0;
         count += found;
-        names += length;
-        if (!*names)
-            break;
     }
     __builtin_memcpy(switches, result, sizeof(result));
     return count;
@@ -218,19 +219,15 @@ bool trace_parse_counters(const char *text, trace_find_counter *find, const void
     *packed = 0;
     if (trace_is_word(text, __builtin_strlen(text), "none"))
         return true;
-    for (uint32_t slot = 0;; slot++, text++) {
-        uint64_t length = 0;
-        while (text[length] && text[length] != ',')
-            length++;
-        const uint64_t counter = find(context, text, length);
-        *bad = text;
+    uint32_t slot = 0;
+    for (struct word word; next_word(&text, &word); slot++) {
+        const uint64_t counter = find(context, word.text, word.length);
+        *bad = word.text;
         if (!counter || slot == TRACE_COUNTER_SLOTS || is_among(*packed, counter))
             return false;
         *packed |= counter << 8 * slot;
-        text += length;
-        if (!*text)
-            return true;
     }
+    return true;
 }
 
 /* ---- modes ---- */

@@ -19,7 +19,7 @@
  * Every program can write to the tables. So nothing that is read here leads anywhere: a row's place comes
  * from the declaration and the caller's keys, and each loop has a bound.
  *
- * The kernel moves a row only after its owner has ended (trace/ring/table_move.h), so during no update.
+ * The kernel moves a row only after its owner has ended (trace/ring/table_move.c), so during no update.
  *
  * Order: trace_row_begin() comes before the columns, trace_row_end() after them; both pair with
  * trace_table_read_row().

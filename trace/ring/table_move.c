@@ -1,23 +1,12 @@
 /*
- * trace/ring/table_move.c - moves rows of tables; see table_move.h. Freestanding.
+ * trace/ring/table_move.c - moves rows of tables; see table_read.h. Freestanding.
  *
  * A moved row is added to its target as an update would be: the target's count of begun updates first, the
  * count of ended ones last. So a reader of the target alone sees it before or after the move, and a reader of
  * both rows sees that the area's counts of moves differ. In a freed row the tag is cleared last.
  */
-#include <stddef.h>
-#include <trace/format/layout.h>
-#include <trace/ring/table_move.h>
-
-static uint64_t *head_in(const struct trace_table_info *table, const char *ring)
-{
-    return (uint64_t *)((uintptr_t)ring + TRACE_TABLES_OFFSET + table->offset);
-}
-
-static uint64_t *row_in(const struct trace_table_info *table, const char *ring, uint32_t row)
-{
-    return head_in(table, ring) + TRACE_TABLE_HEAD_WORDS + (uint64_t)row * table->row_words;
-}
+#include <trace/ring/table.h>
+#include <trace/ring/table_read.h>
 
 static uint64_t load(const uint64_t *word)
 {
@@ -31,16 +20,7 @@ static void store(uint64_t *word, uint64_t value)
 
 static void add(uint64_t *word, uint64_t value)
 {
-    __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
-}
-
-/* Programs may update the target at the same time: few times in a row. */
-static void raise(uint64_t *word, uint64_t value)
-{
-    uint64_t old = load(word);
-    for (int i = 0; i < 16 && old < value; i++)
-        if (__atomic_compare_exchange_n(word, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            return;
+    trace_row_add(word, value, TRACE_ROW_OF_MANY);
 }
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
@@ -57,7 +37,7 @@ static void add_to_target(const struct trace_table_info *table, const uint64_t *
         const struct trace_column_info *column = &into->columns[c];
         for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++)
             if (column->kind == TRACE_COLUMN_MAX)
-                raise(&target[i], load(&row[i + shift]));
+                trace_row_raise(&target[i], load(&row[i + shift]), TRACE_ROW_OF_MANY);
             else if (load(&row[i + shift]))
                 add(&target[i], load(&row[i + shift]));
     }
@@ -79,24 +59,13 @@ static void free_row(const struct trace_table_info *table, uint64_t *head, uint6
 
 /* ---- where it is added ------------------------------------------------------------------------------ */
 
-/* Takes the row if it is free, or has the tag. */
-static bool claim(uint64_t *head, uint64_t *row, uint64_t tag)
-{
-    uint64_t found = 0;
-    if (!__atomic_compare_exchange_n(&row[TRACE_ROW_TAG], &found, tag, false, __ATOMIC_ACQUIRE,
-                                     __ATOMIC_RELAXED))
-        return found == tag;
-    add(&head[TRACE_TABLE_USED], 1);
-    return true;
-}
-
 static uint64_t *take_direct(const struct trace_table_info *into, const char *ring, uint64_t index)
 {
     if (index >= into->rows)
         return NULL;
-    uint64_t *row = row_in(into, ring, (uint32_t)index);
+    uint64_t *row = trace_table_row_at(into, ring, (uint32_t)index);
     store(&row[TRACE_ROW_KEYS], index);
-    return claim(head_in(into, ring), row, 1) ? row : NULL;
+    return trace_row_claim(trace_table_head_of(into, ring), row, 1) ? row : NULL;
 }
 
 /* The row of the ended may be taken in a table that is full, and may lie anywhere: only moves look for it.
@@ -109,7 +78,7 @@ static uint64_t *take_of_ended(const struct trace_table_info *table, const char 
     const uint64_t tag = trace_table_tag(ended, table->key_count);
     uint64_t *found = NULL;
     for (uint32_t i = 0; i < table->rows; i++) {
-        uint64_t *row = row_in(table, ring, (uint32_t)((tag + i) % table->rows));
+        uint64_t *row = trace_table_row_at(table, ring, (uint32_t)((tag + i) % table->rows));
         if (load(&row[TRACE_ROW_TAG]) == tag) {
             found = row;
             break;
@@ -117,7 +86,7 @@ static uint64_t *take_of_ended(const struct trace_table_info *table, const char 
         if (!found && !load(&row[TRACE_ROW_TAG]))
             found = row;
     }
-    if (!found || !claim(head_in(table, ring), found, tag))
+    if (!found || !trace_row_claim(trace_table_head_of(table, ring), found, tag))
         return NULL;
     for (unsigned k = 0; k < table->key_count; k++)
         store(&found[TRACE_ROW_KEYS + k], ended[k]);
@@ -169,7 +138,7 @@ static bool move_row(const struct trace_table_mover *mover, const struct trace_t
     if (!target || target == row)
         return false;
     add_to_target(table, row, into, target);
-    free_row(table, head_in(table, mover->ring), row);
+    free_row(table, trace_table_head_of(table, mover->ring), row);
     return true;
 }
 
@@ -178,7 +147,7 @@ uint32_t trace_table_move(struct trace_table_mover *mover, const struct trace_ta
     uint32_t moved = 0;
     bool has_begun = false;
     for (uint32_t i = 0; i < table->rows; i++) {
-        uint64_t *row = row_in(table, mover->ring, i);
+        uint64_t *row = trace_table_row_at(table, mover->ring, i);
         if (!is_to_move(mover, table, row))
             continue;
         if (!has_begun)

@@ -1,21 +1,10 @@
 /*
  * trace/ring/table_read.c - copies rows of tables; see table_read.h. Freestanding.
  */
-#include <trace/format/layout.h>
 #include <trace/ring/table_read.h>
 
 #define READ_TRIES 8
 #define MOVES_MAX  64u /* while a row is read; counts that differ by more are damaged */
-
-static const uint64_t *head_of(const struct trace_table_info *table, const char *ring)
-{
-    return (const uint64_t *)(const void *)(ring + TRACE_TABLES_OFFSET + table->offset);
-}
-
-static const uint64_t *row_at(const struct trace_table_info *table, const char *ring, uint32_t row)
-{
-    return head_of(table, ring) + TRACE_TABLE_HEAD_WORDS + (uint64_t)row * table->row_words;
-}
 
 static uint64_t tag_of(const struct trace_table_info *table, const uint64_t *copy)
 {
@@ -72,7 +61,7 @@ static void copy_row(const struct trace_table_info *table, const uint64_t *from,
 enum trace_row_state trace_table_read_row(const struct trace_table_info *table, const char *ring,
                                           uint32_t row, uint64_t *copy)
 {
-    const uint64_t *from = row_at(table, ring, row);
+    const uint64_t *from = trace_table_row_at(table, ring, row);
     if (__atomic_load_n(&from[TRACE_ROW_TAG], __ATOMIC_RELAXED) == 0)
         return TRACE_ROW_FREE;
     uint64_t moved = 1;
@@ -151,5 +140,5 @@ uint64_t trace_table_moves(const struct trace_table_walk *walk)
 
 uint64_t trace_table_head_word(const struct trace_table_info *table, const char *ring, unsigned word)
 {
-    return __atomic_load_n(&head_of(table, ring)[word], __ATOMIC_RELAXED);
+    return __atomic_load_n(&trace_table_head_of(table, ring)[word], __ATOMIC_RELAXED);
 }

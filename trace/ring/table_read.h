@@ -13,7 +13,19 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <trace/format/layout.h>
 #include <trace/format/table.h>
+
+static inline uint64_t *trace_table_head_of(const struct trace_table_info *table, const char *ring)
+{
+    return (uint64_t *)((uintptr_t)ring + TRACE_TABLES_OFFSET + table->offset);
+}
+
+static inline uint64_t *trace_table_row_at(const struct trace_table_info *table, const char *ring,
+                                           uint32_t row)
+{
+    return trace_table_head_of(table, ring) + TRACE_TABLE_HEAD_WORDS + (uint64_t)row * table->row_words;
+}
 
 /* Rows may be moved meanwhile (FORMAT.md, "Tables"). Each visited row is complete. The sum over all visited
  * rows may have a row twice, or not at all, if trace_table_moves() is not 0. */
@@ -55,3 +67,23 @@ uint64_t trace_table_moves(const struct trace_table_walk *walk);
 
 /* A word of the table's head: enum trace_table_head_word. */
 uint64_t trace_table_head_word(const struct trace_table_info *table, const char *ring, unsigned word);
+
+/* ---- moves (FORMAT.md, "Tables"): rows whose process or lock has ended are freed ----
+ *
+ * Only the kernel moves rows, each CPU in its own tables, without interruption. Nothing updates a row that is
+ * moved: its threads have ended, or only this CPU updates it. Other rows are updated, read and taken
+ * meanwhile. */
+
+/* Whether a row's owner has ended; `keys` has table->key_count words. */
+typedef bool trace_row_has_ended(const struct trace_table_info *table, const uint64_t *keys);
+
+struct trace_table_mover {
+    char *ring;
+    const struct trace_table_info *into; /* the table that adds the one whose rows are moved; NULL: none */
+    trace_row_has_ended *has_ended;
+    uint64_t moves; /* of this ring that have ended; not read from memory, which programs can write */
+};
+
+/* Moves all rows of a hashed table whose owners have ended, as one move, and returns their number. Rows
+ * without a row to be added to stay. */
+uint32_t trace_table_move(struct trace_table_mover *mover, const struct trace_table_info *table);

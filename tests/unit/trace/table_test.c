@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <tests/tap.h>
 #include <trace/event/lock_tables.h>
-#include <trace/ring/table_move.h>
 #include <trace/ring/table_read.h>
 #include <trace/tables.h>
 #include <user/tarnprof/rows.h>

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tarn/error.h>
 #include <tools/tarn/keep/recorder.h>
 
 #define READ_SECONDS  0.1  /* events are read this often */
@@ -284,7 +285,7 @@ void recorder_on_reply(struct recorder *recorder, int32_t status)
     statedumps_confirm(&recorder->dumps, status >= 0);
     if (status < 0)
         complain("the guest refuses statedumps (%s): names may be missing in what is kept",
-                 guest_error_text(status));
+                 tarn_error_text(status));
 }
 
 void recorder_on_break(struct recorder *recorder)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tarn/error.h>
 #include <time.h>
 #include <tools/tarn/read/schema.h>
 #include <tools/tarn/source/source.h>
@@ -83,31 +84,13 @@ bool parse_mode(const char *text, uint32_t *mode, struct fail *fail)
            fail_set(fail, "'%s' is not a mode; use flight, stream or once", text);
 }
 
-const char *guest_error_text(int32_t status)
-{
-    static const char *const texts[] = {
-        [1] = "no such operation",
-        [4] = "not allowed",
-        [5] = "an argument is out of range",
-        [7] = "not enough memory",
-        [8] = "no free slot",
-        [12] = "in use: a pull is running",
-        [13] = "not possible now, try again",
-        [15] = "it does not exist",
-        [17] = "too large",
-        [18] = "this guest does not support it",
-    };
-    uint32_t number = 0 - (uint32_t)status; /* a hostile guest may send any */
-    return number < sizeof(texts) / sizeof(texts[0]) && texts[number] ? texts[number] : "the guest refused";
-}
-
 bool source_control(struct source *source, const struct wire_request *request, const char *what,
                     struct source_reply *reply, struct fail *fail)
 {
     if (source->class->control(source, request, &reply->status, &reply->data, &reply->size, fail) !=
         SOURCE_ITEM)
         return false;
-    return reply->status >= 0 || fail_set(fail, "%s%s", what, guest_error_text(reply->status));
+    return reply->status >= 0 || fail_set(fail, "%s%s", what, tarn_error_text(reply->status));
 }
 
 static char *printable_copy(const uint8_t *text, size_t size)

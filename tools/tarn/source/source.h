@@ -88,4 +88,3 @@ double now_seconds(void); /* monotonic */
 
 /* TEXT: trace/print/words.h. */
 bool parse_mode(const char *text, uint32_t *mode, struct fail *fail);
-const char *guest_error_text(int32_t status);
