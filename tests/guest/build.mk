@@ -14,7 +14,7 @@ guest_programs = $(foreach t,$(1),$(eval $(call guest_program,$t,tests/guest/$t.
 guest_tests = $(foreach t,$(1),$(eval $(call guest_test_program,$t,tests/guest/$t.c $(2),$(3))))
 guest_files = $(foreach f,$(1),$(eval BOOT_FILES += test/$f=tests/guest/$f))
 
-$(call guest_tests,libc_stdio libc_pthread libc_file libc_process load steered)
+$(call guest_tests,libc_stdio libc_pthread libc_file libc_process load steered kernel_sched)
 # One program with the cases of each.
 $(eval $(call user_program,test_cases,tests/guest/cases.c))
 $(call guest_files,shell.cases trace_command.cases)
@@ -27,7 +27,7 @@ GUEST_load := free smp=64 memory=2G
 
 CHILD := tests/guest/child.c servers/lib/elf.c
 # Tests of the kernel. child.c makes spaces by system calls, without proc.
-$(call guest_tests,$(addprefix kernel_,frames futex ipc kill memory pager sched space tlb) fuzz_syscalls fuzz_instructions,$(CHILD))
+$(call guest_tests,$(addprefix kernel_,frames futex ipc kill memory pager space tlb) fuzz_syscalls fuzz_instructions,$(CHILD))
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450

@@ -38,8 +38,6 @@ static bool same_address(const struct sockaddr_in *a, const struct sockaddr_in *
            a->sin_addr.s_addr == b->sin_addr.s_addr;
 }
 
-/* ---- serve ----------------------------------------------------------------------------------------- */
-
 struct peer {
     int fd; /* -1: unused */
     bool ended;
@@ -164,8 +162,6 @@ static bool serve(const char *port)
     }
 }
 
-/* ---- hold ------------------------------------------------------------------------------------------ */
-
 static bool hold(const char *port)
 {
     if (open_bound(SOCK_DGRAM, port) < 0)
@@ -175,8 +171,6 @@ static bool hold(const char *port)
     for (;;)
         sleep(60);
 }
-
-/* ---- connect --------------------------------------------------------------------------------------- */
 
 static bool connect_to(const char *ip, const char *port)
 {
@@ -200,8 +194,6 @@ static bool connect_to(const char *ip, const char *port)
     return true;
 }
 
-/* ---- statistics ------------------------------------------------------------------------------------ */
-
 static bool show_statistics(void)
 {
     struct system_stats stats = first_stats();
@@ -216,8 +208,6 @@ static bool show_statistics(void)
     fflush(stdout);
     return true;
 }
-
-/* ---- the device ------------------------------------------------------------------------------------ */
 
 #define VIRTIO_NET 0x10411af4
 

@@ -168,8 +168,6 @@ static void change_child(uint64_t random)
     }
 }
 
-/* ---- operations ------------------------------------------------------------------------------------- */
-
 static void control_something(uint64_t r)
 {
     uint64_t a = r >> 5;

@@ -29,6 +29,8 @@
 #define FIRST_SHARED 400u
 
 static pthread_t threads[8];
+/* Once all are there: a closed slot is anybody's, also for a new thread's capability. */
+static pthread_barrier_t all_there;
 
 static void in_threads(unsigned count, void *(*run)(void *))
 {
@@ -36,9 +38,15 @@ static void in_threads(unsigned count, void *(*run)(void *))
     join_threads(threads, count);
 }
 
-/* ---- signals ------------------------------------------------------------------------------------ */
+/* THREADS, of which so many wait for each other. */
+static void in_threads_that_meet(unsigned count, void *(*run)(void *))
+{
+    pthread_barrier_init(&all_there, NULL, count);
+    in_threads(THREADS, run);
+    pthread_barrier_destroy(&all_there);
+}
 
-static cap_t wakeups[THREADS];
+static cap_t signals[THREADS + 2]; /* of each thread; of a server that has one bound, and to its client */
 
 /* 0 and 1 ring each other in turn, and 2 and 3. */
 static void *ring(void *argument)
@@ -46,15 +54,13 @@ static void *ring(void *argument)
     unsigned self = (unsigned)(uintptr_t)argument;
     for (int i = 0; i < ROUNDS; i++) {
         if (self % 2)
-            sys_notification_wait(wakeups[self], TARN_FOREVER);
-        sys_notification_signal(wakeups[self ^ 1], 1);
+            sys_notification_wait(signals[self], TARN_FOREVER);
+        sys_notification_signal(signals[self ^ 1], 1);
         if (self % 2 == 0)
-            sys_notification_wait(wakeups[self], TARN_FOREVER);
+            sys_notification_wait(signals[self], TARN_FOREVER);
     }
     return NULL;
 }
-
-/* ---- threads that others move ------------------------------------------------------------------------- */
 
 int pthread_setschedprio(pthread_t thread, int priority); /* newlib does not declare it */
 
@@ -77,27 +83,28 @@ static void *ring_or_move(void *argument)
 
 /* ---- a server with a bound notification --------------------------------------------------------- */
 
-static cap_t service, bound, served;
+#define BOUND  signals[THREADS]
+#define SERVED signals[THREADS + 1]
+static cap_t service;
 static uint32_t wrong;
 
-static void *serve(void *unused)
+static void serve(void)
 {
     struct ipc_message message;
-    must(sys_notification_bind(bound));
+    must(sys_notification_bind(BOUND));
     int64_t error = ipc_receive(service, &message);
     for (int left = 2 * ROUNDS; left; left--) {
         bool signalled = !error && message.label == IPC_LABEL_NOTIFICATION;
         if (error)
             wrong++;
         if (signalled)
-            sys_notification_signal(served, 1);
+            sys_notification_signal(SERVED, 1);
         message.label++;
         if (left == 1 && !signalled)
             ipc_reply(&message);
         else if (left > 1)
             error = signalled ? ipc_receive(service, &message) : ipc_reply_receive(service, &message);
     }
-    return unused;
 }
 
 /* One call and one signal come at the same time, and both are served before the next: nothing else comes
@@ -108,25 +115,25 @@ static void call_often(void)
         struct ipc_message message = {.label = i};
         if (ipc_call(service, &message) || message.label != i + 1)
             __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
-        sys_notification_signal(wakeups[1], 1);
-        sys_notification_wait(wakeups[0], TARN_FOREVER);
+        sys_notification_signal(signals[1], 1);
+        sys_notification_wait(signals[0], TARN_FOREVER);
     }
 }
 
 static void signal_often(void)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        sys_notification_signal(bound, 1);
-        sys_notification_wait(served, TARN_FOREVER);
-        sys_notification_wait(wakeups[1], TARN_FOREVER);
-        sys_notification_signal(wakeups[0], 1);
+        sys_notification_signal(BOUND, 1);
+        sys_notification_wait(SERVED, TARN_FOREVER);
+        sys_notification_wait(signals[1], TARN_FOREVER);
+        sys_notification_signal(signals[0], 1);
     }
 }
 
 static void *be_one_of_three(void *argument)
 {
     if (!argument)
-        serve(NULL);
+        serve();
     else if (argument == (void *)1)
         call_often();
     else
@@ -137,9 +144,6 @@ static void *be_one_of_three(void *argument)
 /* ---- waits that end in two ways at once --------------------------------------------------------- */
 
 #define WAITS 200
-
-/* Once all are there: a closed slot is anybody's, also for a new thread's capability. */
-static pthread_barrier_t all_there;
 
 static cap_t timed;
 static uint32_t waiting;
@@ -464,7 +468,6 @@ static void *share(void *argument)
 
 /* ---- copies ------------------------------------------------------------------------------------- */
 
-static pthread_barrier_t both;
 static cap_t originals[5];
 
 /* 0 waits for a reply, of which the others make copies, too. */
@@ -479,19 +482,17 @@ static void *copy_and_close(void *argument)
         count_wrong(ipc_receive(service, &message) != 0);
         originals[4] = must(sys_ipc_save_reply());
     }
-    pthread_barrier_wait(&both);
+    pthread_barrier_wait(&all_there);
     for (int i = 0; i < COPIES; i++)
         for (int kind = 0; kind < 5; kind++) {
             int64_t copy = sys_cap_copy(SLOT_SPACE, originals[kind], 0, RIGHT_ALL, 0);
             count_wrong(copy < 0 || sys_cap_close((cap_t)copy) != 0);
         }
-    pthread_barrier_wait(&both);
+    pthread_barrier_wait(&all_there);
     if (argument == (void *)1)
         count_wrong(ipc_reply_to(originals[4], &message) != 0);
     return NULL;
 }
-
-/* ---- crowds -------------------------------------------------------------------------------------------- */
 
 static cap_t crowd[CROWD];
 
@@ -533,9 +534,7 @@ static void test_waits(void)
     check(!wrong, "a wait ends by a signal, or at its deadline");
     sys_cap_close(timed);
     timed = must(sys_notification_create());
-    pthread_barrier_init(&all_there, NULL, THREADS);
-    in_threads(THREADS, wait_for_end);
-    pthread_barrier_destroy(&all_there);
+    in_threads_that_meet(THREADS, wait_for_end);
     check(!wrong, "the end of a notification ends all waits for it");
 }
 
@@ -550,9 +549,7 @@ static void test_copies(void)
 {
     for (uint64_t kind = 0; kind < 4; kind++)
         originals[kind] = must(make(kind));
-    pthread_barrier_init(&both, NULL, THREADS - 1);
-    in_threads(THREADS, copy_and_close);
-    pthread_barrier_destroy(&both);
+    in_threads_that_meet(THREADS - 1, copy_and_close);
     for (int kind = 0; kind < 4; kind++)
         sys_cap_close(originals[kind]);
     waiting = 1;
@@ -562,9 +559,7 @@ static void test_copies(void)
 
 static void test_objects(void)
 {
-    pthread_barrier_init(&all_there, NULL, THREADS);
-    in_threads(THREADS, share);
-    pthread_barrier_destroy(&all_there);
+    in_threads_that_meet(THREADS, share);
     for (cap_t slot = FIRST_SHARED; slot < FIRST_SHARED + SHARED_SLOTS; slot++)
         sys_cap_close(slot);
 }
@@ -580,20 +575,16 @@ int main(int argc, char **argv)
     child_prepare();
     struct system_stats before = first_stats();
     int times = argc > 2 ? atoi(argv[2]) : 1;
-    for (int i = 0; i < THREADS; i++)
-        wakeups[i] = must(sys_notification_create());
+    for (int i = 0; i < THREADS + 2; i++)
+        signals[i] = must(sys_notification_create());
     service = must(sys_endpoint_create());
-    bound = must(sys_notification_create());
-    served = must(sys_notification_create());
     for (int i = 0; i < times; i++)
         for (const struct part *part = parts; part < parts + sizeof parts / sizeof parts[0]; part++)
             if (argc < 2 || strcmp(argv[1], part->name) == 0)
                 part->test();
-    for (int i = 0; i < THREADS; i++)
-        sys_cap_close(wakeups[i]);
+    for (int i = 0; i < THREADS + 2; i++)
+        sys_cap_close(signals[i]);
     sys_cap_close(service);
-    sys_cap_close(bound);
-    sys_cap_close(served);
     check(same_stats_soon(&before), "objects that all close at the same time come back once");
     return finish_tests();
 }

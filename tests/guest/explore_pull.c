@@ -22,6 +22,7 @@
 #define HOSTS    10u
 #define FRAMES   32u
 #define CPUS_MAX 64u
+#define COMMANDS 27u
 /* Of rings: sending takes long where it is explored. */
 #define PATIENCE 8000 /* ms; longer than another pull may take to end (WIRE.md) */
 
@@ -153,41 +154,21 @@ static bool request(struct link *link, uint32_t operation, uint64_t a, uint64_t 
 /* One command after the other, then the other operations, from the last to the first. */
 static bool request_something(struct link *link, uint64_t random)
 {
-    static const char *const commands[] = {"stop",
-                                           "start",
-                                           "mask\n-sched",
-                                           "mask\nall",
-                                           "switch\nsched\noff",
-                                           "switch\n*\non",
-                                           "mode\nstream",
-                                           "mode\nonce",
-                                           "low-water\n80",
-                                           "sample\nframe.*\n3",
-                                           "sample\n*\n1",
-                                           "threshold\nlock.*\n1us",
-                                           "threshold\n*\n0",
-                                           "buffers\n4\n16k",
-                                           "buffers\nboot",
-                                           "clear",
-                                           "flush",
-                                           "statedump",
-                                           "drop-previous",
-                                           "profile\n1000",
-                                           "profile\n0",
-                                           "routines\non",
-                                           "routines\noff",
-                                           "counters",
-                                           "watch\nall\n4",
-                                           "watch\nnone",
-                                           "status"};
+    static const char commands[] =
+        "stop\0start\0mask\n-sched\0mask\nall\0switch\nsched\noff\0switch\n*\non\0mode\nstream\0mode\nonce\0"
+        "low-water\n80\0sample\nframe.*\n3\0sample\n*\n1\0threshold\nlock.*\n1us\0threshold\n*\n0\0"
+        "buffers\n4\n16k\0buffers\nboot\0clear\0flush\0statedump\0drop-previous\0profile\n1000\0profile\n0\0"
+        "routines\non\0routines\noff\0counters\0watch\nall\n4\0watch\nnone\0status";
     static uint32_t count;
+    const char *command = commands;
     if (!count)
         count = (uint32_t)random;
-    const uint32_t kinds = sizeof commands / sizeof *commands + WIRE_OP_PREVIOUS_METADATA;
-    const uint32_t kind = kinds - 1 - count++ % kinds;
-    if (kind >= WIRE_OP_PREVIOUS_METADATA)
-        return request(link, WIRE_OP_COMMAND, 0, 0, commands[kinds - 1 - kind]);
-    return request(link, kind + 1, random % 5, (random >> 8) % 3, "mask");
+    const uint32_t kinds = COMMANDS + WIRE_OP_PREVIOUS_METADATA, number = count++ % kinds;
+    if (number >= COMMANDS)
+        return request(link, kinds - number, random % 5, (random >> 8) % 3, "mask");
+    for (uint32_t i = 0; i < number; i++)
+        command += strlen(command) + 1;
+    return request(link, WIRE_OP_COMMAND, 0, 0, command);
 }
 
 /* Pulls for some frames, and asks for this and that meanwhile. False: an end that was asked for did not

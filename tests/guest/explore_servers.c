@@ -36,8 +36,7 @@ static bool may_fail(int result, int with)
     return result >= 0 || errno == with;
 }
 
-/* ---- names: the same ones come, go and move ---------------------------------------------------------- */
-
+/* Names: the same ones come, go and move. */
 static bool change_names(uintptr_t me, unsigned i)
 {
     struct stat about;
@@ -67,8 +66,7 @@ static void test_names(void)
     check(rmdir("/tmp/a") == 0 && rmdir("/tmp/b") == 0, "nothing is left in their directories");
 }
 
-/* ---- files: all append to one ------------------------------------------------------------------------ */
-
+/* Files: all append to one. */
 static void *files_work(void *argument)
 {
     char record[RECORD];
@@ -99,8 +97,7 @@ static void test_files(void)
     unlink("/tmp/log");
 }
 
-/* ---- pipes: half write, half read -------------------------------------------------------------------- */
-
+/* Pipes: half write, half read. */
 static int ends[2];
 static unsigned heard[THREADS];
 
@@ -129,8 +126,7 @@ static void test_pipes(void)
     check(made && all_good(), "what goes into a pipe comes out");
 }
 
-/* ---- ends: two threads read and one polls until another one closes the other end ---------------- */
-
+/* Ends: two threads read and one polls until another one closes the other end. */
 static int many_ends[ENDS][2];
 static pthread_barrier_t together;
 
@@ -180,8 +176,6 @@ static void test_ends(void)
         close(many_ends[i][0]);
     check(made && all_good(), "who reads or polls a pipe whose other end closes comes to its end");
 }
-
-/* ---- children ---------------------------------------------------------------------------------------- */
 
 static pid_t start(const char *what, int in, int out)
 {

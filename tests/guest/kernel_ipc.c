@@ -137,8 +137,6 @@ static int64_t call_beside(uint64_t label, uint64_t then)
     return (int64_t)result;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------- */
-
 static void test_words(void)
 {
     cap_t badged = must(sys_cap_copy(SLOT_SPACE, endpoint, 0, RIGHT_SEND | RIGHT_GRANT, 4711));

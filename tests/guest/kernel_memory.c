@@ -84,8 +84,6 @@ static void test_resident(void)
     sys_cap_close(memory);
 }
 
-/* ---- rights ---------------------------------------------------------------------------------------- */
-
 static uint64_t data_word; /* in the child's data */
 static const char text_word[] = "what is constant";
 
@@ -262,8 +260,6 @@ static void test_rights(void)
     test_kernel_pages(&child);
     child_end(&child);
 }
-
-/* ---- sizes ----------------------------------------------------------------------------------------- */
 
 static void test_sizes(void)
 {

@@ -20,8 +20,6 @@ static unsigned pick(unsigned limit)
     return (unsigned)next_random(&seed) % limit;
 }
 
-/* ---- what is mapped -------------------------------------------------------------------------------- */
-
 /* A page of an object, or a private copy with its own value. */
 static struct page {
     bool is_mapped, is_copied;
@@ -151,8 +149,6 @@ static void test_pages(void)
         sys_cap_close(objects[i]);
     sys_cap_close(scratch);
 }
-
-/* ---- where the kernel maps ------------------------------------------------------------------------- */
 
 enum { GAPS = 200, WIDEST = 6 };
 

@@ -44,8 +44,6 @@ static void burn(uint64_t us)
         ;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------------- */
-
 static void sleeps(void)
 {
     for (int i = 0; i < SLEEPS; i++) {
@@ -137,8 +135,6 @@ static void renamed(void)
     pthread_setname_np(pthread_self(), "known_late");
     trace_user_text("after");
 }
-
-/* ---- the list of parts ----------------------------------------------------------------------------- */
 
 static const struct part {
     void (*run)(void);

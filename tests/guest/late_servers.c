@@ -90,8 +90,6 @@ static bool becomes_told(const struct fake *fake, int64_t pid)
     return is_told(fake, pid);
 }
 
-/* ---- the second proc ------------------------------------------------------------------------------- */
-
 static struct program proc;
 static cap_t proc_endpoint;
 static struct proc_spawn *request; /* in the buffer that it shares with this program */

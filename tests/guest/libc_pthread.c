@@ -22,8 +22,6 @@ static struct timespec after_ms(clockid_t clock, long ms)
     return time;
 }
 
-/* ---- creating and ending --------------------------------------------------------------------------- */
-
 static void *return_square(void *argument)
 {
     intptr_t n = (intptr_t)argument;
@@ -90,8 +88,6 @@ static void test_life(void)
     check(detached_done == 20, "detached threads run");
 }
 
-/* ---- mutexes --------------------------------------------------------------------------------------- */
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile unsigned long counter;
 
@@ -150,8 +146,6 @@ static void test_mutex(void)
           "and an extra unlock");
 }
 
-/* ---- condition variables --------------------------------------------------------------------------- */
-
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t release = PTHREAD_COND_INITIALIZER;
 static int woken;
@@ -202,8 +196,6 @@ static void test_cond(void)
     double ms = (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
     check(result == ETIMEDOUT && held && ms >= 29, "timedwait times out, not early, and holds the mutex");
 }
-
-/* ---- the rest -------------------------------------------------------------------------------------- */
 
 static uint32_t once_runs;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -56,8 +56,6 @@ static void recurse(unsigned depth)
         recurse(depth - 1);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------ */
-
 static uint32_t number_of(const char *name, const void *function)
 {
     struct trace_routine_names names = {0};
@@ -179,8 +177,6 @@ static void test_functions(void)
     check(program_row(NULL, function).ended == CALLS, "functions are counted by their address");
     check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number_of(NULL, function)).ended == CALLS, "and merged");
 }
-
-/* ---- names -------------------------------------------------------------------------------------- */
 
 static int run_child(const char *what)
 {

@@ -47,8 +47,6 @@ static void did(enum trace_routine_kind kind, uint64_t argument, unsigned times)
     printf("did %u %llu %u\n", (unsigned)kind, (unsigned long long)argument, times);
 }
 
-/* ---- messages -------------------------------------------------------------------------------------- */
-
 static cap_t endpoint, saved;
 
 /* Replies to the slow ones later, after a nap. */
@@ -114,8 +112,6 @@ static void work_with_messages(void)
     did(TRACE_ROUTINE_SYSCALL, SYS_ipc_save_reply, 2 * SLOW_CALLS);
 }
 
-/* ---- time ------------------------------------------------------------------------------------------ */
-
 /* More threads than CPUs, which take time slices from each other. */
 static void *spin(void *unused)
 {
@@ -140,8 +136,6 @@ static void work_with_time(void)
     join_threads(threads, SPINNERS);
     pthread_join(sleeper, NULL);
 }
-
-/* ---- memory ---------------------------------------------------------------------------------------- */
 
 static atomic_bool stop;
 
@@ -266,8 +260,6 @@ static void work_with_faults(void)
     child_end(&child);
 }
 
-/* ---- processes ------------------------------------------------------------------------------------- */
-
 static void run_children(void)
 {
     for (unsigned i = 0; i < CHILDREN; i++)
@@ -281,8 +273,6 @@ static void call_null(void)
         sys_null();
     did(TRACE_ROUTINE_SYSCALL, SYS_null, NULLS);
 }
-
-/* ---- tables -------------------------------------------------------------------------------------- */
 
 static char copies[COPY_BYTES];
 

@@ -104,8 +104,6 @@ static int play_role(const char *role)
     return 0;
 }
 
-/* ---- leaks ----------------------------------------------------------------------------------------- */
-
 struct figures {
     struct system_stats system;
     uint64_t files, handles;
@@ -127,8 +125,6 @@ static void check_settled(const struct figures *before, const char *what)
     printf("# %lu files, %lu handles; before %lu, %lu\n", after.files, after.handles, before->files,
            before->handles);
 }
-
-/* ---- tests ----------------------------------------------------------------------------------------- */
 
 /* A running program does not see changes of its file. */
 static void test_running_executable(void)

@@ -345,8 +345,6 @@ static void try_sequences(enum state state)
     }
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------- */
-
 static void want(const char *what, int came, int wanted)
 {
     if (came != wanted)

@@ -18,35 +18,31 @@
 
 /* A balanced tree of 20,000 is four times as deep as one of ten, and the descent is only a part of a call. A
  * list would be 2,000 times as long. */
-static bool is_near(uint64_t many, uint64_t few)
-{
-    return many < 2 * few;
-}
-
 static void compare(uint64_t many, uint64_t few, const char *what)
 {
-    printf("# %s: %lu instructions among a few, %lu among many\n", what, few, many);
-    check(is_near(many, few), "%s", what);
+    check(many < 2 * few, "%s: %lu instructions among a few, %lu among many", what, few, many);
 }
 
-/* ---- mappings -------------------------------------------------------------------------------------- */
+static uint64_t cost_of(void (*call)(const char *), const char *name)
+{
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < TRIES; i++) {
+        uint64_t start = (uint64_t)clock_monotonic_ns();
+        call(name);
+        uint64_t cost = (uint64_t)clock_monotonic_ns() - start;
+        least = cost < least ? cost : least;
+    }
+    return least;
+}
 
 static void *map_page(size_t pages)
 {
     return mmap(NULL, pages * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-static uint64_t cost_of_mapping(void)
+static void map_and_unmap(const char *unused)
 {
-    uint64_t least = UINT64_MAX;
-    for (unsigned i = 0; i < TRIES; i++) {
-        uint64_t start = (uint64_t)clock_monotonic_ns();
-        void *two = map_page(2);
-        uint64_t cost = (uint64_t)clock_monotonic_ns() - start;
-        least = cost < least ? cost : least;
-        munmap(two, 2 * 4096);
-    }
-    return least;
+    munmap(map_page(2), 2 * 4096);
 }
 
 /* Leaves one free page after each mapping, too small for the measured mappings. */
@@ -55,13 +51,11 @@ static void steer_mappings(void)
     uint64_t few = 0;
     for (unsigned i = 0; i < MAPPINGS; i++) {
         if (i == FEW)
-            few = cost_of_mapping();
+            few = cost_of(map_and_unmap, NULL);
         map_page(1);
     }
-    compare(cost_of_mapping(), few, "mapping two pages among mappings with holes of one");
+    compare(cost_of(map_and_unmap, NULL), few, "mapping two pages among mappings with holes of one");
 }
-
-/* ---- names ----------------------------------------------------------------------------------------- */
 
 static uint32_t fnv1a(const char *name)
 {
@@ -89,17 +83,10 @@ static void next_name(char *path)
     while (fnv1a(name) % (1u << HASH_BITS));
 }
 
-static uint64_t cost_of_look_up(const char *name)
+static void look_up(const char *name)
 {
-    uint64_t least = UINT64_MAX;
     struct stat status;
-    for (unsigned i = 0; i < TRIES; i++) {
-        uint64_t start = (uint64_t)clock_monotonic_ns();
-        stat(name, &status);
-        uint64_t cost = (uint64_t)clock_monotonic_ns() - start;
-        least = cost < least ? cost : least;
-    }
-    return least;
+    stat(name, &status);
 }
 
 static void steer_names(void)
@@ -113,9 +100,9 @@ static void steer_names(void)
         if (i == 0)
             strcpy(first, name);
         if (i == FEW)
-            few = cost_of_look_up(first);
+            few = cost_of(look_up, first);
     }
-    compare(cost_of_look_up(first), few, "looking up a name among names with the same hash");
+    compare(cost_of(look_up, first), few, "looking up a name among names with the same hash");
 }
 
 int main(void)

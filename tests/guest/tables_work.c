@@ -39,8 +39,6 @@ static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t tickets;
 static pthread_barrier_t together;
 
-/* ---- work ------------------------------------------------------------------------------------------ */
-
 /* Sometimes the holder loses its CPU, and others must wait. */
 static void hold(unsigned round)
 {
@@ -121,8 +119,6 @@ static void take_kernel_locks(bool is_thin)
         printf("about %u %u %u\n", classes[i], ALONE - (is_thin ? THIN_ERROR : 0), ALONE + ALONE / 2);
 }
 
-/* ---- many programs --------------------------------------------------------------------------------- */
-
 static int be_child(void)
 {
     static pthread_mutex_t own[CHILD_LOCKS];
@@ -144,8 +140,6 @@ static void run_many(const char *self)
             printf("Bail out! child %u: status %d\n", i, status);
     }
 }
-
-/* ---- rows ------------------------------------------------------------------------------------------ */
 
 static void print_row(const struct trace_table_info *table, const uint64_t *row)
 {

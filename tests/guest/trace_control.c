@@ -34,8 +34,6 @@ static uint32_t count_heard_cpus(void)
     return heard;
 }
 
-/* ---- modes ----------------------------------------------------------------------------------------- */
-
 #define MANY 10000u /* events of two words: more than a 64 KiB ring holds */
 
 static void test_consume(void)
@@ -55,8 +53,6 @@ static void test_consume(void)
     check(find_numbers(first, first + 500).found == 500, "then there is space again");
     control(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
 }
-
-/* ---- buffers --------------------------------------------------------------------------------------- */
 
 static void test_bad_geometry(void)
 {
@@ -78,8 +74,6 @@ static void make_small_rings(void)
 {
     check(trace_set_sizes(SLOT_TRACE, 16 << 10, 4) == 0, "small rings");
 }
-
-/* ---- the low-water mark ---------------------------------------------------------------------------- */
 
 #define STEP    100u        /* events: far fewer than a buffer holds */
 #define STEP_NS 30000000ull /* more than a time slice */
@@ -191,8 +185,6 @@ static void test_low_water(void)
     control(TRACE_OP_CLEAR, 0, 0);
 }
 
-/* ---- authority ------------------------------------------------------------------------------------- */
-
 static void test_authority(void)
 {
     int64_t reader = sys_cap_copy(SLOT_SPACE, SLOT_TRACE, 0, RIGHT_READ, 0);
@@ -211,8 +203,6 @@ static void test_authority(void)
           "nor are there other operations, modes or classes");
     sys_cap_close((cap_t)reader);
 }
-
-/* ---- hardware counters ------------------------------------------------------------------------------- */
 
 static int64_t bind(uint64_t packed)
 {

@@ -13,8 +13,6 @@
 
 #define MS 1000000ull
 
-/* ---- Programs that switch ----------------------------------------------------------------------- */
-
 enum { ONLY_ROUTINES = 2 };
 
 static int64_t set_drain(uint64_t bits)
@@ -74,8 +72,6 @@ static int play_switcher(char *const *words)
     return 0;
 }
 
-/* ---- The load ----------------------------------------------------------------------------------- */
-
 /* An exchange whose market was killed would wait for orders, and keep its class of events, for ever. */
 static void end_exchanges(void)
 {
@@ -130,8 +126,6 @@ static void switch_under_load(const char *self, unsigned kind, uint64_t ns)
     unlink("/tmp/trace_load");
     check(good, "%s switched under load", kind == ONLY_ROUTINES ? "routines are" : "everything is");
 }
-
-/* ---- Afterwards --------------------------------------------------------------------------------- */
 
 #define NUMBER 0x7e570000ull /* no other program logs such ones */
 

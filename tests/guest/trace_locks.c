@@ -234,8 +234,6 @@ static void wait_for_threads(void)
     result_of(sleep_while_joined, NULL);
 }
 
-/* ---- kernel locks ---------------------------------------------------------------------------------- */
-
 static void make_notifications(uint32_t lock_class, uint64_t every)
 {
     sample(lock_class, every);

@@ -77,8 +77,6 @@ static void test_registration(void)
     check(count_sample_events() == 2, "its events have the same class");
 }
 
-/* ---- refused --------------------------------------------------------------------------------------- */
-
 static int64_t register_small(const struct small_descriptor *descriptor, uint8_t hash)
 {
     uint8_t uuid[16] = {0x99, hash};
@@ -183,8 +181,6 @@ static void test_ended(void)
     log_sample();
     check(count_sample_events() == 1, "and these programs can still log");
 }
-
-/* ---- limits ---------------------------------------------------------------------------------------- */
 
 enum { WIDE_EVENTS = 64 };
 

@@ -106,9 +106,8 @@ static void test_switching(void)
     close_packets();
     visit_rings(count_in_phases, logged, &findings);
     const uint64_t expected = (PHASES + 1) / 2 * THREADS * IN_A_PHASE;
-    check(logged[0] == 0, "once a class or an event is off, no CPU logs it");
-    check(logged[1] == expected, "once it is on, every CPU logs it");
-    printf("# %lu of %lu events while on, %lu while off\n", logged[1], expected, logged[0]);
+    check(logged[0] == 0, "once a class or an event is off, no CPU logs it: %lu events", logged[0]);
+    check(logged[1] == expected, "once it is on, every CPU logs it: %lu of %lu", logged[1], expected);
     control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_USER, ~0ull);
 }
 
@@ -199,70 +198,47 @@ static void test_sharing(void)
     set_class(false);
 }
 
-/* ---- tables that lie --------------------------------------------------------------------------------- */
+#define LIES 11u
 
-enum lie {
-    SITE_OUTSIDE,
-    SITE_BELOW,
-    SITE_IN_TABLE,
-    TARGET_OUTSIDE,
-    NO_SITE,
-    NO_CLASS,
-    WRONG_LAST,
-    HALF_AN_ENTRY,
-    EMPTY,
-    TOO_MANY,
-    TOO_LONG,
-    LIES
-};
-
-static void tell(struct copy *copy, enum lie lie)
+/* The first is an entry without a site; others are of an entry's words, or of how many there are. */
+static void tell(struct copy *copy, unsigned lie)
 {
-    const uint64_t entry = sizeof(struct trace_site), entries = copy->table_bytes / entry;
-    struct trace_site *site = entry_of(copy, 1);
-    switch (lie) {
-    case SITE_OUTSIDE:
-        site->site += (int32_t)copy->size;
-        break;
-    case SITE_BELOW:
-        site->site = INT32_MIN;
-        break;
-    case SITE_IN_TABLE:
-        site->site = 0;
-        break;
-    case TARGET_OUTSIDE:
-        site->target = INT32_MAX;
-        break;
-    case NO_SITE:
-        memset((char *)&site->site + site->site, 0, 4);
-        break;
-    case NO_CLASS:
-        site->id = TRACE_ID(TRACE_CLASS_COUNT, 0);
-        break;
-    case WRONG_LAST:
-        entry_of(copy, (uint32_t)entries - 1)->id = ~0u;
-        break;
-    case HALF_AN_ENTRY:
-        copy->table_bytes -= 4;
-        break;
-    default: /* so many bytes */
-        copy->table_bytes = lie == EMPTY      ? 0
-                            : lie == TOO_MANY ? (TRACE_SITES_MAX + 1) * entry
-                                              : ((copy->size - copy->table) / entry + 1) * entry;
-    }
+    const uint64_t entry = sizeof(struct trace_site), bytes = copy->table_bytes;
+    const struct trace_site honest = *entry_of(copy, 1);
+    const int32_t site = honest.site, target = honest.target;
+    const struct {
+        struct trace_site entry;
+        uint64_t bytes;
+    } lies[LIES] = {
+        {honest, bytes},
+        {{site + (int32_t)copy->size, target, honest.id}, bytes}, /* outside */
+        {{INT32_MIN, target, honest.id}, bytes},                  /* below */
+        {{0, target, honest.id}, bytes},                          /* in the table */
+        {{site, INT32_MAX, honest.id}, bytes},
+        {{site, target, TRACE_ID(TRACE_CLASS_COUNT, 0)}, bytes},
+        {{site, target, ~0u}, bytes},
+        {honest, bytes - 4},
+        {honest, 0},
+        {honest, (TRACE_SITES_MAX + 1) * entry},
+        {honest, ((copy->size - copy->table) / entry + 1) * entry},
+    };
+    if (lie == 0)
+        memset((char *)&entry_of(copy, 1)->site + site, 0, 4);
+    *entry_of(copy, 1) = lies[lie].entry;
+    copy->table_bytes = lies[lie].bytes;
 }
 
 static void test_lies(void)
 {
     set_class(true);
-    for (enum lie lie = 0; lie < LIES; lie++) {
+    for (unsigned lie = 0; lie < LIES; lie++) {
         struct copy copy = make_copy();
         tell(&copy, lie);
         const bool mapped = !memory_write_all(copy.memory, 0, copy.bytes, copy.size) &&
                             map_copy(&copy, COPY_AT, MAP_READ) >= 0;
         const int64_t result = mapped ? register_copy(&copy, COPY_AT) : 0;
-        check(result == -E_BAD_ARGUMENT && !is_changed(&copy), "lie %d is refused, and nothing changed: %ld",
-              (int)lie, result);
+        check(result == -E_BAD_ARGUMENT && !is_changed(&copy), "lie %u is refused, and nothing changed: %ld",
+              lie, result);
         drop_copy(&copy);
     }
     set_class(false);
@@ -287,8 +263,6 @@ static void test_authority(void)
     sys_cap_close((cap_t)space);
     drop_copy(&copy);
 }
-
-/* ---- other processes --------------------------------------------------------------------------------- */
 
 #define CHILD_COPY "/tmp/trace_sites_copy"
 

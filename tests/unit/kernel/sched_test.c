@@ -279,8 +279,6 @@ static void test_schedule(const struct schedule *schedule)
     check(good, "%s", schedule->what);
 }
 
-/* ---- Timers ---- */
-
 static void test_timers(void)
 {
     static struct timer timers[500];

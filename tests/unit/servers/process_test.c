@@ -9,8 +9,6 @@
 #define INIT    1u
 #define REPLIES 32u
 
-/* ---- the server's side: replies are noted ---- */
-
 static uint32_t saving;     /* the client whose request the next saved reply is for */
 static uint32_t gone = ~0u; /* a client whose replies do not arrive any more */
 static cap_t last_reply;
@@ -40,8 +38,6 @@ bool server_reply_later(cap_t reply, int64_t result, const uint64_t word[IPC_WOR
 }
 
 DOES_NOTHING(void server_close(cap_t capability));
-
-/* ---- processes ---- */
 
 static uint32_t killed_space, closed_space;
 static unsigned kills;

@@ -14,8 +14,6 @@ bool terminal_set_raw(bool raw)
     return true;
 }
 
-/* ---- the terminal ---------------------------------------------------------------------------------- */
-
 #define COLUMNS 200
 
 static struct {
@@ -61,8 +59,6 @@ static void show(const char *text, size_t size)
         text += length;
     }
 }
-
-/* ---- typing ---------------------------------------------------------------------------------------- */
 
 static char line[4096], screen[4096];
 

@@ -27,8 +27,6 @@ static char ram_path[96];
 static char *ram;
 static int ram_fd;
 
-/* ---- a guest ------------------------------------------------------------------------------------------- */
-
 /* The harness' windows, but their memory is the file's. */
 static void put_window_into_file(uint32_t cpu)
 {
@@ -92,8 +90,6 @@ static void start_guest(void)
         put_window_into_file(cpu);
     write_store();
 }
-
-/* ---- cases --------------------------------------------------------------------------------------------- */
 
 /* Between any two looks of the reader at memory the guest may log anything. This does, at the `act_at`th:
  * events with a count, four times. */

@@ -267,8 +267,6 @@ static void end_packet(struct writer *writer)
     }
 }
 
-/* ---- every event alike --------------------------------------------------------------------------- */
-
 static const struct event_type *some_type(void)
 {
     const struct event_type *type;

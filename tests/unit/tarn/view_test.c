@@ -375,8 +375,6 @@ static void test_replies(struct view *view, const char *name)
     compare_replies(view, name, REPLIES, "without checkpoints", draw_reply, leave_no_checkpoints);
 }
 
-/* ---- malformed requests ------------------------------------------------------------------------ */
-
 /* Returns one of the WORDS, which spaces separate. */
 static const char *draw_word(const char *words, int *length)
 {
@@ -540,8 +538,6 @@ static void test_file(struct view *view, const char *directory, const char *othe
     free(bytes.bytes);
     free(again.bytes);
 }
-
-/* ---- all ----------------------------------------------------------------------------------- */
 
 static void test_trace(const char *directory, const char *name, bool has_losses)
 {

@@ -71,8 +71,6 @@ static void test_registered(void)
           "babeltrace2 prints every value as logged");
 }
 
-/* ---- tables --------------------------------------------------------------------------------------- */
-
 static struct trace_app_schemas schemas;
 static union {
     uint64_t words[1024];
@@ -101,8 +99,6 @@ static void load_all(void)
     add_entry(&bare.head, OTHER);
     trace_load_app_schemas(&schemas, entries.bytes, entries_size, tables, sizeof(tables));
 }
-
-/* ---- limits --------------------------------------------------------------------------------------- */
 
 /* tests/host/sampling checks which events limits leave out. */
 static void test_limits(void)

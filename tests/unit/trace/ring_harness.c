@@ -12,8 +12,6 @@ char *test_rings;
 
 static uint64_t clock_ticks = 1 << 20, clock_skew;
 
-/* ---- clock and hooks ------------------------------------------------------------------------------ */
-
 uint64_t test_clock(void)
 {
     uint64_t now = __atomic_add_fetch(&clock_ticks, 3, __ATOMIC_RELAXED);
@@ -57,8 +55,6 @@ void test_point(int point)
     hook.was_run = true;
     hook.action();
 }
-
-/* ---- rings ---------------------------------------------------------------------------------------- */
 
 char *ring_of_cpu(uint32_t cpu)
 {
@@ -107,8 +103,6 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
     test_ring = ring_of_cpu(0);
     test_info.mask = ~0ull;
 }
-
-/* ---- reading -------------------------------------------------------------------------------------- */
 
 void visit_packet(const struct trace_packet *packet, visit_event *visit, void *context, struct findings *f)
 {

@@ -115,8 +115,6 @@ static enum trace_row_state read_row(const struct trace_locks_row *row, uint32_t
     return trace_table_read_row(locks, rings[cpu], place_of(row, cpu), (uint64_t *)copy);
 }
 
-/* ---- interruptions ---------------------------------------------------------------------------------- */
-
 static void test_interrupted(void)
 {
     struct trace_locks_row copy, *row;
@@ -162,8 +160,6 @@ static void test_interrupted(void)
     trace_rows_free(&rows);
 }
 
-/* ---- rows that are looked up again ------------------------------------------------------------------ */
-
 static void test_again(void)
 {
     static struct trace_places places, unused;
@@ -188,8 +184,6 @@ static void test_again(void)
     known += !trace_locks_row_known(rings[0], 0, CLASS, 7, &unused);
     check(known == 4, "a place is that of the same keys on the same CPU");
 }
-
-/* ---- limits ----------------------------------------------------------------------------------------- */
 
 static void test_full(void)
 {
@@ -361,8 +355,6 @@ static void test_half_moved(void)
     check(trace_table_read_row(locks, rings[0], place, copy) == TRACE_ROW_DAMAGED,
           "counts of moves that are damaged themselves excuse nothing");
 }
-
-/* ---- threads ---------------------------------------------------------------------------------------- */
 
 #define WRITERS   3u
 #define LIVES     5000u /* processes, one after another, of each writer */
