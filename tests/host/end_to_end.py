@@ -35,7 +35,6 @@ for number in signal.SIGINT, signal.SIGHUP:
         signal.signal(number, signal.SIG_DFL)
 
 
-
 def bail_out(kind, error, trace):
     """An exception ends the test: its last line says so, in TAP."""
     sys.__excepthook__(kind, error, trace)
@@ -89,6 +88,13 @@ def sql(trace, query):
     return json.loads(out)
 
 
+def check_refused(command, *cases, statuses=(2,)):
+    """Of each case, words and a text: the command prints nothing but an error that has the text."""
+    for words, says in cases:
+        status, out, err = tarn(*command.split(), *words)
+        check(status in statuses and not out and says in err, f"refused: tarn {command} {' '.join(words)}: {says}", (status, out, err))
+
+
 def events(trace, names="*", *options):
     """Those with NAMES, one by one, as `tarn list --json` prints them."""
     with subprocess.Popen([TARN, "list", "--json", "--event", names, *options, trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -105,12 +111,27 @@ def make_trace(path, *options):
     return path
 
 
+class Folder(str):
+    """FOLDER / NAME is the path of a file in it."""
+
+    def __truediv__(self, name):
+        return Folder(os.path.join(self, name))
+
+
 def out_directory(name):
     """An empty one, for what the test leaves behind: traces, consoles."""
-    path = os.path.join(guest.ROOT, "out", "test", f"{ARCH}-{name}")
+    path = Folder(guest.ROOT) / "out/test" / f"{ARCH}-{name}"
     shutil.rmtree(path, ignore_errors=True)
     os.makedirs(path)
     return path
+
+
+@contextlib.contextmanager
+def boot(log, **machine):
+    """A guest of this machine, once its shell is ready."""
+    with guest.Guest(log=log, arch=ARCH, **machine) as vm:
+        vm.wait_line(r"^tarn: ready", 60)
+        yield vm
 
 
 class Pull:
@@ -231,8 +252,7 @@ def pull_while(script, trace, done, seconds, boot_options="", idle=0, **machine)
     """Boots a guest that runs `script`, pulls until it prints `done`, and IDLE seconds more, and stops the guest. Pull's status and text."""
     log = os.path.join(os.path.dirname(trace), "serial.log")
     options = f"run={script} {boot_options}".strip()
-    with guest.Guest(log=log, arch=ARCH, options=options, **machine) as vm:
-        vm.wait_line(r"^tarn: ready", 60)
+    with boot(log, options=options, **machine) as vm:
         pull = Pull(vm, trace)
         try:
             pull.wait_begun()

@@ -9,7 +9,7 @@ import end_to_end as e2e
 from browser import DRAWN
 
 OUT = e2e.out_directory(os.path.basename(sys.argv[0]))  # of the test
-TRACE = os.path.join(OUT, "trace")
+TRACE = OUT / "trace"
 # All lanes of CPUs and threads that are in the window have something to draw.
 HAS_LANES = """((v) => v.rows.isLoaded && v.rows.visible.filter((row) => row.kind !== 'process')
     .every((row) => v.data.pieces(row.key, v.state.from, v.state.to).length > 0))(tarnView)"""
