@@ -103,7 +103,7 @@ WORDS_ALLOWED = [
     ("*", "(state|trace)_image|event image", "names in the trace"),
     ("boot/*", r"make image|image: \$\(ISO\)", "the target that makes the boot image"),
     ("tools/tarn/view/*", "image/svg|cairo_image|#image|one image", "pictures"),
-    ("tests/host/png.py", "cairo_image", "pictures"),
+    ("tests/host/view_driver.py", "cairo_image", "pictures"),
 ]
 
 # Names in comments that are others': of hardware, standards and programs outside the tree.

@@ -16,7 +16,6 @@ def figure(name, value, unit, digits=0):
 
 
 def run_bench(main):
-    """Ends with the reason if main() fails."""
     try:
         main()
     except (guest.GuestError, variant.BuildError) as error:

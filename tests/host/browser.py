@@ -122,7 +122,6 @@ class Browser:
         return json.loads(line)
 
     def _note(self, message):
-        """Keeps an event, and what reports a fault in the page."""
         method, told = message.get("method"), message.get("params", {})
         if method == "Runtime.exceptionThrown":
             thrown = told["exceptionDetails"]
@@ -134,7 +133,6 @@ class Browser:
         self.events.append(message)
 
     def call(self, method, **params):
-        """Sends a command, and returns its result."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": params}
         if self.session:
@@ -208,7 +206,6 @@ class Browser:
         self.mouse("mouseReleased", x, y, "left", count, modifiers)
 
     def click_on(self, selector):
-        """In the middle of the first element that a CSS selector finds."""
         self.wait(f"document.querySelector({json.dumps(selector)}) !== null")
         self.click(*self.value(f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
                                "e.scrollIntoView({block: 'nearest'}); const r = e.getBoundingClientRect();"

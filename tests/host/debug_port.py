@@ -40,7 +40,6 @@ class DebugPort:
                 return packet[1].decode()
 
     def resume(self, command):
-        """Until it stops."""
         self.send(command)
         while not (packet := re.search(rb"\$(T[^#]*)#..", self.received)):
             self.received += self.socket.recv(4096)
@@ -48,7 +47,6 @@ class DebugPort:
         self.socket.sendall(b"+")
 
     def run_to(self, *addresses):
-        """Lets the machine run until a processor is about to execute one of these instructions."""
         for address in addresses:
             self.ask(f"Z1,{address:x},4")
         self.resume("c")
@@ -56,7 +54,6 @@ class DebugPort:
             self.ask(f"z1,{address:x},4")
 
     def step(self):
-        """One instruction, without an interrupt."""
         self.resume("s")
 
     def write(self, address, data):

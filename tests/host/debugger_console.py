@@ -78,7 +78,6 @@ class Debugger:
             self.go_on()
 
     def is_alive(self, what):
-        """The shell runs commands, and the workload runs."""
         self.machine.type("\n")
         self.shell("echo ali''ve; sdet -n 2 >/tmp/sdet.out && echo sdet''-ran")
         try:

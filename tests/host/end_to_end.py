@@ -81,11 +81,15 @@ def ask(command, *words):
 
 
 def sql(trace, query):
-    """The rows of an answer."""
     status, out, err = tarn("sql", "--json", trace, " ".join(query.split()))
     if status != 0:
         raise guest.GuestError(f"tarn sql {query}: {err}")
     return json.loads(out)
+
+
+def expect(what, result, *says, status=0):
+    """That a command, of which RESULT is run()'s, ended with this status and printed each of these texts."""
+    check(result[0] == status and all(text in result[1] + result[2] for text in says), what, result)
 
 
 def check_refused(command, *cases, statuses=(2,)):
@@ -181,12 +185,10 @@ def refused_commands():
 
 
 def ctl(machine, *words):
-    """`tarn ctl` of the guest: status, output, errors."""
     return tarn("ctl", machine.link, *words)
 
 
 def statistics(machine):
-    """`tarn ctl status` of the guest."""
     status, out, err = ctl(machine, "--json", "status")
     if status != 0:
         raise guest.GuestError(f"tarn ctl status: {out}{err}")
@@ -317,7 +319,6 @@ def wait_empty(folder):
 
 
 def same_streams(*traces):
-    """Do trace directories hold the same packets?"""
     streams = [sorted(f for f in os.listdir(trace) if f.startswith("cpu")) for trace in traces]
     return all(s == streams[0] for s in streams) and all(
         filecmp.cmp(os.path.join(traces[0], name), os.path.join(trace, name), shallow=False)

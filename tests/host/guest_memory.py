@@ -118,7 +118,6 @@ class Memory:
         self.seal()
 
     def seal(self):
-        """Makes the store's checksum right."""
         size = self.get(self.store(STORE_BYTES), "I")
         data = bytearray(self.ram[self.store():self.store() + (size if 288 <= size <= 64 << 10 else 288)])
         data[STORE_CHANGES:STORE_CHANGES + 8] = bytes(8)
@@ -126,7 +125,6 @@ class Memory:
         self.put(self.store(STORE_CHECKSUM), "I", sanitized.crc(data))
 
     def table_word(self, cpu, word):
-        """Where word WORD of a CPU's tables lies."""
         at, half = 8 * word, self.table_bytes // 8192 * 4096
         return TABLES_AT + cpu * self.table_bytes + (self.table_bytes - half + at if at < half else at - half)
 

@@ -10,7 +10,6 @@ BOUNDS = "host.", "sdet."  # of tests/host/compare_readers and sdet_cost; all ot
 
 
 def read_lines():
-    """The file's lines, and the machines in the order of its columns."""
     with open(FILE, encoding="utf-8") as file:
         lines = file.read().splitlines()
     return lines, next(line.split()[2:] for line in lines if re.match(r"#\s+figure\b", line))
@@ -31,7 +30,6 @@ def bound(name, arch=None):
 
 
 def classes():
-    """Names of the system's classes."""
     files = glob.glob(os.path.join(os.path.dirname(FILE), "../../trace/schema/*.ev"))
     return [name for file in sorted(files) for name in re.findall(r"^class (\w+) \d", open(file, encoding="utf-8").read(), re.M)]
 

@@ -39,7 +39,6 @@ class Trace:
         return (event for event in self.events if event.name in names)
 
     def database(self):
-        """The events as tests/host/recount.sql has them."""
         database, rows = sqlite3.connect(":memory:"), grouped((event.name, (i, event)) for i, event in enumerate(self.events))
         with open(f"{self.path}/metadata", encoding="utf-8") as metadata:
             declared = re.findall(r'^event \{\s*name = "(\w+)";.*?(?:struct \{(.*?)\n    \}.*?)?^\};', metadata.read(), re.M | re.S)
@@ -73,7 +72,6 @@ def costs(path):
 
 
 def grouped(values):
-    """{key: [value, ...]} of (key, value)."""
     groups = collections.defaultdict(list)
     for key, value in values:
         groups[key].append(value)
@@ -81,7 +79,6 @@ def grouped(values):
 
 
 def sums(values):
-    """{key: sum} of (key, value)."""
     found = collections.Counter()
     for key, value in values:
         found[key] += value
@@ -120,7 +117,6 @@ def durations(rows, keys, ns):
 
 
 def differs(value, other, slack):
-    """None: there is no such figure."""
     return value != "unknown" and (value is not other if None in (value, other) else abs(other - value) > slack)
 
 
@@ -130,7 +126,6 @@ def slack_of(column, value, items):
 
 
 def one_row(rows):
-    """Rows of the same thing as one."""
     row = dict(rows[0])
     for other in rows[1:]:
         row |= {column: max(row[column] or 0, value) if "max" in column else (row[column] or 0) + value

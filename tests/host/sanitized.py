@@ -30,7 +30,6 @@ class Tool:
                                         stdout=subprocess.PIPE)
 
     def __call__(self, *words):
-        """Runs one subcommand: its exit status, output and messages."""
         return self.status(*words), *(open(path, errors="replace").read() for path in self.files)
 
     def status(self, *words):

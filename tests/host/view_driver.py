@@ -1,5 +1,7 @@
 """Shared by the tests of the page of `tarn view`: drives the page in a browser, and reads the trace that it shows."""
+import collections
 import contextlib
+import ctypes
 import functools
 import json
 import os
@@ -36,7 +38,6 @@ def state(page, what):
 
 
 def change(page, values):
-    """Changes the state: values in JavaScript."""
     page.value(f"tarnView.state.change({{{values}}})")
 
 
@@ -54,13 +55,7 @@ def open_page(page, address):
     page.wait("window.tarnView?.timeline.frames.count > 0 && !tarnView.data.isBusy && tarnView.rows.fixed.length > 0")
 
 
-def settle(page):
-    """Waits until all requested data are drawn and the address is updated."""
-    page.settle()
-
-
 def place(page, key, t):
-    """Returns the position of a time on a lane, in pixels of the window."""
     return page.value(f"""(() => {{ const v = tarnView, r = document.getElementById("overlay").getBoundingClientRect();
         const row = v.rows.row({json.dumps(key)}); return [r.x + v.timeline.scale.x({t}), r.y + v.rows.yOf(row) + 9]; }})()""")
 
@@ -75,7 +70,7 @@ def only_lanes(page):
     """Hides flags and arrows, which cover lanes and have their own tooltips."""
     page.value("(() => { const {marks, arrows} = tarnView.state; window.before = {marks, arrows}; })()")
     change(page, "marks: new Map(), arrows: 'none'")
-    settle(page)
+    page.settle()
     yield
     change(page, "...window.before")
 
@@ -94,7 +89,7 @@ def tooltip(page, key, t, text, y=0, name=None):
 def picture(page, name, is_settled=True):
     """Takes a picture when the lanes are drawn. Not settled: of a page that asks again and again."""
     if is_settled:
-        settle(page)
+        page.settle()
     page.wait(HAS_LANES)
     page.value(DRAWN)
     page.screenshot(os.path.join(OUT, name + ".png"))
@@ -120,5 +115,17 @@ def lock_waits(view, duration):
 
 
 def longest_wait(view, duration, fits=lambda wait: True):
-    """Returns the longest wait for a lock that FITS."""
     return max(filter(fits, lock_waits(view, duration)), key=lambda w: w["end"] - w["begin"])
+
+
+def colours(path):
+    """Returns all colours of a PNG, as #rrggbb, with how many pixels have each. Cairo's library tells, which `tarn view` uses."""
+    cairo = ctypes.CDLL("libcairo.so.2")
+    read, data_of = cairo.cairo_image_surface_create_from_png, cairo.cairo_image_surface_get_data
+    read.restype = data_of.restype = ctypes.c_void_p
+    surface = ctypes.c_void_p(read(path.encode()))
+    assert cairo.cairo_surface_status(surface) == 0, path
+    size = cairo.cairo_image_surface_get_stride(surface) * cairo.cairo_image_surface_get_height(surface)
+    pixels = collections.Counter(memoryview(ctypes.string_at(data_of(surface), size)).cast("I"))
+    cairo.cairo_surface_destroy(surface)
+    return {f"#{pixel & 0xffffff:06x}": count for pixel, count in pixels.items()}

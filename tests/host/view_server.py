@@ -1,7 +1,6 @@
 """Runs `tarn view` in the background, and sends requests to its server."""
 import http.client
 import json
-import os
 import signal
 import subprocess
 import time
@@ -25,7 +24,6 @@ class View:
         self.process.wait(20 * e2e.PATIENCE)
 
     def text(self, question):
-        """Returns the reply to /api/QUESTION, also an error."""
         try:
             with urllib.request.urlopen(f"{self.address}api/{question}", timeout=60 * e2e.PATIENCE) as reply:
                 return reply.read()
@@ -45,18 +43,21 @@ class View:
             now = self.ask("changes")
         return now
 
+    def expect(self, text, condition, seconds=60):
+        """Checks that the condition is met in time. Returns the reply."""
+        now = self.wait(condition, seconds)
+        e2e.check(condition(now), text, now)
+        return now
+
     def processor_seconds(self):
-        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
-            return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+        return e2e.guest.processor_seconds(self.process.pid)
 
     def end(self):
-        """Ends `tarn view` as Ctrl-C does. Returns its exit status."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(60 * e2e.PATIENCE)
 
 
 def status_of(address, path, method="GET", **headers):
-    """Returns the HTTP status of a request with these headers."""
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(address).netloc, timeout=60 * e2e.PATIENCE)
     connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     return connection.getresponse().status

@@ -57,8 +57,6 @@ def row_of(keys, table=LOCKS):
 
 
 class Counted:
-    """The tables of each CPU."""
-
     def __init__(self, order):
         self.order, self.areas = order, [bytearray(TABLE_BYTES) for _ in range(CPUS)]
 
