@@ -14,6 +14,15 @@ class Debugger:
     def __init__(self, machine):
         self.machine, self.at, self.marks = machine, 0, 0
 
+    @classmethod
+    def of_ready(cls, machine):
+        """When the shell has been started, and answers."""
+        console = cls(machine)
+        console.wait(r"^tarn: ready")
+        console.shell("echo shell''-runs")
+        console.wait(r"^shell-runs")
+        return console
+
     def wait(self, pattern, seconds=60):
         self.at, match = self.machine.wait_line(pattern, seconds, self.at)
         self.at += 1

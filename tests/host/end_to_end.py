@@ -89,7 +89,8 @@ def sql(trace, query):
 
 def expect(what, result, *says, status=0):
     """That a command, of which RESULT is run()'s, ended with this status and printed each of these texts."""
-    check(result[0] == status and all(text in result[1] + result[2] for text in says), what, result)
+    said = "".join(result[1:])
+    check(result[0] == status and all(text in said for text in says), what, said)
 
 
 def check_refused(command, *cases, statuses=(2,)):
