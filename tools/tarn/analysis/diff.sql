@@ -1,4 +1,4 @@
--- Changes between the tables of two sides. diff_columns.sql makes the table `compared`, and command/diff_compare.c fills these:
+-- Changes between the tables of two sides. diff_columns.sql makes the table `compared`, and command/diff.c fills these:
 --   setting (threshold, least, is_several, has_choice)  of the command; has_choice: the user named tables or columns
 --   run (side, run, unit)
 --   cell (number, side, run, name, value, work)         the values of a column; work: their divisor, unless by_unit

@@ -1,4 +1,4 @@
--- Columns that are compared by default, and their divisors. command/diff_compare.c makes these tables first:
+-- Columns that are compared by default, and their divisors. command/diff.c makes these tables first:
 --   setting (threshold, least, is_several, has_choice, has_columns, by_work)  of the command; has_choice: the user named tables or columns
 --   shown (analysis, table_number, place, name, others, key, heading, is_count, is_time, is_real, is_hex, sum, is_order, is_whole,
 --     is_histogram, is_named)                           a column of a table; sum: 1 added, 2 the largest, 3 the smallest

@@ -260,29 +260,26 @@ static void walk_cpu(struct lockstep *lockstep, uint32_t cpu)
 
 /* ---- both ------------------------------------------------------------------------------------------ */
 
-/* Opens both traces. Times refer to A for both: B may begin later. */
-static bool open_sides(struct diff *diff, struct lockstep *lockstep, struct out *out, int *status,
-                       struct fail *fail)
+/* Opens both traces. Times refer to A for both: B may begin later. Returns the run that failed, or NULL. */
+static const struct run *open_sides(struct run *runs, struct lockstep *lockstep, struct out *out,
+                                    struct fail *fail)
 {
     for (unsigned i = 0; i < 2; i++) {
-        struct run *run = diff->runs[i];
         struct side *side = &lockstep->sides[i];
-        side->trace = &run->trace;
-        side->filter = &run->filter;
-        side->reporter = &run->losses.reporter;
-        if (!diff_open_run(diff, run, fail)) {
-            *status = run->is_missing ? EXIT_DAMAGE : EXIT_USAGE;
-            return false;
-        }
-        side->list_text = alloc_zero(value_list_bytes(&run->trace.schema), 1);
-        if (!printer_open(&side->printer, &run->trace, out, PRINT_TEXT, PRINT_TIME_START, fail))
-            return false;
+        side->trace = &runs[i].trace;
+        side->filter = &runs[i].filter;
+        side->reporter = &runs[i].losses.reporter;
+        if (!diff_open_run(&runs[i], fail))
+            return &runs[i];
+        side->list_text = alloc_zero(value_list_bytes(&runs[i].trace.schema), 1);
+        if (!printer_open(&side->printer, &runs[i].trace, out, PRINT_TEXT, PRINT_TIME_START, fail))
+            return &runs[i];
     }
-    diff->runs[1]->filter.from_ticks = diff->runs[0]->filter.from_ticks;
-    diff->runs[1]->filter.to_ticks = diff->runs[0]->filter.to_ticks;
-    lockstep->has_same_text = diff->runs[0]->trace.schema.text_hash == diff->runs[1]->trace.schema.text_hash;
+    runs[1].filter.from_ticks = runs[0].filter.from_ticks;
+    runs[1].filter.to_ticks = runs[0].filter.to_ticks;
+    lockstep->has_same_text = runs[0].trace.schema.text_hash == runs[1].trace.schema.text_hash;
     lockstep->sides[1].printer.start_ns = lockstep->sides[0].printer.start_ns;
-    return true;
+    return NULL;
 }
 
 static void print_environment(const struct lockstep *lockstep)
@@ -293,10 +290,10 @@ static void print_environment(const struct lockstep *lockstep)
                 printf("%s: A has \"%s\", B has \"%s\"\n", a->name, a->text, b->text);
 }
 
-static int find_and_show(struct diff *diff, struct lockstep *lockstep)
+static int find_and_show(const struct run *runs, struct lockstep *lockstep)
 {
     const struct side *sides = lockstep->sides;
-    printf("A: %s\nB: %s\n", diff->runs[0]->directory, diff->runs[1]->directory);
+    printf("A: %s\nB: %s\n", runs[0].directory, runs[1].directory);
     print_environment(lockstep);
     for (unsigned side = 0; side < 2; side++)
         for (unsigned i = 0; i < sides[side].trace->stream_count; i++) {
@@ -304,11 +301,11 @@ static int find_and_show(struct diff *diff, struct lockstep *lockstep)
             if (find_stream(&sides[side], cpu) != NULL && (side == 0 || find_stream(&sides[0], cpu) == NULL))
                 walk_cpu(lockstep, cpu);
         }
-    for (unsigned side = 0; side < 2; side++)
-        diff_tell_losses(diff->runs[side], side == 0 ? "A" : "B");
+    diff_tell_losses(&runs[0]);
+    diff_tell_losses(&runs[1]);
     if (!lockstep->is_joint) {
-        complain("%s and %s have no packet in common, so they cannot be compared", diff->runs[0]->directory,
-                 diff->runs[1]->directory);
+        complain("%s and %s have no packet in common, so they cannot be compared", runs[0].directory,
+                 runs[1].directory);
         return EXIT_USAGE;
     }
     if (lockstep->difference != NULL) {
@@ -316,21 +313,19 @@ static int find_and_show(struct diff *diff, struct lockstep *lockstep)
         return EXIT_DAMAGE;
     }
     printf("no difference: %" PRIu64 " events are the same in both\n", lockstep->alike);
-    const int status = losses_status(&diff->runs[0]->losses);
-    return status != EXIT_OK ? status : losses_status(&diff->runs[1]->losses);
+    const int status = losses_status(&runs[0].losses);
+    return status != EXIT_OK ? status : losses_status(&runs[1].losses);
 }
 
-int diff_first(struct diff *diff)
+int diff_first(struct run *runs, bool only_order)
 {
-    struct lockstep lockstep = {.only_order = diff->only_order, .ticks = UINT64_MAX};
+    struct lockstep lockstep = {.only_order = only_order, .ticks = UINT64_MAX};
     struct out out; /* a buffer for one event */
     struct fail fail = {""};
-    int status = EXIT_USAGE;
     out_open(&out, -1, 0);
-    if (open_sides(diff, &lockstep, &out, &status, &fail))
-        status = find_and_show(diff, &lockstep);
-    else
-        status = fail_report(&fail, status);
+    const struct run *failed = open_sides(runs, &lockstep, &out, &fail);
+    const int status = failed == NULL ? find_and_show(runs, &lockstep)
+                                      : fail_report(&fail, failed->is_open ? EXIT_USAGE : EXIT_DAMAGE);
     for (unsigned side = 0; side < 2; side++) {
         printer_close(&lockstep.sides[side].printer);
         free(lockstep.sides[side].list_text);
