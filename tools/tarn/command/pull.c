@@ -13,6 +13,7 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/keep/recorder.h>
+#include <tools/tarn/read/read.h>
 #include <tools/tarn/source/link.h>
 #include <tools/tarn/tables/log_rows.h>
 #include <trace/format/store.h>
@@ -49,7 +50,7 @@ struct pull {
 
     struct source *source;
     struct trace_writer writer;
-    struct recorder recorder;
+    struct recorder *recorder;
     struct probe probe;
     double heard, noted; /* when something came from the guest; when that was noted in the trace */
     double begun, last_progress, finish_by; /* finish_by: 0 until the end is requested */
@@ -190,7 +191,7 @@ static bool reconnect(struct pull *pull, struct fail *why)
     end_line(pull);
     complain("%s", why->text);
     close_source(pull);
-    recorder_on_break(&pull->recorder);
+    recorder_on_break(pull->recorder);
     note_link(&pull->writer, TRACE_LINK_BROKEN, pull->heard);
     if (pull->resume <= 0 || interrupted || pull->snapshot)
         return false;
@@ -220,7 +221,7 @@ static void take_recipe(struct pull *pull)
 static bool add_packet(struct pull *pull, const struct source_item *item, struct fail *fail)
 {
     return write_packet(&pull->writer, item, fail) ||
-           (recorder_stop_cut(&pull->recorder) && write_packet(&pull->writer, item, fail));
+           (recorder_stop_cut(pull->recorder) && write_packet(&pull->writer, item, fail));
 }
 
 static bool take_metadata(struct pull *pull, const struct source_item *item, struct fail *fail)
@@ -268,7 +269,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
         return check_trace_writer(&pull->writer, fail);
     case SOURCE_REPLY:
         end_line(pull);
-        recorder_on_reply(&pull->recorder, item->reply.status);
+        recorder_on_reply(pull->recorder, item->reply.status);
         return true;
     }
     return true;
@@ -279,13 +280,13 @@ static void record(struct pull *pull, bool has_packet)
 {
     const struct wire_request request = {.operation = WIRE_OP_COMMAND, .text = "statedump"};
     struct fail fail;
-    if (!recorder_is_on(&pull->recorder))
+    if (!recorder_is_on(pull->recorder))
         return;
-    recorder_step(&pull->recorder, has_packet);
-    if (pull->source != NULL && pull->finish_by == 0 && recorder_wants_dump(&pull->recorder) &&
+    recorder_step(pull->recorder, has_packet);
+    if (pull->source != NULL && pull->finish_by == 0 && recorder_wants_dump(pull->recorder) &&
         pull->source->class->request(pull->source, &request,
                                      &fail)) /* a broken link is noticed at the next item */
-        recorder_asked(&pull->recorder);
+        recorder_asked(pull->recorder);
 }
 
 /* If another pull runs, tries again until --wait ends. */
@@ -425,7 +426,7 @@ static int summarize(struct pull *pull, bool ok)
     fprintf(stderr, pull->breaks ? "; the link broke %u times\n" : "\n", pull->breaks);
     if (pull->end.reason == WIRE_ENDED_BUSY || pull->end.reason == WIRE_ENDED_ERROR)
         return writer->packets > 0 ? EXIT_DAMAGE : EXIT_USAGE;
-    bool is_saved = recorder_summarize(&pull->recorder);
+    bool is_saved = recorder_summarize(pull->recorder);
     bool whole = ok && is_saved && writer->missing == 0 && writer->refused == 0 && writer->undecoded == 0 &&
                  pull->end.reason != WIRE_ENDED_CHANGED;
     return whole ? EXIT_OK : EXIT_DAMAGE;
@@ -506,9 +507,9 @@ static int copy(struct pull *pull)
     end_line(pull);
     if (!ok)
         complain("%s", fail.text);
-    recorder_stop_cut(&pull->recorder);
+    recorder_stop_cut(pull->recorder);
     ok &= write_losses(pull, ok, &fail);
-    recorder_finish(&pull->recorder);
+    recorder_finish(pull->recorder);
     return summarize(pull, ok);
 }
 
@@ -517,45 +518,45 @@ static int check_options(const struct pull *pull)
     struct fail fail;
     if (!pull->output)
         return complain_of_words(&pull_command, "-o DIR is missing");
-    if (recorder_is_on(&pull->recorder) && (pull->snapshot || pull->previous))
+    if (recorder_is_on(pull->recorder) && (pull->snapshot || pull->previous))
         return complain_of_words(&pull_command, "--keep and --save-on are not for --snapshot and --previous");
-    return recorder_check(&pull->recorder, &fail) ? -1 : fail_report(&fail, EXIT_USAGE);
+    return recorder_check(pull->recorder, &fail) ? -1 : fail_report(&fail, EXIT_USAGE);
+}
+
+static int pull_from(struct pull *pull, const char *name)
+{
+    struct fail fail;
+    int status;
+    pull->snapshot |= pull->previous; /* its trace is final */
+    pull->name = name;
+    pull->writer.directory_fd = -1;
+    pull->source = open_source(name, pull->wait, &fail);
+    if (pull->source == NULL || (pull->previous && !choose_previous(pull, &fail)) ||
+        !open_trace_writer(&pull->writer, pull->output, pull->force, &pull->source->hello, &fail))
+        return fail_report(&fail, EXIT_USAGE);
+    status =
+        recorder_open(pull->recorder, &pull->writer, pull->source->class->request != NULL, pull->quiet, &fail)
+            ? copy(pull)
+            : fail_report(&fail, EXIT_USAGE);
+    close_trace_writer(&pull->writer);
+    return status;
 }
 
 static int run_pull(int argc, char **argv)
 {
     struct pull *pull = alloc_zero(1, sizeof(*pull));
-    struct fail fail;
     int status;
     pull->mode = 1;
     pull->resume = 10;
     interrupted = 0;
-    recorder_set_defaults(&pull->recorder);
-    status = command_parse(&pull_command, (void *[]){pull, &pull->recorder}, argc, argv);
-    pull->recorder.quiet = pull->quiet;
+    pull->recorder = recorder_new();
+    status = command_parse(&pull_command, (void *[]){pull, pull->recorder}, argc, argv);
     if (status < 0)
         status = check_options(pull);
-    if (status >= 0) {
-        recorder_close(&pull->recorder);
-        free(pull);
-        return status;
-    }
-    pull->snapshot |= pull->previous; /* its trace is final */
-    pull->name = argv[optind];
-    pull->writer.directory_fd = -1;
-    pull->source = open_source(pull->name, pull->wait, &fail);
-    if (pull->source && (!pull->previous || choose_previous(pull, &fail)) &&
-        open_trace_writer(&pull->writer, pull->output, pull->force, &pull->source->hello, &fail)) {
-        status = recorder_open(&pull->recorder, &pull->writer, pull->source->class->request != NULL, &fail)
-                     ? copy(pull)
-                     : fail_report(&fail, EXIT_USAGE);
-        recorder_close(&pull->recorder);
-        close_trace_writer(&pull->writer);
-    } else {
-        status = fail_report(&fail, EXIT_USAGE);
-    }
+    if (status < 0)
+        status = pull_from(pull, argv[optind]);
     close_source(pull);
-    recorder_close(&pull->recorder);
+    recorder_free(pull->recorder);
     free(pull);
     return status;
 }

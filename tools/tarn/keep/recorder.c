@@ -1,22 +1,101 @@
-/* recorder.c - a pull that keeps the last minutes or bytes, and saves what surrounds triggers; see
- * recorder.h. */
+/*
+ * recorder.c - a pull that keeps the last minutes or bytes, and saves what surrounds triggers; see
+ * recorder.h.
+ *
+ * Time: a trace of KEEP_TIMES the wanted length is cut to that length, and a little more, because a cut is
+ * where a statedump begins. Bytes: a cut begins when the streams have five sixths of the limit, leaves at
+ * most half, and is over before they have all. The new file of one stream then exists
+ * beside the old one, so the disk never has more than one and a half times the allowed bytes: a cut that
+ * keeps K and copies KEEP_PACE bytes for each that arrives ends after K / (KEEP_PACE - 1) have arrived.
+ * With K = 1/2 and a pace of 8, the streams reach 0.905, and the copy 0.571.
+ *
+ * Packets that arrive are in the page cache, so the recorder reads their events like any other reader
+ * (read/order.h), each once and in order of time, from where it stopped. The trace may lose its oldest
+ * packets meanwhile: places are counted in packets since the start of the pull.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/error.h>
 #include <tools/tarn/keep/recorder.h>
+#include <tools/tarn/keep/saved.h>
+#include <tools/tarn/keep/trigger.h>
+#include <tools/tarn/print/print.h>
+#include <tools/tarn/read/order.h>
+#include <tools/tarn/source/head_cut.h>
 
-#define READ_SECONDS  0.1  /* events are read this often */
-#define READ_PACKETS  256u /* or after so many packets */
+#define KEEP_PACE      8u /* bytes copied for each byte that arrives */
+#define KEEP_TIMES     2u
+#define KEEP_DUMP_PART 8u /* a statedump for this part of the bytes */
+#define KEEP_DUMP_TIME 4u /* and for this part of the time */
+/* For each CPU. With fewer, half of them would not contain the packets that are being written at a cut. */
+#define PACKETS_LEAST  4u
+#define STATEDUMPS_MAX 64u
+#define TEXT_BYTES     (1u << 20) /* for the text of one event */
+#define READ_SECONDS   0.1        /* events are read this often */
+#define READ_PACKETS   256u       /* or after so many packets */
 /* Without a packet for so long, waiting parts are saved as they are: nothing is logged any more. Over a link
  * only; from memory, packets come when they are full. */
-#define QUIET_SECONDS 5.0
-#define IDLE_BYTES    (16u << 20) /* copied by a step when no packet arrived */
-#define RETRY_SECONDS 5.0         /* after a cut failed */
+#define QUIET_SECONDS  5.0
+#define IDLE_BYTES     (16u << 20) /* copied by a step when no packet arrived */
+#define RETRY_SECONDS  5.0         /* after a cut failed */
 /* Over a link a guest sends partly filled packets after a second. So all that is older than this has arrived,
  * in the guest's time. From memory, packets come when they are full, however old they are by then. */
-#define LAG_SECONDS   1.3
+#define LAG_SECONDS    1.3
+
+struct place {
+    uint64_t packet; /* bytes of the stream before it, since the start of the pull */
+    uint64_t event;  /* offset in it, or 0 */
+};
+
+struct recorder {
+    /* options; 0: no bound */
+    double seconds; /* at least this is kept */
+    uint64_t bytes; /* at most this; stronger */
+    struct triggers triggers;
+    double before, after; /* seconds */
+    uint64_t most;
+    const char *place;
+    /* while a pull runs */
+    bool quiet;
+    struct trace_writer *writer;
+    char *own_place;
+    uint64_t ticks; /* `seconds` in them */
+    /*
+     * The statedumps that were requested, as ticks before them, oldest first. A trace without its oldest
+     * packets needs one for the names in it. So a pull requests them now and then, one at a time, and the
+     * head of the trace is cut where one begins.
+     */
+    uint64_t dumps[STATEDUMPS_MAX];
+    unsigned dump_count;
+    bool is_asked;                  /* the last one is not yet confirmed */
+    bool takes_dumps;               /* the source takes requests, and has refused none */
+    uint64_t dump_time, dump_bytes; /* when the latest one was requested */
+    struct head_cut cut;
+    struct saved saved;
+    double read_at, packet_at; /* when the events were read, when the last packet arrived */
+    uint64_t read_packets;     /* packets that had arrived then */
+    uint64_t arrived;          /* bytes of packets, at the last step of a cut */
+    double retry_at;           /* no cut before */
+    bool has_failed;           /* the last cut has failed, and this was reported */
+    bool has_requests;         /* the source is a link */
+    bool is_broken;            /* the trace cannot be read: triggers do not work */
+    /* reading events */
+    uint64_t until; /* ticks: events before have been read, unless they arrived later */
+    /* the last complete statedump, in ticks; end 0: none yet */
+    uint64_t dump_begin, dump_end;
+    uint64_t begun; /* when the statedump in progress began; 0: none */
+    struct reporter reporter;
+    bool is_open;
+    struct trace trace;
+    struct names names; /* of all schemas so far */
+    bool has_names, has_complained;
+    struct printer printer;
+    struct out out;
+    struct place places[WIRE_CPUS_MAX];
+    const struct event_type *begin_type, *end_type; /* of a statedump */
+};
 
 /* ---- options ---- */
 
@@ -24,16 +103,16 @@
 static bool choose_keep(void *context, const struct command_option *option, const char *value,
                         struct fail *fail)
 {
-    struct keep_amount *amount = &((struct recorder *)context)->amount;
+    struct recorder *recorder = context;
     char copy[64], *rest = copy, *part;
     bool ok = strlen(value) < sizeof(copy);
     double bytes = 0;
-    *amount = (struct keep_amount){0, 0};
+    recorder->seconds = 0;
     snprintf(copy, sizeof(copy), "%s", value);
     while (ok && (part = strsep(&rest, ",")) != NULL)
-        ok = (amount->seconds == 0 && parse_amount(part, false, &amount->seconds)) ||
+        ok = (recorder->seconds == 0 && parse_amount(part, false, &recorder->seconds)) ||
              (bytes == 0 && parse_amount(part, true, &bytes));
-    amount->bytes = (uint64_t)bytes;
+    recorder->bytes = (uint64_t)bytes;
     return ok ||
            fail_set(fail,
                     "'%.60s' is not an amount to keep; use a time (90s, 10m, 2h), a size (500M, 2G), or "
@@ -67,16 +146,27 @@ const struct command_option recorder_options[RECORDER_OPTIONS + 1] = {
      .need = "save-on"},
     {.name = NULL}};
 
-void recorder_set_defaults(struct recorder *recorder)
+struct recorder *recorder_new(void)
 {
+    struct recorder *recorder = alloc_zero(1, sizeof(*recorder));
     recorder->before = recorder->after = 1;
     recorder->most = 100;
+    return recorder;
+}
+
+static bool keeps_part(const struct recorder *recorder)
+{
+    return recorder->seconds > 0 || recorder->bytes > 0;
+}
+
+bool recorder_is_on(const struct recorder *recorder)
+{
+    return keeps_part(recorder) || recorder->triggers.count > 0;
 }
 
 bool recorder_check(const struct recorder *recorder, struct fail *fail)
 {
-    const double kept = recorder->amount.seconds;
-    if (recorder->triggers.count > 0 && kept > 0 && recorder->before > kept)
+    if (recorder->triggers.count > 0 && recorder->seconds > 0 && recorder->before > recorder->seconds)
         return fail_set(fail, "--save-before %g s is more than --keep holds", recorder->before);
     return true;
 }
@@ -114,19 +204,165 @@ static uint64_t find_known(const struct recorder *recorder, uint64_t now)
     return known > late ? known : late;
 }
 
-/* ---- triggers ---- */
+/* ---- reading events ---- */
 
-static void on_trigger(void *context, struct trigger *trigger, const struct cursor *cursor, uint64_t begin)
+static void on_report(struct reporter *reporter, const struct report *report)
 {
-    struct recorder *recorder = context;
-    const struct saved_trigger fired = {.text = trigger->text,
-                                        .event = cursor->event.type->name,
-                                        .begin = begin,
-                                        .ticks = cursor->ticks,
-                                        .ns = cursor_ns(cursor)};
-    struct part *part = saved_add(&recorder->saved, &fired, recorder->follower.dump_begin);
-    if (part != NULL)
-        saved_describe(part, &fired, follower_text(&recorder->follower, cursor));
+    struct recorder *recorder = OUTER(reporter, struct recorder, reporter);
+    if (report->anomaly != ANOMALY_END_TIME)
+        triggers_forget(&recorder->triggers);
+}
+
+/* Closes the files, which were replaced: as long as they are open, they take space on the disk. */
+static void release(struct recorder *recorder)
+{
+    if (!recorder->is_open)
+        return;
+    printer_close(&recorder->printer);
+    trace_close(&recorder->trace);
+    recorder->is_open = false;
+}
+
+/* Keeps the names that an earlier schema's events contained. */
+static void renew_names(struct recorder *recorder)
+{
+    struct names old = recorder->names;
+    names_open(&recorder->names, &recorder->trace.schema);
+    if (recorder->has_names) {
+        names_copy(&recorder->names, &old);
+        names_close(&old);
+    }
+    recorder->has_names = true;
+}
+
+static bool open_trace(struct recorder *recorder, struct fail *fail)
+{
+    unsigned missing;
+    struct fail why;
+    release(recorder);
+    if (recorder->out.bytes == NULL)
+        out_open(&recorder->out, -1, TEXT_BYTES);
+    if (!trace_open(&recorder->trace, recorder->writer->directory, fail))
+        return false;
+    if (!printer_open(&recorder->printer, &recorder->trace, &recorder->out, PRINT_TEXT, PRINT_TIME_CLOCK,
+                      fail)) {
+        printer_close(&recorder->printer);
+        trace_close(&recorder->trace);
+        return false;
+    }
+    recorder->is_open = true;
+    renew_names(recorder);
+    recorder->begin_type = schema_find_event(&recorder->trace.schema, "lttng_statedump_start");
+    recorder->end_type = schema_find_event(&recorder->trace.schema, "lttng_statedump_end");
+    triggers_resolve(&recorder->triggers, &recorder->trace.schema, &missing, &why);
+    if (missing > 0 && !recorder->has_complained)
+        complain("%s; the trigger waits until a program registers it", why.text);
+    recorder->has_complained = true;
+    recorder->reporter.report = on_report;
+    return true;
+}
+
+static void place_streams(struct recorder *recorder, struct position *positions)
+{
+    for (unsigned i = 0; i < recorder->trace.stream_count; i++) {
+        const uint32_t cpu = recorder->trace.streams[i].cpu;
+        positions[i] = (struct position){recorder->trace.streams[i].size, 0};
+        if (cpu >= WIRE_CPUS_MAX)
+            continue; /* not a file of this pull */
+        const uint64_t removed = recorder->writer->cpu[cpu].removed_bytes;
+        const struct place place = recorder->places[cpu];
+        positions[i] = place.packet >= removed ? (struct position){place.packet - removed, place.event}
+                                               : (struct position){0, 0}; /* removed before it was read */
+    }
+}
+
+static void keep_places(struct recorder *recorder, const struct position *positions)
+{
+    for (unsigned i = 0; i < recorder->trace.stream_count; i++) {
+        const uint32_t cpu = recorder->trace.streams[i].cpu;
+        if (cpu >= WIRE_CPUS_MAX)
+            continue;
+        recorder->places[cpu] = (struct place){positions[i].packet + recorder->writer->cpu[cpu].removed_bytes,
+                                               positions[i].event};
+    }
+}
+
+/* Returns the event as `tarn list` prints it, without its time; valid until the next call. */
+static const char *text_of(struct recorder *recorder, const struct cursor *cursor)
+{
+    char *text, *end;
+    recorder->out.used = 0;
+    print_event(&recorder->printer, cursor);
+    end = out_reserve(&recorder->out, 1);
+    *end = '\0';
+    if (end > recorder->out.bytes && end[-1] == '\n')
+        end[-1] = '\0';
+    text = strstr(recorder->out.bytes, cursor->event.type->name);
+    return text != NULL ? text : recorder->out.bytes;
+}
+
+static void fire(struct recorder *recorder, const struct cursor *cursor, uint32_t wanted)
+{
+    for (; wanted != 0; wanted &= wanted - 1) {
+        struct trigger *trigger = &recorder->triggers.items[__builtin_ctz(wanted)];
+        struct saved_trigger fired = {.text = trigger->text,
+                                      .event = cursor->event.type->name,
+                                      .ticks = cursor->ticks,
+                                      .ns = cursor_ns(cursor)};
+        struct part *part;
+        if (!trigger_fires(trigger, cursor, &recorder->names, &fired.begin))
+            continue;
+        part = saved_add(&recorder->saved, &fired, recorder->dump_begin);
+        if (part != NULL)
+            saved_describe(part, &fired, text_of(recorder, cursor));
+    }
+}
+
+static void on_statedump(struct recorder *recorder, const struct cursor *cursor)
+{
+    if (cursor->event.type == recorder->begin_type) {
+        recorder->begun = cursor->ticks;
+    } else if (recorder->begun != 0) {
+        recorder->dump_begin = recorder->begun;
+        recorder->dump_end = cursor->ticks;
+        recorder->begun = 0;
+    }
+}
+
+static void walk(struct recorder *recorder, struct merge *merge, uint64_t time)
+{
+    const struct event_type *const begin = recorder->begin_type, *const end = recorder->end_type;
+    struct cursor *cursor = merge_next(merge);
+    for (; cursor != NULL && cursor->ticks < time; cursor = merge_next(merge)) {
+        const struct event_type *type = cursor->event.type;
+        uint32_t wanted = recorder->triggers.wanted[type->index];
+        names_learn(&recorder->names, &cursor->event);
+        if (__builtin_expect(type == begin || type == end, 0))
+            on_statedump(recorder, cursor);
+        if (__builtin_expect(wanted != 0, 0))
+            fire(recorder, cursor, wanted);
+    }
+}
+
+/* Opens the trace, again if files were replaced or added, and reads the events before TIME (ticks). */
+static bool follow(struct recorder *recorder, uint64_t time, struct fail *fail)
+{
+    struct position *positions;
+    struct merge merge;
+    uint64_t from;
+    if ((!recorder->is_open || trace_refresh(&recorder->trace, &from) == TRACE_CHANGED) &&
+        !open_trace(recorder, fail))
+        return false;
+    positions = alloc_zero(recorder->trace.stream_count + 1, sizeof(positions[0]));
+    place_streams(recorder, positions);
+    merge_open_at(&merge, &recorder->trace, positions, &recorder->reporter);
+    walk(recorder, &merge, time);
+    merge_save(&merge, positions);
+    keep_places(recorder, positions);
+    merge_close(&merge);
+    free(positions);
+    recorder->until = later(time, recorder->until);
+    return true;
 }
 
 static void read_events(struct recorder *recorder, uint64_t time)
@@ -134,7 +370,7 @@ static void read_events(struct recorder *recorder, uint64_t time)
     struct fail fail;
     if (recorder->triggers.count == 0 || recorder->is_broken || recorder->writer->packets == 0)
         return;
-    recorder->is_broken = !follower_read(&recorder->follower, time, &fail);
+    recorder->is_broken = !follow(recorder, time, &fail);
     if (recorder->is_broken)
         complain("%s; triggers are not looked for any more", fail.text);
     recorder->read_at = now_seconds();
@@ -143,10 +379,9 @@ static void read_events(struct recorder *recorder, uint64_t time)
 
 static void save_parts(struct recorder *recorder, bool all)
 {
-    const struct follower *follower = &recorder->follower;
-    recorder->saved.has_dumps = recorder->dumps.is_possible;
+    recorder->saved.has_dumps = recorder->takes_dumps;
     if (recorder->saved.part_count > 0)
-        saved_write(&recorder->saved, follower->until, follower->dump_begin, follower->dump_end,
+        saved_write(&recorder->saved, recorder->until, recorder->dump_begin, recorder->dump_end,
                     all ? UINT64_MAX : 0, recorder->quiet);
 }
 
@@ -162,7 +397,112 @@ static void follow_triggers(struct recorder *recorder, bool has_packet)
                              now - recorder->packet_at > QUIET_SECONDS);
 }
 
+/* ---- statedumps ---- */
+
+/* Bytes of packets since the start. */
+static uint64_t bytes_arrived(const struct recorder *recorder)
+{
+    return bytes_in_files(recorder->writer) + recorder->cut.removed_bytes;
+}
+
+/* The pull itself begins with a statedump. */
+bool recorder_wants_dump(const struct recorder *recorder)
+{
+    if (!recorder->takes_dumps || recorder->is_asked || recorder->writer->packets == 0)
+        return false;
+    return saved_needs_dump(&recorder->saved) ||
+           (recorder->ticks != 0 &&
+            find_now(recorder) - recorder->dump_time >= recorder->ticks / KEEP_DUMP_TIME) ||
+           (recorder->bytes != 0 &&
+            bytes_arrived(recorder) - recorder->dump_bytes >= recorder->bytes / KEEP_DUMP_PART);
+}
+
+void recorder_asked(struct recorder *recorder)
+{
+    if (recorder->dump_count == STATEDUMPS_MAX)
+        memmove(recorder->dumps, recorder->dumps + 1, sizeof(recorder->dumps[0]) * --recorder->dump_count);
+    recorder->dump_time = recorder->dumps[recorder->dump_count++] = find_now(recorder);
+    recorder->dump_bytes = bytes_arrived(recorder);
+    recorder->is_asked = true;
+}
+
+/* No reply will come. */
+void recorder_on_break(struct recorder *recorder)
+{
+    recorder->dump_count -= recorder->is_asked;
+    recorder->is_asked = false;
+}
+
+void recorder_on_reply(struct recorder *recorder, int32_t status)
+{
+    if (status < 0) {
+        recorder_on_break(recorder);
+        recorder->takes_dumps = false;
+        complain("the guest refuses statedumps (%s): names may be missing in what is kept",
+                 tarn_error_text(status));
+    }
+    recorder->is_asked = false;
+}
+
+/* The confirmed ones are dumps[0] to dumps[n - 1]. */
+static unsigned known_dumps(const struct recorder *recorder)
+{
+    return recorder->dump_count - recorder->is_asked;
+}
+
 /* ---- cuts ---- */
+
+/* Returns the earliest time at which a cut removes a packet; UINT64_MAX: there is none. The last packet of a
+ * CPU, however old, always stays. */
+static uint64_t find_first(const struct trace_writer *writer)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
+        if (stream_begin(&writer->cpu[cpu], 1) < first)
+            first = stream_begin(&writer->cpu[cpu], 1);
+    return first;
+}
+
+/* Returns the place of a statedump to cut at: the first one that leaves at most half of the limit, but at
+ * least a quarter; or else the earliest time in [FIRST, NOW] that leaves at most half. */
+static uint64_t cut_by_bytes(const struct recorder *recorder, uint64_t first, uint64_t now)
+{
+    const struct trace_writer *writer = recorder->writer;
+    const uint64_t half = recorder->bytes / 2;
+    for (unsigned i = 0; i < known_dumps(recorder); i++)
+        if (recorder->dumps[i] >= first && bytes_kept(writer, recorder->dumps[i]) <= half) {
+            if (bytes_kept(writer, recorder->dumps[i]) >= recorder->bytes / 4)
+                return recorder->dumps[i];
+            break;
+        }
+    /* a cut at NOW leaves one packet for each CPU */
+    return FIRST_WHERE(sooner(first, now), now, time, bytes_kept(writer, time) <= half);
+}
+
+/* The last statedump that leaves enough. */
+static uint64_t cut_by_time(const struct recorder *recorder, uint64_t first, uint64_t now)
+{
+    uint64_t time = now - recorder->ticks;
+    for (unsigned i = known_dumps(recorder); i-- > 0;)
+        if (recorder->dumps[i] <= time && recorder->dumps[i] > first)
+            return recorder->dumps[i];
+    return time;
+}
+
+/* Whether a cut is due. Sets TIME to where, and IS_FORCED if the bytes demand it. */
+static bool wants_cut(const struct recorder *recorder, uint64_t *time, bool *is_forced)
+{
+    const struct trace_writer *writer = recorder->writer;
+    const uint64_t now = find_now(recorder), first = find_first(writer), held = bytes_in_files(writer);
+    const bool is_old = recorder->ticks != 0 && now > first && (now - first) / KEEP_TIMES >= recorder->ticks;
+    *is_forced = recorder->bytes != 0 && held >= recorder->bytes - recorder->bytes / 6;
+    *time = 0;
+    if (is_old)
+        *time = cut_by_time(recorder, first, now);
+    if (*is_forced && (*time == 0 || bytes_kept(writer, *time) > recorder->bytes / 2))
+        *time = cut_by_bytes(recorder, first, now);
+    return (is_old || *is_forced) && bytes_kept(writer, *time) < held;
+}
 
 /* Packets that a waiting part needs are not removed, unless the size demands it: then the part is saved at
  * once. Returns false if nothing can be cut. */
@@ -170,7 +510,7 @@ static bool prepare_cut(struct recorder *recorder, uint64_t *time, bool is_force
 {
     if (recorder->triggers.count == 0)
         return true;
-    if (*time > recorder->follower.until)
+    if (*time > recorder->until)
         read_events(recorder, *time);
     if (is_forced)
         saved_write(&recorder->saved, 0, 0, 0, *time, recorder->quiet);
@@ -183,17 +523,9 @@ static void begin_cut(struct recorder *recorder)
 {
     uint64_t time;
     bool is_forced;
-    if (now_seconds() >= recorder->retry_at &&
-        keep_wants_cut(&recorder->keep, recorder->writer, &recorder->dumps, find_now(recorder), &time,
-                       &is_forced) &&
+    if (now_seconds() >= recorder->retry_at && wants_cut(recorder, &time, &is_forced) &&
         prepare_cut(recorder, &time, is_forced))
         head_cut_begin(&recorder->cut, time);
-}
-
-/* Bytes of packets since the start. */
-static uint64_t bytes_arrived(const struct recorder *recorder)
-{
-    return bytes_in_files(recorder->writer) + recorder->cut.removed_bytes;
 }
 
 static void cut_head(struct recorder *recorder, bool has_packet)
@@ -209,7 +541,7 @@ static void cut_head(struct recorder *recorder, bool has_packet)
         return;
     ok = head_cut_step(&recorder->cut, recorder->writer, most, &fail);
     if (recorder->cut.removed != removed)
-        follower_release(&recorder->follower);
+        release(recorder);
     if (ok) {
         recorder->has_failed &= recorder->cut.is_active;
         return;
@@ -232,11 +564,14 @@ bool recorder_stop_cut(struct recorder *recorder)
 
 /* ---- the pull ---- */
 
-bool recorder_open(struct recorder *recorder, struct trace_writer *writer, bool has_requests,
+bool recorder_open(struct recorder *recorder, struct trace_writer *writer, bool has_requests, bool quiet,
                    struct fail *fail)
 {
+    const struct wire_hello *hello = &writer->hello;
+    const uint64_t least = (uint64_t)PACKETS_LEAST * hello->cpu_count;
     size_t length = strlen(writer->directory);
     recorder->writer = writer;
+    recorder->quiet = quiet;
     if (!recorder_is_on(recorder))
         return true;
     while (length > 1 && writer->directory[length - 1] == '/')
@@ -244,53 +579,28 @@ bool recorder_open(struct recorder *recorder, struct trace_writer *writer, bool 
     recorder->own_place = alloc_zero(1, length + sizeof(".saved"));
     memcpy(recorder->own_place, writer->directory, length);
     memcpy(recorder->own_place + length, ".saved", sizeof(".saved"));
-    recorder->dumps.is_possible = recorder->has_requests = has_requests;
-    recorder->follower = (struct follower){
-        .writer = writer, .triggers = &recorder->triggers, .on_trigger = on_trigger, .context = recorder};
+    recorder->takes_dumps = recorder->has_requests = has_requests;
     recorder->saved = (struct saved){.writer = writer,
                                      .place = recorder->place != NULL ? recorder->place : recorder->own_place,
                                      .before = ticks_of(recorder, recorder->before),
                                      .after = ticks_of(recorder, recorder->after),
                                      .most = recorder->most,
                                      .has_dumps = has_requests};
-    return keep_open(&recorder->keep, &recorder->amount, &writer->hello, fail);
+    recorder->ticks = later(ticks_of(recorder, recorder->seconds), recorder->seconds != 0);
+    return recorder->bytes == 0 || recorder->bytes >= least * hello->buffer_bytes ||
+           fail_set(fail,
+                    "--keep: %" PRIu64 " bytes are too few; %u CPUs with buffers of %" PRIu64
+                    " bytes need at least %" PRIu64 "K",
+                    recorder->bytes, hello->cpu_count, hello->buffer_bytes,
+                    least * hello->buffer_bytes / 1024);
 }
 
 void recorder_step(struct recorder *recorder, bool has_packet)
 {
     if (recorder->triggers.count > 0)
         follow_triggers(recorder, has_packet);
-    if (recorder->amount.seconds > 0 || recorder->amount.bytes > 0)
+    if (keeps_part(recorder))
         cut_head(recorder, has_packet);
-}
-
-/* The pull itself begins with a statedump. */
-bool recorder_wants_dump(const struct recorder *recorder)
-{
-    if (!recorder->dumps.is_possible || recorder->dumps.is_asked || recorder->writer->packets == 0)
-        return false;
-    return saved_needs_dump(&recorder->saved) ||
-           keep_wants_dump(&recorder->keep, find_now(recorder), bytes_arrived(recorder));
-}
-
-void recorder_asked(struct recorder *recorder)
-{
-    recorder->keep.dump_time = find_now(recorder);
-    recorder->keep.dump_bytes = bytes_arrived(recorder);
-    statedumps_ask(&recorder->dumps, recorder->keep.dump_time);
-}
-
-void recorder_on_reply(struct recorder *recorder, int32_t status)
-{
-    statedumps_confirm(&recorder->dumps, status >= 0);
-    if (status < 0)
-        complain("the guest refuses statedumps (%s): names may be missing in what is kept",
-                 tarn_error_text(status));
-}
-
-void recorder_on_break(struct recorder *recorder)
-{
-    statedumps_forget(&recorder->dumps);
 }
 
 void recorder_finish(struct recorder *recorder)
@@ -312,7 +622,7 @@ bool recorder_summarize(const struct recorder *recorder)
             first = stream_begin(&writer->cpu[cpu], 0);
     if (recorder->cut.count > 0 && recorder->cut.time > first)
         first = recorder->cut.time; /* a CPU that was idle since long before keeps a packet */
-    if (recorder->amount.seconds > 0 || recorder->amount.bytes > 0)
+    if (keeps_part(recorder))
         fprintf(stderr, "kept: the last %.3f s, %.1f MB on disk; %.1f MB before were removed in %u cuts\n",
                 (double)(now - first) / (double)writer->hello.clock_hz, (double)bytes_in_files(writer) * 1e-6,
                 (double)recorder->cut.removed_bytes * 1e-6, recorder->cut.count);
@@ -326,12 +636,14 @@ bool recorder_summarize(const struct recorder *recorder)
     return saved->failed == 0 && !recorder->is_broken;
 }
 
-void recorder_close(struct recorder *recorder)
+void recorder_free(struct recorder *recorder)
 {
-    if (recorder->follower.triggers != NULL)
-        follower_close(&recorder->follower);
+    release(recorder);
+    if (recorder->has_names)
+        names_close(&recorder->names);
+    free(recorder->out.bytes);
     saved_close(&recorder->saved);
     triggers_close(&recorder->triggers);
     free(recorder->own_place);
-    recorder->own_place = NULL;
+    free(recorder);
 }
