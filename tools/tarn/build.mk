@@ -19,7 +19,7 @@ $(GEN)/tarn/%_files.c:
 	       echo "{\"$${file##*/}\", file$$number, sizeof(file$$number) - 1},"; done; \
 	   echo '{NULL, NULL, 0}};'; } >$@
 
-$(eval $(call host_library,tarn,$(filter-out %/main.c %/start_view.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/top/*.c tools/tarn/tables/*.c)) \
+$(eval $(call host_library,tarn,$(filter-out %/main.c %/start_view.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/tables/*.c)) \
     trace/format/wire.c trace/format/metadata.c trace/ring/table_read.c trace/ring/table_derive.c trace/print/words.c trace/print/commands.c trace/print/settings.c trace/print/study.c trace/print/routines.c trace/print/shares.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c $(GEN)/tarn/study_files.c $(GEN)/tarn/sql_files.c,\
     -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3 -lreadline -ldl))
 $(eval $(call host_program,tarn-view,tools/tarn/main.c,,tarn))

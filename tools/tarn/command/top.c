@@ -1,42 +1,178 @@
 /*
- * top.c - `tarn top`: shows what a running guest does, or steps through a trace by intervals. top_trace.c
- * provides the intervals.
+ * top.c - `tarn top`: shows what a running guest does, or steps through a trace by intervals.
+ *
+ * Full-screen output uses control sequences that all current terminals support. The terminal is restored
+ * whenever the program ends, even by a signal, and while it is stopped by Ctrl-Z.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/top.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/source/source.h>
-#include <tools/tarn/top/terminal.h>
 #include <unistd.h>
 
-#define POLL_SECONDS  0.1
-#define QUIET_SECONDS 3.0 /* without data: then the screen says so */
-#define LOOK_SECONDS  5.0 /* between two looks, at most */
-#define WIDTH_BATCH   100u
+#define POLL_SECONDS   0.1
+#define QUIET_SECONDS  3.0 /* without data: then the screen says so */
+#define LOOK_SECONDS   5.0 /* between two looks, at most */
+#define WIDTH_BATCH    100u
+#define WIDTH_DEFAULT  80u
+#define HEIGHT_DEFAULT 24u
+
+const char *const top_sorts[SORTS + 1] = {"running", "ready", "switches", "wakeups", "name"};
+
+/* ---- the terminal ---- */
+
+static const char enter[] = "\033[?1049h\033[?25l", leave[] = "\033[?25h\033[?1049l";
+static struct termios before, raw;
+static volatile sig_atomic_t is_open, must_end;
+
+/* Async-signal-safe. */
+static void put(const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t done = write(STDOUT_FILENO, text, length);
+        if (done < 0 && errno != EINTR)
+            return;
+        text += done > 0 ? done : 0;
+        length -= done > 0 ? (size_t)done : 0;
+    }
+}
+
+static void take(void)
+{
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+    put(enter, sizeof(enter) - 1);
+    is_open = true;
+}
+
+static void give_back(void)
+{
+    if (!is_open)
+        return;
+    is_open = false;
+    put(leave, sizeof(leave) - 1);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+}
+
+static void note_end(int number)
+{
+    must_end = true;
+}
+
+static void note_size(int number)
+{
+}
+
+/* The default action follows, because the handler was installed with SA_RESETHAND. */
+static void die(int number)
+{
+    give_back();
+    raise(number);
+}
+
+static void pause_here(int number)
+{
+    int error = errno;
+    give_back();
+    kill(getpid(), SIGSTOP);
+    take();
+    errno = error;
+}
+
+static void handle(int number, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigaction(number, &action, NULL);
+}
+
+/* Standard input and output must be a terminal. */
+static bool open_terminal(struct fail *fail)
+{
+    static const int deadly[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+    if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) != 0)
+        return fail_set(fail, "not a terminal; use --batch");
+    raw = before;
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_oflag &= ~(tcflag_t)OPOST;
+    raw.c_cc[VMIN] = 0;
+    raw.c_cc[VTIME] = 0;
+    atexit(give_back);
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+        handle(deadly[i], die, (int)SA_RESETHAND);
+    handle(SIGINT, note_end, 0);
+    handle(SIGTERM, note_end, 0);
+    handle(SIGHUP, note_end, 0);
+    handle(SIGTSTP, pause_here, 0);
+    handle(SIGWINCH, note_size, 0);
+    must_end = false;
+    take();
+    return true;
+}
+
+static void find_size(unsigned *width, unsigned *height)
+{
+    struct winsize size;
+    bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    *width = is_known && size.ws_col != 0 ? size.ws_col : WIDTH_DEFAULT;
+    *height = is_known && size.ws_row != 0 ? size.ws_row : HEIGHT_DEFAULT;
+}
+
+/* Shows the lines of TEXT, cut to the terminal's width and height. Writes everything at once, to avoid
+ * flicker. */
+static void show_text(const char *text)
+{
+    unsigned width, height;
+    char *out = NULL;
+    size_t length;
+    FILE *to = open_memstream(&out, &length);
+    find_size(&width, &height);
+    fputs("\033[H", to);
+    for (unsigned line = 0; line < height && *text != '\0'; line++) {
+        size_t end = strcspn(text, "\n"), shown = 0;
+        for (unsigned used = 0; shown < end; shown++) /* counts characters, not bytes */
+            if (((unsigned char)text[shown] & 0xc0) != 0x80 && used++ == width)
+                break;
+        fprintf(to, "%s%.*s\033[K", line != 0 ? "\r\n" : "", (int)shown, text);
+        text += end + (text[end] == '\n');
+    }
+    fputs("\033[J", to);
+    fclose(to);
+    put(out, length);
+    free(out);
+}
+
+/* Waits for at most SECONDS. Returns a character; 0: none, but the size may have changed; -1: end of input.
+ */
+static int read_key(double seconds)
+{
+    struct pollfd poll_for = {.fd = STDIN_FILENO, .events = POLLIN};
+    unsigned char key;
+    if (must_end)
+        return -1;
+    if (poll(&poll_for, 1, seconds > 0 ? (int)(seconds * 1000) + 1 : 0) > 0) {
+        if (read(STDIN_FILENO, &key, 1) == 1)
+            return key;
+        if (poll_for.revents & (POLLHUP | POLLERR))
+            return -1;
+    }
+    return must_end ? -1 : 0;
+}
 
 /* ---- output ---- */
 
-static void print_trace(FILE *to, const struct top *top, unsigned width, unsigned height)
+/* Of routines nothing is pulled, so nothing is lost. */
+static int status_of(struct top *top)
 {
-    screen_print(to, &top->screen, width, height);
+    return top->has_routines ? EXIT_OK : top_status(top);
 }
-
-static void write_trace(FILE *to, const struct top *top)
-{
-    screen_write(to, &top->screen, &top->tables);
-}
-
-static const struct top_ways of_trace = {
-    .keys = "q quit  s sort  t threads/processes  f filter  +/- interval  space pause  h hide help",
-    .end = "end of the trace",
-    .next = top_next,
-    .print = print_trace,
-    .write = write_trace,
-    .status = top_status};
 
 static int run_batch(struct top *top)
 {
@@ -59,7 +195,7 @@ static int run_batch(struct top *top)
     if (fail.text[0] != '\0')
         return fail_report(&fail, EXIT_DAMAGE);
     top->has_broken = got < 0 && top_link_broke(top);
-    return top->ways->status(top);
+    return status_of(top);
 }
 
 /* Sets the text at the top of the screen. */
@@ -84,15 +220,15 @@ static void draw(struct top *top)
     char *text = NULL;
     size_t length;
     FILE *to = open_memstream(&text, &length);
-    terminal_size(&width, &height);
-    top->screen.line = NULL;
+    find_size(&width, &height);
+    top->line = NULL;
     describe_state(top);
     if (top->asks_pattern) {
-        snprintf(top->line, sizeof(top->line), "show names matching (%s): %s_", "*, ?, [a-z]; empty: all",
+        snprintf(top->asks, sizeof(top->asks), "show names matching (%s): %s_", "*, ?, [a-z]; empty: all",
                  top->input);
-        top->screen.line = top->line;
+        top->line = top->asks;
     } else if (top->has_help) {
-        top->screen.line = top->ways->keys;
+        top->line = top->ways->keys;
     }
     if (top->is_connecting)
         fprintf(to, "%s: connecting ... (q quits)\n", top->name);
@@ -101,7 +237,7 @@ static void draw(struct top *top)
     else
         fprintf(to, "%s%s: waiting for %.1f s ... (q quits)\n", top->state, top->name, top->interval);
     fclose(to);
-    terminal_draw(text);
+    show_text(text);
     free(text);
 }
 
@@ -122,7 +258,7 @@ static void take_pattern(struct top *top, int key)
 }
 
 /* Routines say nothing about them. */
-static bool counts_switches(enum screen_sort sort)
+static bool counts_switches(unsigned sort)
 {
     return sort == SORT_SWITCHES || sort == SORT_WAKEUPS;
 }
@@ -140,11 +276,11 @@ static bool take_key(struct top *top, int key)
         return false;
     case 's':
         do
-            top->screen.sort = (enum screen_sort)((top->screen.sort + 1) % SORTS);
-        while (top->has_routines && counts_switches(top->screen.sort));
+            top->sort = (top->sort + 1) % SORTS;
+        while (top->has_routines && counts_switches(top->sort));
         break;
     case 't':
-        top->screen.by_thread = !top->screen.by_thread;
+        top->by_thread = !top->by_thread;
         break;
     case 'f':
         top->asks_pattern = true;
@@ -202,16 +338,16 @@ static int run_terminal(struct top *top)
     double due = 0;
     int key = 0;
     bool goes_on = true;
-    if (!terminal_open(&fail))
+    if (!open_terminal(&fail))
         return fail_report(&fail, EXIT_USAGE);
     while (goes_on && step(top, &due, &fail)) {
         const double left = top->is_paused ? LOOK_SECONDS : due - now_seconds();
         draw(top);
-        key = terminal_key(left < LOOK_SECONDS ? left : LOOK_SECONDS);
+        key = read_key(left < LOOK_SECONDS ? left : LOOK_SECONDS);
         goes_on = key >= 0 && take_key(top, key);
     }
-    terminal_close();
-    return fail.text[0] == '\0' ? top->ways->status(top) : fail_report(&fail, EXIT_DAMAGE);
+    give_back();
+    return fail.text[0] == '\0' ? status_of(top) : fail_report(&fail, EXIT_DAMAGE);
 }
 
 /* Prints the pull's messages, which were held back while the screen was in use. */
@@ -242,9 +378,9 @@ static const struct command_option known[] = {
           "refresh every SEC seconds (2); the numbers cover that time")},
     {REAL("at", "TIME", struct top, at, 0, 1e9, "start TIME seconds after the start of the trace")},
     {REAL("batch", "N", struct top, batch, 0, 1e9, "print N intervals as text, then end; 0: all")},
-    {WORD("sort", "KEY", struct top, screen.sort, screen_sorts,
+    {WORD("sort", "KEY", struct top, sort, top_sorts,
           "running (the default), ready, switches, wakeups, name")},
-    {FLAG("threads", struct top, screen.by_thread, "show threads instead of processes")},
+    {FLAG("threads", struct top, by_thread, "show threads instead of processes")},
     {CALL("filter", "PATTERN", set_pattern,
           "show only processes or threads whose name matches; the second line shows the pattern")},
     {FLAG("routines", struct top, has_routines,
@@ -259,10 +395,8 @@ static const struct command_option known[] = {
 /* On a terminal, the screen is shown while the source connects. */
 static bool start(struct top *top, struct fail *fail)
 {
-    if (top->has_routines) {
-        top_begin_routines(top);
+    if (top->has_routines)
         return true;
-    }
     if (!top->is_source)
         return top_begin(top, fail);
     top->is_connecting = top->batch < 0;
@@ -289,11 +423,8 @@ static int run_top(int argc, char **argv)
         top->batch = 0;
     top->name = argv[optind];
     top->is_source = is_source(top->name);
-    top->screen.source = top->name;
-    top->screen.state = top->state;
-    top->screen.pattern = top->pattern;
-    top->ways = &of_trace;
-    if (top->has_routines && counts_switches(top->screen.sort))
+    top->ways = top->has_routines ? &top_of_routines : &top_of_trace;
+    if (top->has_routines && counts_switches(top->sort))
         status = complain_of_words(&top_command, "--routines sorts by running, ready or name");
     else if (!start(top, &fail))
         status = fail_report(&fail, EXIT_DAMAGE);
@@ -302,7 +433,6 @@ static int run_top(int argc, char **argv)
     puller_stop(&top->puller);
     print_log(top);
     top_close(top);
-    top_close_routines(top);
     free(top);
     return status;
 }

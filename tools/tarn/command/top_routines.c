@@ -7,44 +7,36 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/top.h>
 #include <tools/tarn/print/print_table.h>
-#include <tools/tarn/tables/routines.h>
 #include <trace/print/shares.h>
 
 #define ROWS_BATCH 20u
 #define NAMES_CUT  16u
 #define COLUMNS    (TRACE_SHARES + 4u) /* pid, threads, interval, running, and all shares */
 
-struct moments {
-    double due; /* now_seconds() when the source is read again; 0: now */
-    struct routines now, before;
-};
-
 /* ---- intervals ------------------------------------------------------------------------------------- */
 
 /* Takes the next moment as the end of an interval. */
 static int next_interval(struct top *top, struct fail *fail)
 {
-    struct moments *moments = top->moments;
     struct routines routines;
-    const bool is_first = moments->now.count == 0;
+    const bool is_first = top->now.count == 0;
     const double now = now_seconds();
     fail->text[0] = '\0';
-    if (now < moments->due)
+    if (now < top->due)
         return 0;
-    moments->due += moments->due + top->interval > now ? top->interval : now - moments->due + top->interval;
+    top->due += top->due + top->interval > now ? top->interval : now - top->due + top->interval;
     struct source *source = open_source(top->name, 0, fail);
     const bool ok = source != NULL && routines_read(&routines, source, fail);
     if (source != NULL)
         source->class->close(source);
     if (!ok)
         return -1;
-    routines_free(&moments->before);
-    moments->before = moments->now;
-    moments->now = routines;
+    routines_free(&top->before);
+    top->before = top->now;
+    top->now = routines;
     top->has_screen = !is_first;
     if (routines.count == 0)
         fail_set(fail, ROUTINES_ARE_OFF);
@@ -60,34 +52,14 @@ static const char *name_of_column(unsigned column)
 
 /* ---- processes ------------------------------------------------------------------------------------- */
 
-struct processes {
-    struct trace_process_shares *list; /* by pid */
-    size_t count, size;
-};
-
-static struct trace_process_shares *find(const struct processes *processes, uint32_t pid)
+/* Opens a map from pids to struct trace_process_shares. */
+static void collect(struct map *processes, const struct routines *routines)
 {
-    for (size_t i = processes->count; i-- > 0;)
-        if (processes->list[i].pid == pid)
-            return &processes->list[i];
-    return NULL;
-}
-
-static void collect(struct processes *processes, const struct routines *routines)
-{
-    *processes = (struct processes){0};
+    map_open(processes, sizeof(struct trace_process_shares));
     for (size_t i = 0; i < routines->count; i++) {
         const struct routines_copy *copy = &routines->copies[i];
-        if (!trace_shares_are_of_process(&copy->head))
-            continue;
-        struct trace_process_shares *process = find(processes, copy->head.pid);
-        if (process == NULL) {
-            processes->list =
-                array_grow(processes->list, processes->count, &processes->size, sizeof(*process));
-            process = &processes->list[processes->count++];
-            *process = (struct trace_process_shares){0};
-        }
-        trace_shares_add(process, &copy->head, copy->rows);
+        if (trace_shares_are_of_process(&copy->head))
+            trace_shares_add(map_at(processes, copy->head.pid, 0, 0), &copy->head, copy->rows);
     }
 }
 
@@ -123,11 +95,11 @@ static void add_row(struct table *table, const struct routines *routines,
 
 /* Makes a table, to be freed by table_free, of what the processes did between the moments, which are *seconds
  * apart. COLUMNS is the table's. */
-static void fill(struct table *table, struct table_column columns[COLUMNS], const struct moments *moments,
-                 const char *pattern, double *seconds)
+static void fill(struct table *table, struct table_column columns[COLUMNS], const struct top *top,
+                 double *seconds)
 {
-    const struct routines *now = &moments->now, *before = &moments->before;
-    struct processes processes, earlier;
+    const struct routines *now = &top->now, *before = &top->before;
+    struct map processes, earlier;
     char name[ROUTINES_NAME_BYTES];
     *table = (struct table){.key = "process",
                             .heading = "process",
@@ -143,20 +115,20 @@ static void fill(struct table *table, struct table_column columns[COLUMNS], cons
     collect(&earlier, before);
     *seconds = now->moment > before->moment ? in_ns(now, now->moment - before->moment) * 1e-9 : 0;
     for (size_t i = 0; i < processes.count; i++) {
-        struct trace_process_shares *process = &processes.list[i];
-        const struct trace_process_shares *old = find(&earlier, process->pid);
+        struct trace_process_shares *process = map_value(&processes, i);
+        const struct trace_process_shares *old = map_find(&earlier, process->pid, 0, 0);
         if (old != NULL)
             trace_shares_subtract(process, old);
-        if (*pattern == '\0' || match_glob(pattern, name_of(process, name)))
+        if (top->pattern[0] == '\0' || match_glob(top->pattern, name_of(process, name)))
             add_row(table, now, process, *seconds);
     }
-    free(processes.list);
-    free(earlier.list);
+    map_close(&processes);
+    map_close(&earlier);
 }
 
 /* ---- output ---------------------------------------------------------------------------------------- */
 
-static void sort_rows(struct table *table, enum screen_sort sort)
+static void sort_rows(struct table *table, unsigned sort)
 {
     table_sort(table, sort == SORT_NAME    ? TABLE_BY_NAME
                       : sort == SORT_READY ? FIRST_SHARE + TRACE_SHARE_READY
@@ -190,19 +162,18 @@ static void make_percent(struct table *table, struct table_column columns[COLUMN
 
 static void print_interval(FILE *to, const struct top *top, unsigned width, unsigned height)
 {
-    const struct screen *screen = &top->screen;
     struct table_column columns[COLUMNS];
-    unsigned lines = 2 + (screen->line != NULL);
+    unsigned lines = 2 + (top->line != NULL);
     struct table table;
     double seconds;
-    fill(&table, columns, top->moments, screen->pattern, &seconds);
-    sort_rows(&table, screen->sort);
+    fill(&table, columns, top, &seconds);
+    sort_rows(&table, top->sort);
     make_percent(&table, columns);
-    fprintf(to, "%s%s: %.2f s, %zu processes\n", screen->state, screen->source, seconds, table.count);
-    if (screen->line != NULL)
-        fprintf(to, "%s\n", screen->line);
-    if (screen->pattern[0] != '\0') {
-        fprintf(to, "only processes matching %s\n", screen->pattern);
+    fprintf(to, "%s%s: %.2f s, %zu processes\n", top->state, top->name, seconds, table.count);
+    if (top->line != NULL)
+        fprintf(to, "%s\n", top->line);
+    if (top->pattern[0] != '\0') {
+        fprintf(to, "only processes matching %s\n", top->pattern);
         lines++;
     }
     const uint64_t rows = height == 0          ? table_top(&top->tables, ROWS_BATCH)
@@ -214,12 +185,11 @@ static void print_interval(FILE *to, const struct top *top, unsigned width, unsi
 
 static void write_interval(FILE *to, const struct top *top)
 {
-    const struct screen *screen = &top->screen;
     struct table_column columns[COLUMNS];
     struct table table;
     double seconds;
-    fill(&table, columns, top->moments, screen->pattern, &seconds);
-    sort_rows(&table, screen->sort);
+    fill(&table, columns, top, &seconds);
+    sort_rows(&table, top->sort);
     if (top->tables.format == TABLES_JSON)
         fprintf(to, "{\"seconds\":%.9f,", seconds);
     table_print(to, &top->tables, &table, UINT64_MAX);
@@ -228,34 +198,9 @@ static void write_interval(FILE *to, const struct top *top)
     table_free(&table);
 }
 
-/* Nothing is pulled, so nothing is lost. */
-static int status_of(struct top *top)
-{
-    (void)top;
-    return EXIT_OK;
-}
-
-static const struct top_ways ways = {.keys =
-                                         "q quit  s sort  f filter  +/- interval  space pause  h hide help",
-                                     .end = "end of the file",
-                                     .next = next_interval,
-                                     .print = print_interval,
-                                     .write = write_interval,
-                                     .status = status_of};
-
-/* ---- begin and end --------------------------------------------------------------------------------- */
-
-void top_begin_routines(struct top *top)
-{
-    top->moments = alloc_zero(1, sizeof(*top->moments));
-    top->ways = &ways;
-}
-
-void top_close_routines(struct top *top)
-{
-    if (top->moments == NULL)
-        return;
-    routines_free(&top->moments->now);
-    routines_free(&top->moments->before);
-    free(top->moments);
-}
+const struct top_ways top_of_routines = {
+    .keys = "q quit  s sort  f filter  +/- interval  space pause  h hide help",
+    .end = "end of the file",
+    .next = next_interval,
+    .print = print_interval,
+    .write = write_interval};
