@@ -61,7 +61,7 @@ CIRCLES = [
     ("tools/tarn/analysis/*", "analyses.c lists all analyses, which use its helpers"),
     ("tools/tarn/source/guest*", "the store and the rings in guest memory"),
     ("tools/tarn/command/diff*", "one subcommand in several files"),
-    ("tools/tarn/tables/routines*", "routines.c asks routines_memory.c for tables in guest memory, which appends to the same copies"),
+    ("tools/tarn/tables/*", "moment.c asks routines_memory.c for tables in guest memory, which appends to the same copies"),
     ("tools/tarn/view/lanes*", "the two ways to fill lanes, which share their places"),
     ("tools/tarn/view/[amp][par][ite]*", "api.c lists all requests, which use its helpers"),
 ]

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tools/tarn/symbols/symbols.h>
-#include <tools/tarn/tables/routines.h>
+#include <tools/tarn/tables/moment.h>
 
 struct key_names {
     struct lock_class_name {
@@ -35,3 +35,7 @@ const char *key_name(const struct key_names *names, const char *key, uint64_t va
 /* Returns the name of a routine, without its context, or that of the context; NULL: it has none. */
 const char *routine_name(const struct key_names *names, uint64_t key, char text[KEY_NAME_BYTES]);
 const char *context_name(const struct key_names *names, uint64_t key, char text[KEY_NAME_BYTES]);
+
+/* Makes the directory if there is none, and writes a file of TAU for each table of routines. False: FAIL. */
+bool write_tau(const struct routines *routines, const struct key_names *names, const char *directory,
+               struct fail *fail);

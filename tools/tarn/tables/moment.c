@@ -1,10 +1,14 @@
 /*
- * moment.c - requests the tables of each CPU, again if rows were being updated; see moment.h.
+ * moment.c - requests the tables of each CPU, again if rows were being updated, or those of routines, one
+ * after another, and checks them; see moment.h.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tarn/error.h>
 #include <tools/tarn/tables/moment.h>
 #include <trace/format/layout.h>
+#include <trace/ring/routine_copy.h>
 
 #define READ_AGAIN_MAX 3u
 #define PAGE_BYTES     4096u /* a guest sends whole pages */
@@ -132,4 +136,189 @@ void moment_free(struct moment *moment)
         free(moment->area[cpu]);
     routines_free(&moment->routines);
     *moment = (struct moment){0};
+}
+
+/* ---- tables of routines ---------------------------------------------------------------------------- */
+
+/* More than any guest has. */
+#define ROUTINES_MAX     1000000u
+#define ROUTINE_ROWS_MAX (1u << 22) /* of all of them: 1.25 GiB */
+
+static uint64_t native64(const struct source *source, uint64_t value)
+{
+    return hello_is_native(&source->hello) ? value : __builtin_bswap64(value);
+}
+
+static uint32_t native32(const struct source *source, uint32_t value)
+{
+    return hello_is_native(&source->hello) ? value : __builtin_bswap32(value);
+}
+
+static void make_native(const struct source *source, struct trace_routines *head)
+{
+    head->serial = native64(source, head->serial);
+    head->epoch = native64(source, head->epoch);
+    head->of = native32(source, head->of);
+    head->pid = native32(source, head->pid);
+    head->tid = native32(source, head->tid);
+    head->threads = native32(source, head->threads);
+    head->life = native64(source, head->life);
+    head->until = native64(source, head->until);
+    head->rows = native32(source, head->rows);
+    head->row_bytes = native32(source, head->row_bytes);
+    head->refused = native64(source, head->refused);
+}
+
+/* False: FAIL. */
+static bool take_table(struct source *source, const struct source_reply *reply, uint64_t after,
+                       struct routines_copy *copy, struct fail *fail)
+{
+    if (reply->size > TRACE_ROUTINES_BYTES_MAX)
+        return fail_set(fail, "a table of %zu bytes, which is more than the largest one", reply->size);
+    if (reply->size < sizeof(copy->head))
+        return fail_set(fail, "a table of %zu bytes, which is less than its head", reply->size);
+    memcpy(&copy->head, reply->data, sizeof(copy->head));
+    make_native(source, &copy->head);
+    if (copy->head.row_bytes != sizeof(*copy->rows))
+        return fail_set(fail,
+                        "rows of tables have %u bytes instead of %zu: the guest's version is another one",
+                        copy->head.row_bytes, sizeof(*copy->rows));
+    if (copy->head.serial <= after || copy->head.of > TRACE_ROUTINES_ORPHANS ||
+        (reply->size - sizeof(copy->head)) / sizeof(*copy->rows) != copy->head.rows ||
+        (reply->size - sizeof(copy->head)) % sizeof(*copy->rows) != 0)
+        return fail_set(fail, "a damaged table: number %llu, %u rows in %zu bytes",
+                        (unsigned long long)copy->head.serial, copy->head.rows, reply->size);
+    copy->rows = alloc_zero(copy->head.rows + 1ull, sizeof(*copy->rows));
+    memcpy(copy->rows, reply->data + sizeof(copy->head), copy->head.rows * sizeof(*copy->rows));
+    for (size_t i = 0; i < copy->head.rows * sizeof(*copy->rows) / 8; i++)
+        ((uint64_t *)copy->rows)[i] = native64(source, ((uint64_t *)copy->rows)[i]);
+    return true;
+}
+
+bool routines_append(struct routines *routines, const struct routines_copy *copy, struct fail *fail)
+{
+    routines->rows += copy->head.rows;
+    if (routines->count % 64 == 0)
+        routines->copies = alloc_more(routines->copies, routines->count + 64, sizeof(*routines->copies));
+    routines->copies[routines->count++] = *copy;
+    return (routines->count <= ROUTINES_MAX && routines->rows <= ROUTINE_ROWS_MAX) ||
+           fail_set(fail, "more than %u tables, or than %u rows in all of them", ROUTINES_MAX,
+                    ROUTINE_ROWS_MAX);
+}
+
+static bool read_tables(struct routines *routines, struct source *source, struct fail *fail)
+{
+    struct routines_copy copy = {0};
+    struct source_reply reply;
+    do {
+        const struct wire_request request = {.operation = WIRE_OP_ROUTINES, .a = copy.head.serial};
+        reply = (struct source_reply){0};
+        if (!source_control(source, &request, "the routines: ", &reply, fail))
+            return reply.status == -E_BAD_ARGUMENT
+                       ? fail_set(fail, "this system counts no routines: its version of Tarn is older")
+                       : false;
+        if (reply.size > 0 &&
+            (!take_table(source, &reply, request.a, &copy, fail) || !routines_append(routines, &copy, fail)))
+            return false;
+    } while (reply.size > 0);
+    return true;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+/* Accepts names in the order of their numbers only, so that readers find each by its number. */
+bool routines_append_name(struct routines *routines, const struct source *source,
+                          const struct trace_routine *name, struct fail *fail)
+{
+    struct trace_routine_names *names = &routines->names;
+    struct trace_routine *all = (void *)names->list, *to;
+    const uint32_t number = TRACE_CONTEXT_NAMED + names->count;
+    if (names->count % 64 == 0)
+        names->list = all = alloc_more(all, names->count + 64, sizeof(*all));
+    to = &all[names->count];
+    *to = *name;
+    to->number = native32(source, to->number);
+    to->address = native64(source, to->address);
+    to->base = native64(source, to->base);
+    to->size = native64(source, to->size);
+    to->program[sizeof(to->program) - 1] = to->name[sizeof(to->name) - 1] = '\0';
+    if (to->number != number || number >= TRACE_CONTEXTS)
+        return fail_set(fail, "damaged names of routines: number %u in place of %u", to->number, number);
+    names->count++;
+    return true;
+}
+
+/* A guest that knows nothing of names has none. */
+static bool read_names(struct routines *routines, struct source *source, struct fail *fail)
+{
+    struct source_reply reply;
+    do {
+        const struct wire_request request = {.operation = WIRE_OP_ROUTINE_NAMES,
+                                             .a = TRACE_CONTEXT_NAMED + routines->names.count};
+        reply = (struct source_reply){0};
+        if (!source_control(source, &request, "names of routines: ", &reply, fail))
+            return reply.status == -E_BAD_ARGUMENT;
+        if (reply.size % sizeof(struct trace_routine) != 0)
+            return fail_set(fail, "damaged names of routines: %zu bytes, which are not whole ones of %zu",
+                            reply.size, sizeof(struct trace_routine));
+        for (size_t at = 0; at < reply.size; at += sizeof(struct trace_routine)) {
+            struct trace_routine name;
+            memcpy(&name, reply.data + at, sizeof(name));
+            if (!routines_append_name(routines, source, &name, fail))
+                return false;
+        }
+    } while (reply.size > 0);
+    return true;
+}
+
+bool routines_read(struct routines *routines, struct source *source, struct fail *fail)
+{
+    bool is_memory = source->class->memory != NULL;
+    *routines = (struct routines){.hello = source->hello};
+    bool ok = is_memory ? routines_read_memory(routines, source, fail)
+                        : read_tables(routines, source, fail) && read_names(routines, source, fail);
+    if (!ok && !(is_memory && routines->count > 0)) {
+        routines_free(routines);
+        return false;
+    }
+    if (!ok)
+        complain("only %zu tables could be read: %s", routines->count, fail->text);
+    routines->moment = routines->count > 0 ? routines->copies[0].head.until : 0;
+    return true;
+}
+
+void routines_keep(struct routines *routines, uint64_t pid)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < routines->count; i++) {
+        if (pid == UINT64_MAX || routines->copies[i].head.pid == pid)
+            routines->copies[kept++] = routines->copies[i];
+        else
+            free(routines->copies[i].rows);
+    }
+    routines->count = kept;
+}
+
+void routines_free(struct routines *routines)
+{
+    for (size_t i = 0; i < routines->count; i++)
+        free(routines->copies[i].rows);
+    free(routines->copies);
+    free((void *)routines->names.list);
+    *routines = (struct routines){0};
+}
+
+/* ---- names ----------------------------------------------------------------------------------------- */
+
+const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES])
+{
+    static const char *const whose[] = {"", " (ended threads)", " (ended children)", "ended processes"};
+    if (head->of == TRACE_ROUTINES_ORPHANS)
+        snprintf(name, ROUTINES_NAME_BYTES, "%s", whose[head->of]);
+    else
+        snprintf(name, ROUTINES_NAME_BYTES, "%.16s%s", head->name, whose[head->of % 4]);
+    for (char *c = name; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == ';' || (unsigned char)*c > '~')
+            *c = '?';
+    return name;
 }

@@ -1,6 +1,6 @@
 /*
  * routines_memory.c - copies tables of routines out of guest memory, without the guest's help; FORMAT.md,
- * "Routines". Interface: routines.h.
+ * "Routines". Interface: moment.h.
  *
  * Copies all tables as they are, learns from them how late the guest's clock was, and then completes each as
  * the kernel does (trace/ring/routine_copy.h). Of a running guest a table is copied until two copies agree:
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include <tools/tarn/source/guest_source.h>
-#include <tools/tarn/tables/routines.h>
+#include <tools/tarn/tables/moment.h>
 #include <trace/ring/routine_copy.h>
 
 #define RESTARTS_MAX 100u /* of a list that changes while it is followed, from one table to the next */

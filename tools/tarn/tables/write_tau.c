@@ -1,11 +1,11 @@
-/* write_tau.c - tables of routines as files of TAU; see write_tau.h. */
+/* write_tau.c - tables of routines as files of TAU; see tables/key_names.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tools/tarn/command/write_tau.h>
+#include <tools/tarn/tables/key_names.h>
 
 /* Replaces characters that ASCII cannot print or that are in REFUSED. */
 static void make_plain(char *text, const char *refused)
