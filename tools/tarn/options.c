@@ -7,7 +7,7 @@
 #include <tools/tarn/help.h>
 #include <tools/tarn/options.h>
 
-#define FIRST_OPTION 256 /* what getopt_long returns for the first one */
+#define FIRST_OPTION 256 /* getopt_long returns this and more for options without a letter */
 #define SECONDS_MAX  1e9
 #define BYTES_MAX    0x1p60
 
@@ -22,28 +22,20 @@ struct parser {
     char letters[2 * COMMAND_OPTIONS + 2];
 };
 
-static void add_letter(char *letters, char letter, bool has_argument)
-{
-    size_t length = strlen(letters);
-    letters[length] = letter;
-    letters[length + 1] = has_argument ? ':' : '\0';
-    letters[length + 1 + has_argument] = '\0';
-}
-
 static void know_options(struct parser *parser, void *const contexts[])
 {
-    strcpy(parser->letters, "h");
+    char *letters = stpcpy(parser->letters, "h");
     for (unsigned g = 0; g < COMMAND_GROUPS; g++) {
         const struct command_option *option = parser->command->groups[g].options;
         for (; option != NULL && option->name != NULL && parser->count < COMMAND_OPTIONS; option++) {
             bool has_argument = option->argument != NULL;
             parser->known[parser->count] =
                 (struct option){option->name, has_argument ? required_argument : no_argument, NULL,
-                                FIRST_OPTION + (int)parser->count};
+                                option->letter != '\0' ? option->letter : FIRST_OPTION + (int)parser->count};
             parser->options[parser->count] = option;
             parser->contexts[parser->count++] = contexts[g];
             if (option->letter != '\0')
-                add_letter(parser->letters, option->letter, has_argument);
+                letters += sprintf(letters, has_argument ? "%c:" : "%c", option->letter);
         }
     }
     parser->known[parser->count] = (struct option){"help", no_argument, NULL, 'h'};
@@ -225,17 +217,6 @@ static int check_words(const struct parser *parser, int argc, char **argv)
     return complain_of_words(command, fail.text);
 }
 
-/* Returns the place of the option that getopt_long returned. */
-static unsigned place_of(const struct parser *parser, int option)
-{
-    unsigned place = 0;
-    if (option >= FIRST_OPTION)
-        return (unsigned)(option - FIRST_OPTION);
-    while (parser->options[place]->letter != option)
-        place++;
-    return place;
-}
-
 int command_parse(const struct command *command, void *const contexts[], int argc, char **argv)
 {
     struct parser parser = {.command = command};
@@ -255,9 +236,10 @@ int command_parse(const struct command *command, void *const contexts[], int arg
             fprintf(stderr, "See `tarn %s --help`.\n", command->name);
             return EXIT_USAGE;
         }
-        unsigned place = place_of(&parser, option);
+        unsigned place = 0;
+        while (parser.known[place].val != option)
+            place++;
         const char *name = parser.options[place]->name;
-
         parser.is_given[place] = true;
         if (!option_set(parser.options[place], parser.contexts[place], optarg, &fail)) {
             complain("%s: --%s%s%s: %s", command->name, name, optarg != NULL ? " " : "",

@@ -73,21 +73,6 @@ static int print_findings(const struct trace *trace, const struct findings *find
     return damage != 0 || kinds[ANOMALY_UNFINISHED] != 0 ? EXIT_DAMAGE : EXIT_OK;
 }
 
-static int check_trace(const char *directory, bool quiet)
-{
-    struct findings findings;
-    struct trace trace;
-    struct fail fail;
-    int status;
-    if (!trace_open(&trace, directory, &fail))
-        return fail_report(&fail, EXIT_DAMAGE);
-    trace_check(&trace, &findings);
-    status = print_findings(&trace, &findings, quiet);
-    findings_free(&findings);
-    trace_close(&trace);
-    return status;
-}
-
 struct options {
     bool quiet;
 };
@@ -98,10 +83,19 @@ static const struct command_option known[] = {
 static int run_check(int argc, char **argv)
 {
     struct options options = {false};
+    struct findings findings;
+    struct trace trace;
+    struct fail fail;
     int status = command_parse(&check_command, (void *[]){&options}, argc, argv);
     if (status >= 0)
         return status;
-    return check_trace(argv[optind], options.quiet);
+    if (!trace_open(&trace, argv[optind], &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
+    trace_check(&trace, &findings);
+    status = print_findings(&trace, &findings, options.quiet);
+    findings_free(&findings);
+    trace_close(&trace);
+    return status;
 }
 
 const struct command check_command = COMMAND("check", "verify every packet and event of a trace",

@@ -23,22 +23,18 @@ struct asking {
     const char *symbols;
     double limit;
     struct database database;
-    bool uses_duck;
+    unsigned uses_duck;
     struct duck *duck;
     bool is_interactive;
+    sqlite3_stmt *statement; /* of SQLite, which runs, and what it last returned */
+    int status;
 };
 
-static bool choose_engine(void *context, const struct command_option *option, const char *name,
-                          struct fail *fail)
-{
-    struct asking *asking = context;
-    asking->uses_duck = strcmp(name, "duckdb") == 0;
-    return asking->uses_duck || strcmp(name, "sqlite") == 0 || fail_set(fail, "expected sqlite or duckdb");
-}
+static const char *const engines[] = {"sqlite", "duckdb", NULL};
 
 static const struct command_option known[] = {
     {REAL("limit", "SECONDS", struct asking, limit, 0.001, 1e9, "end a query after this time")},
-    {CALL("engine", "ENGINE", choose_engine,
+    {WORD("engine", "ENGINE", struct asking, uses_duck, engines,
           "sqlite (default), or duckdb (after `make duckdb`): the relations are table functions")},
     {TEXT("symbols", "DIR[:DIR]", struct asking, symbols,
           "search for the trace's executables here, by build-id")},
@@ -186,25 +182,20 @@ static void print_answer(void *context, struct answer *answer)
 
 /* ---- SQLite's statements ---- */
 
-struct stepping {
-    sqlite3_stmt *statement;
-    int status;
-};
-
 static bool next_row(struct answer *answer)
 {
-    struct stepping *stepping = answer->of;
-    return (stepping->status = sqlite3_step(stepping->statement)) == SQLITE_ROW;
+    struct asking *asking = answer->of;
+    return (asking->status = sqlite3_step(asking->statement)) == SQLITE_ROW;
 }
 
 static const char *column_name(struct answer *answer, unsigned column)
 {
-    return sqlite3_column_name(((struct stepping *)answer->of)->statement, (int)column);
+    return sqlite3_column_name(((struct asking *)answer->of)->statement, (int)column);
 }
 
 static const char *column_text(struct answer *answer, unsigned column, bool *is_number)
 {
-    sqlite3_stmt *statement = ((struct stepping *)answer->of)->statement;
+    sqlite3_stmt *statement = ((struct asking *)answer->of)->statement;
     int type = sqlite3_column_type(statement, (int)column);
     *is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
     return (const char *)sqlite3_column_text(statement, (int)column);
@@ -215,29 +206,27 @@ static const char *column_text(struct answer *answer, unsigned column, bool *is_
 static bool run_in_sqlite(struct asking *asking, const char *sql)
 {
     sqlite3 *sqlite = asking->database.sqlite;
-    struct stepping stepping = {.statement = NULL};
-    struct answer answer = {0, &stepping, next_row, column_name, column_text};
-    int status = sqlite3_prepare_v2(sqlite, sql, -1, &stepping.statement, NULL);
-    if (status == SQLITE_OK && stepping.statement == NULL)
+    struct answer answer = {0, asking, next_row, column_name, column_text};
+    asking->status = sqlite3_prepare_v2(sqlite, sql, -1, &asking->statement, NULL);
+    if (asking->status == SQLITE_OK && asking->statement == NULL)
         return true;
-    if (status == SQLITE_OK) {
-        answer.columns = (unsigned)sqlite3_column_count(stepping.statement);
+    if (asking->status == SQLITE_OK) {
+        answer.columns = (unsigned)sqlite3_column_count(asking->statement);
         if (answer.columns == 0)
             next_row(&answer);
         else
             print_answer(asking, &answer);
-        status = stepping.status;
     }
     fflush(stdout);
-    if (status == SQLITE_INTERRUPT)
+    if (asking->status == SQLITE_INTERRUPT)
         complain(INTERRUPTED);
-    else if (status != SQLITE_DONE && status != SQLITE_OK)
+    else if (asking->status != SQLITE_DONE)
         complain("SQL: %s%s", sqlite3_errmsg(sqlite),
                  strncmp(sqlite3_errmsg(sqlite), "no such table", 13) != 0 ? ""
                  : asking->is_interactive                                  ? "; .tables lists them"
                                                                            : "; `tarn help sql` lists them");
-    sqlite3_finalize(stepping.statement);
-    return status == SQLITE_DONE;
+    sqlite3_finalize(asking->statement);
+    return asking->status == SQLITE_DONE;
 }
 
 static bool run_in_duck(struct asking *asking, const char *sql)
@@ -464,7 +453,7 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
 
 static int run_sql(int argc, char **argv)
 {
-    struct asking asking = {.uses_duck = false};
+    struct asking asking = {.uses_duck = 0};
     struct trace trace;
     struct fail fail;
     int status = command_parse(&sql_command, (void *[]){&asking, &asking.filter, &asking.output}, argc, argv);

@@ -29,8 +29,6 @@ struct study {
     unsigned count;
 };
 
-/* ---- texts ---------------------------------------------------------------------------------------- */
-
 static char *read_file(const char *path, struct fail *fail)
 {
     size_t size;
@@ -45,32 +43,18 @@ static char *read_file(const char *path, struct fail *fail)
     return NULL;
 }
 
-static bool is_named(const struct page_file *file, const char *name)
-{
-    const size_t length = strlen(name);
-    return strncmp(file->name, name, length) == 0 && strcmp(file->name + length, SUFFIX) == 0;
-}
-
-static char *copy_text(const struct page_file *file)
-{
-    char *text = alloc_zero(1, file->size + 1);
-    memcpy(text, file->bytes, file->size);
-    return text;
-}
-
 /* The text of a study that the tool contains, or of a file; NULL: FAIL. */
 static char *find_text(const char *name, struct fail *fail)
 {
+    const size_t length = strlen(name);
     for (const struct page_file *file = study_files; file->name != NULL; file++)
-        if (is_named(file, name))
-            return copy_text(file);
+        if (strncmp(file->name, name, length) == 0 && strcmp(file->name + length, SUFFIX) == 0)
+            return strdup((const char *)file->bytes);
     if (strchr(name, '/') != NULL || strchr(name, '.') != NULL)
         return read_file(name, fail);
     fail_set(fail, "no study '%s'; `tarn study` lists them, and a path names a file", name);
     return NULL;
 }
-
-/* ---- lines ---------------------------------------------------------------------------------------- */
 
 static bool parse(struct study *study, struct fail *fail)
 {

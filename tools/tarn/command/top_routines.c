@@ -179,7 +179,7 @@ static void print_interval(FILE *to, const struct top *top, unsigned width, unsi
     const uint64_t rows = height == 0          ? table_top(&top->tables, ROWS_BATCH)
                           : height > lines + 2 ? height - lines - 2
                                                : 1;
-    table_print_text_within(to, &table, rows, height != 0 ? width : UINT_MAX, NAMES_CUT);
+    table_print_text(to, &table, rows, height != 0 ? width : UINT_MAX, NAMES_CUT);
     table_free(&table);
 }
 

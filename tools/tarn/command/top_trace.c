@@ -423,7 +423,7 @@ static void print_part(FILE *to, const struct top *top, const struct part *part,
         return;
     pick(&table, columns, from, part, sort, pattern, seconds);
     rows = table.count <= lines - 2 ? (unsigned)table.count : lines - 3;
-    table_print_text_within(to, &table, rows, width, part->name_width);
+    table_print_text(to, &table, rows, width, part->name_width);
     table_free(&table);
 }
 

@@ -10,11 +10,6 @@
 
 #define EVENT_BYTES_MAX 512u /* for all of an event but its texts and arguments */
 
-struct chrome {
-    struct tracks tracks;
-    bool has_event;
-};
-
 static char *put_time(char *at, uint64_t ns)
 {
     at = put_unsigned(at, ns / 1000);
@@ -38,10 +33,9 @@ static char *put_text(char *at, const char *text)
 static char *begin_event(struct tracks *tracks, char phase, const char *name, const char *category,
                          size_t capacity)
 {
-    struct chrome *chrome = TRACKS_OF(tracks, struct chrome);
     char *at = out_reserve(&tracks->out, EVENT_BYTES_MAX + 6 * (strlen(name) + strlen(category)) + capacity);
-    at = put_string(at, chrome->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
-    chrome->has_event = true;
+    at = put_string(at, tracks->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    tracks->has_event = true;
     *at++ = phase;
     at = put_text(put_string(at, "\",\"name\":"), name);
     return put_text(put_string(at, ",\"cat\":"), category);
@@ -196,6 +190,6 @@ static const struct track_writer writer = {.begin = begin,
 bool export_chrome(const struct scan_source *source, const char *output, const char **nothing,
                    struct fail *fail)
 {
-    struct chrome chrome = {.has_event = false};
-    return tracks_export(&chrome.tracks, &writer, source, output, nothing, fail);
+    struct tracks tracks = {.has_event = false};
+    return tracks_export(&tracks, &writer, source, output, nothing, fail);
 }

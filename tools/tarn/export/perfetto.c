@@ -10,8 +10,9 @@
  * shown as a thread "kernel work" while its CPU is awake, with a number below TID_BASE.
  */
 #include <stdlib.h>
-#include <tools/tarn/export/protobuf.h>
+#include <tools/tarn/buffer.h>
 #include <tools/tarn/export/tracks.h>
+#include <tools/tarn/print/print_value.h>
 
 #define TID_BASE     1000000u
 #define SEQUENCE     1u /* of packets: there is one writer */
@@ -62,6 +63,89 @@ enum {
     TASK_DEAD
 };
 
+/* ---- messages in the wire format of Protocol Buffers ---- */
+
+/* A field is its number and wire type, followed by a variable-length number, or 8 bytes, or a length and
+ * bytes. A nested message is such bytes. Its length is known only at its end, so four bytes are reserved for
+ * it; the format allows numbers to be longer than needed. */
+static void protobuf_number(struct buffer *to, uint64_t number)
+{
+    uint8_t bytes[10];
+    size_t count = 0;
+    for (; number >= 0x80; number >>= 7)
+        bytes[count++] = (uint8_t)(number | 0x80);
+    bytes[count++] = (uint8_t)number;
+    buffer_add(to, bytes, count);
+}
+
+/* Adds a field of an integer, enumeration or bool type; negative numbers as their 64 bits. */
+static void protobuf_uint(struct buffer *to, unsigned field, uint64_t value)
+{
+    protobuf_number(to, field << 3);
+    protobuf_number(to, value);
+}
+
+static void protobuf_fixed64(struct buffer *to, unsigned field, uint64_t value)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    protobuf_number(to, field << 3 | 1);
+    buffer_add(to, bytes, sizeof(bytes));
+}
+
+static void protobuf_bytes(struct buffer *to, unsigned field, const void *bytes, size_t length)
+{
+    protobuf_number(to, field << 3 | 2);
+    protobuf_number(to, length);
+    buffer_add(to, bytes, length);
+}
+
+/* Begins a nested message, of less than 256 MiB. protobuf_end(MARK) ends it. */
+static size_t protobuf_begin(struct buffer *to, unsigned field)
+{
+    protobuf_number(to, field << 3 | 2);
+    buffer_add(to, (uint8_t[4]){0}, 4);
+    return to->used;
+}
+
+static void protobuf_end(struct buffer *to, size_t mark)
+{
+    size_t length = to->used - mark;
+    for (unsigned i = 0; i < 4; i++)
+        to->bytes[mark - 4 + i] = (uint8_t)((length >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0));
+}
+
+static void protobuf_text(struct buffer *to, unsigned field, const char *text, size_t length)
+{
+    size_t mark = protobuf_begin(to, field);
+    buffer_utf8(to, text, length);
+    protobuf_end(to, mark);
+}
+
+/* A field: a text, unless it is NULL, or else a number. Field 0 is none. */
+struct protobuf_part {
+    unsigned field;
+    uint64_t number;
+    const char *text;
+};
+
+static void protobuf_parts(struct buffer *to, unsigned field, const struct protobuf_part *parts, size_t count)
+{
+    size_t mark = protobuf_begin(to, field);
+    for (; count > 0; count--, parts++)
+        if (parts->text != NULL)
+            protobuf_text(to, parts->field, parts->text, strlen(parts->text));
+        else if (parts->field != 0)
+            protobuf_uint(to, parts->field, parts->number);
+    protobuf_end(to, mark);
+}
+
+/* Adds a message of such fields: protobuf_message(to, 7, {1, .number = number}, {2, .text = name}). */
+#define protobuf_message(to, field, ...)                                   \
+    protobuf_parts(to, field, (const struct protobuf_part[]){__VA_ARGS__}, \
+                   sizeof((const struct protobuf_part[]){__VA_ARGS__}) / sizeof(struct protobuf_part))
+
 /* The kinds of numbered names. */
 enum name_owner { OWNER_ACTIVITY, OWNER_EVENT, OWNER_FIELD, OWNER_CLASS, OWNER_WORD };
 
@@ -78,6 +162,8 @@ struct written_thread {
     bool has_track;
     bool runs; /* according to the states written so far */
 };
+
+#define PERFETTO(tracks) ((struct perfetto *)(void *)(tracks))
 
 static uint64_t boot_ns(const struct perfetto *perfetto, uint64_t ticks)
 {
@@ -220,7 +306,7 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
                                                 [MODEL_SUSPENDED] = TASK_STOPPED,
                                                 [MODEL_DEAD] = TASK_DEAD,
                                                 [MODEL_UNKNOWN] = TASK_UNKNOWN};
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = PERFETTO(tracks);
     const struct model_thread *thread = interval->thread;
     struct written_thread *written;
     bool runs = interval->state == MODEL_RUNNING && !interval->is_asleep;
@@ -239,13 +325,13 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
 static void write_death(struct tracks *tracks, const struct model_thread *thread, uint64_t ticks)
 {
     if (!thread->is_idle)
-        write_task_state(TRACKS_OF(tracks, struct perfetto), thread, TASK_DEAD, thread->cpu, ticks);
+        write_task_state(PERFETTO(tracks), thread, TASK_DEAD, thread->cpu, ticks);
 }
 
 static void write_enter(struct tracks *tracks, const struct model_thread *thread,
                         const struct model_frame *frame, const char *name)
 {
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = PERFETTO(tracks);
     const char *kind = model_activity_names[frame->kind];
     begin_event(perfetto, thread, TYPE_BEGIN, frame->begin);
     protobuf_uint(&perfetto->event, EVENT_CATEGORY, word_number(perfetto, NAMES_CATEGORY, kind));
@@ -259,7 +345,7 @@ static void write_enter(struct tracks *tracks, const struct model_thread *thread
 static void write_leave(struct tracks *tracks, const struct model_thread *thread,
                         const struct model_frame *frame, const char *name, uint64_t end)
 {
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = PERFETTO(tracks);
     begin_event(perfetto, thread, TYPE_END, end);
     annotate(perfetto, "result", VALUE_OF(VALUE_SIGNED, frame->result));
     if (frame->kind == ACTIVITY_FAULT) /* the kind is known at the end */
@@ -269,7 +355,7 @@ static void write_leave(struct tracks *tracks, const struct model_thread *thread
 
 static void write_event(struct tracks *tracks, const struct model_thread *thread, const struct cursor *cursor)
 {
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = PERFETTO(tracks);
     const struct event_type *type = cursor->event.type;
     unsigned class = TRACE_ID_CLASS(type->id);
     begin_event(perfetto, thread, TYPE_INSTANT, cursor->ticks);
@@ -291,7 +377,7 @@ static void write_event(struct tracks *tracks, const struct model_thread *thread
 static void write_flow(struct tracks *tracks, const struct model_thread *thread,
                        const struct track_flow *flow, uint64_t ticks)
 {
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = PERFETTO(tracks);
     const struct model_call *call = flow->call;
     begin_event(perfetto, thread, TYPE_INSTANT, ticks);
     protobuf_uint(&perfetto->event, EVENT_CATEGORY, word_number(perfetto, NAMES_CATEGORY, "ipc"));
@@ -307,7 +393,7 @@ static void write_flow(struct tracks *tracks, const struct model_thread *thread,
 
 static void begin(struct tracks *tracks)
 {
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = PERFETTO(tracks);
     const struct analysis *analysis = tracks->analysis;
     size_t mark;
     analysis_map(tracks->analysis, &perfetto->numbers, sizeof(uint64_t));
@@ -337,13 +423,12 @@ static void write_in_tree(struct perfetto *perfetto, unsigned kind, uint64_t id,
 static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
 {
     if (pid != 0)
-        write_in_tree(TRACKS_OF(tracks, struct perfetto), TREE_PROCESS, pid,
-                      model_process(&tracks->model, pid)->parent, name);
+        write_in_tree(PERFETTO(tracks), TREE_PROCESS, pid, model_process(&tracks->model, pid)->parent, name);
 }
 
 static void write_thread(struct tracks *tracks, const struct model_thread *thread, const char *name)
 {
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = PERFETTO(tracks);
     char text[ANALYSIS_NAME_BYTES + 16];
     snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
     describe_thread(perfetto, thread, text);
@@ -354,7 +439,7 @@ static void write_thread(struct tracks *tracks, const struct model_thread *threa
 /* Writes losses, if any, as an instant at the end, on a track of its own. */
 static void write_losses(struct tracks *tracks)
 {
-    struct perfetto *perfetto = TRACKS_OF(tracks, struct perfetto);
+    struct perfetto *perfetto = PERFETTO(tracks);
     const struct analysis *analysis = tracks->analysis;
     struct loss_fact facts[LOSS_FACTS];
     uint64_t any = 0;

@@ -7,9 +7,13 @@
  */
 #pragma once
 
-#include <tools/tarn/export/export.h>
 #include <tools/tarn/out.h>
-#include <tools/tarn/relation/relation.h>
+#include <tools/tarn/relation/scan.h>
+
+/* Writes to OUTPUT, which must not exist. NOTHING: why there is nothing in it, or NULL. */
+typedef bool export_function(const struct scan_source *source, const char *output, const char **nothing,
+                             struct fail *fail);
+export_function export_perfetto, export_chrome;
 
 struct tracks;
 
@@ -40,7 +44,7 @@ struct track_writer {
     void (*end)(struct tracks *tracks);
 };
 
-/* The state of these formats begins with this. Writing continues after a failure, which `out` keeps. */
+/* The state of a format begins with this. Writing continues after a failure, which `out` keeps. */
 struct tracks {
     struct analysis *analysis;
     const struct losses *losses; /* complete at the end of the walk */
@@ -51,11 +55,10 @@ struct tracks {
     struct thread_states states;
     char *list_text; /* buffer for an event's list as text */
     struct out out;
+    bool has_event;     /* of chrome.c: one was written */
     bool *shown;        /* by event index: visible otherwise */
     struct slots begun; /* bool by thread number: `enter` was called for what was in progress at the start */
 };
-
-#define TRACKS_OF(tracks, type) ((type *)(void *)(tracks))
 
 /* Walks the trace for WRITER. The other arguments are those of an export_function. */
 bool tracks_export(struct tracks *tracks, const struct track_writer *writer, const struct scan_source *source,

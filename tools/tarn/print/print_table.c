@@ -328,13 +328,8 @@ static void add_rest(const struct table *table, size_t first, struct table_row *
         table_add_cells(table, rest, table->rows[i]);
 }
 
-void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width)
-{
-    table_print_text_within(to, table, top, width, NAME_WIDTH_CUT);
-}
-
-void table_print_text_within(FILE *to, const struct table *table, uint64_t top, unsigned width,
-                             unsigned least_name_width)
+void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width,
+                      unsigned least_name_width)
 {
     struct layout layouts[TABLE_COLUMNS_MAX];
     struct table_row *rest = NULL;
@@ -419,7 +414,8 @@ void table_print_json(FILE *to, const struct table *table, uint64_t top)
     fputc(']', to);
 }
 
-void table_print_csv(FILE *to, const struct table *table, uint64_t top)
+/* With its own heading. */
+static void print_csv(FILE *to, const struct table *table, uint64_t top)
 {
     fputs(table->key, to);
     for (unsigned c = 0; c < table->column_count; c++)
@@ -442,9 +438,9 @@ void table_print(FILE *to, const struct table_options *options, const struct tab
 {
     const uint64_t top = table_top(options, usual);
     if (options->format == TABLES_TEXT)
-        table_print_text(to, table, table->is_whole ? UINT64_MAX : top, table_width(options));
+        table_print_text(to, table, table->is_whole ? UINT64_MAX : top, table_width(options), NAME_WIDTH_CUT);
     else
-        (options->format == TABLES_JSON ? table_print_json : table_print_csv)(to, table, top);
+        (options->format == TABLES_JSON ? table_print_json : print_csv)(to, table, top);
 }
 
 void print_paragraph(FILE *to, const char *text, unsigned width)

@@ -18,13 +18,10 @@ uint64_t table_top(const struct table_options *options, uint64_t usual);
 /* Returns the width of text: the terminal's, else 100 characters; UINT_MAX with --wide. */
 unsigned table_width(const struct table_options *options);
 
-/* TOP: maximum number of rows. WIDTH: of a line, in characters; UINT_MAX: any. */
-void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width);
-/* Cuts names to NAME_WIDTH before it leaves out the last columns. */
-void table_print_text_within(FILE *to, const struct table *table, uint64_t top, unsigned width,
-                             unsigned name_width);
+/* TOP: maximum number of rows. WIDTH: of a line, in characters; UINT_MAX: any. Names are cut to NAME_WIDTH
+ * before the last columns are left out. */
+void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width, unsigned name_width);
 void table_print_json(FILE *to, const struct table *table, uint64_t top); /* "KEY":[{...},...] */
-void table_print_csv(FILE *to, const struct table *table, uint64_t top);  /* with its own heading */
 /* Prints it in the format chosen, JSON as such a member; USUAL as of table_top. */
 void table_print(FILE *to, const struct table_options *options, const struct table *table, uint64_t usual);
 /* Prints the cells of ROW as members of a JSON object: "events":12,... */

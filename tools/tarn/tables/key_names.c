@@ -21,9 +21,7 @@ void key_names_open(struct key_names *names, struct source *source)
         struct lock_class_name *class = &names->classes[names->class_count++];
         class->number = wire_get32(reply.data + at);
         memcpy(class->name, reply.data + at + 16, WIRE_LOCK_NAME_BYTES - 1);
-        for (char *c = class->name; *c != '\0'; c++)
-            if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\')
-                *c = '?';
+        make_plain(class->name, "\"\\");
     }
 }
 
@@ -77,9 +75,7 @@ static const char *name_context(const struct key_names *names, uint32_t context,
         return trace_context_name(context, &names->routines->names,
                                   names->knows_arguments ? trace_event_find : find_nothing, text);
     snprintf(text, TRACE_ROUTINE_NAME_BYTES, "%s", function);
-    for (char *c = text; *c != '\0'; c++)
-        if (*c < ' ' || *c > '~' || *c == ';' || *c == '"')
-            *c = '?';
+    make_plain(text, ";\"");
     return text;
 }
 

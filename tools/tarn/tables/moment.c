@@ -310,6 +310,13 @@ void routines_free(struct routines *routines)
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
+void make_plain(char *text, const char *refused)
+{
+    for (char *c = text; *c != '\0'; c++)
+        if (*c < ' ' || *c > '~' || strchr(refused, *c) != NULL)
+            *c = '?';
+}
+
 const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES])
 {
     static const char *const whose[] = {"", " (ended threads)", " (ended children)", "ended processes"};
@@ -317,8 +324,6 @@ const char *routines_name(const struct trace_routines *head, char name[ROUTINES_
         snprintf(name, ROUTINES_NAME_BYTES, "%s", whose[head->of]);
     else
         snprintf(name, ROUTINES_NAME_BYTES, "%.16s%s", head->name, whose[head->of % 4]);
-    for (char *c = name; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == ';' || (unsigned char)*c > '~')
-            *c = '?';
+    make_plain(name, ";");
     return name;
 }

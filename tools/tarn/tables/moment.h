@@ -45,6 +45,8 @@ bool routines_append_name(struct routines *routines, const struct source *source
 /* The same from guest memory. False: FAIL; tables before damage have been appended. */
 bool routines_read_memory(struct routines *routines, struct source *source, struct fail *fail);
 
+/* Replaces characters that ASCII cannot print or that are in REFUSED. */
+void make_plain(char *text, const char *refused);
 /* For the user, if a source has none. */
 #define ROUTINES_ARE_OFF "routines are not counted: `tarn ctl SOURCE routines on` counts them from then on"
 

@@ -7,14 +7,6 @@
 #include <sys/stat.h>
 #include <tools/tarn/tables/key_names.h>
 
-/* Replaces characters that ASCII cannot print or that are in REFUSED. */
-static void make_plain(char *text, const char *refused)
-{
-    for (char *c = text; *c != '\0'; c++)
-        if (*c < ' ' || *c > '~' || strchr(refused, *c) != NULL)
-            *c = '?';
-}
-
 static double in_us(uint64_t ticks, uint64_t clock_hz)
 {
     return (double)ticks * 1e6 / (double)(clock_hz ? clock_hz : 1);
