@@ -31,8 +31,7 @@ def count_routines(lines):
 
 
 class Run:
-    """instructions of the guest; events, words and packets that were logged meanwhile; sampled acquisitions of locks; counted
-    routines."""
+    """instructions of the guest; events, words and packets logged meanwhile; sampled acquisitions; counted routines."""
 
     def __init__(self, directory, options, script="sdet", **machine):
         with guest.Guest(log=os.path.join(directory, "serial.log"), options=f"run=/test/{script} exit=1 {options}", arch=ARCH, smp=1,

@@ -1,12 +1,5 @@
 #!/usr/bin/env python3
-"""A real headless Chromium for tests, driven by its DevTools protocol over a pair of pipes: no other package is needed.
-
-    with Browser(width=1400, height=900) as page:
-        page.open("http://127.0.0.1:8000/")
-        page.wait("document.querySelectorAll('canvas').length > 0")
-        page.wheel(700, 300, -120)
-        page.screenshot("out/test/view.png")
-        assert not page.errors
+"""A headless Chromium for tests, driven by its DevTools protocol over a pair of pipes: no other package is needed.
 
 `errors` has what a page throws or logs as an error, and failed requests. Times are seconds.
 """

@@ -75,8 +75,7 @@ class Debugger:
         self.wait(r"debug> continue$")
 
     def look_until(self, command, pattern, seconds=60):
-        """Looks in now and then until the command's output has what programs do that have just been started; leaves the debugger
-        there. Its output."""
+        """Looks in until the command's output has what programs do that have just been started, and stays there. Its output."""
         end = time.monotonic() + seconds * self.machine.patience
         while True:
             time.sleep(1)

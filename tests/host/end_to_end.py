@@ -1,6 +1,4 @@
-"""Shared by host tests: TAP, `tarn`, a guest that runs a script while its trace is pulled over the network, and comparisons
-of the readers of the result.
-"""
+"""Shared by host tests: TAP, `tarn`, guests and pulls of their traces, comparisons of readers."""
 import contextlib
 import faulthandler
 import filecmp
@@ -268,8 +266,7 @@ def pull_while(script, trace, done, seconds, boot_options="", idle=0, **machine)
 
 
 def record(trace, script, boot_options="", seconds=200, **machine):
-    """The trace of a run that is the same on every host: a guest whose clock counts instructions runs `script` to its end,
-    and `trace` is what its rings hold then. What it printed."""
+    """The trace of a run that is the same on every host: what the rings hold at the end of a script, in instructions counted. What it printed."""
     ram = trace + ".ram"
     with guest.Guest(log=os.path.join(os.path.dirname(trace), "serial.log"), arch=ARCH, icount=True, network=False, shared=ram,
                      options=f"run={script} exit=1 {boot_options}".strip(), **machine) as vm:

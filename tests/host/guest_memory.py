@@ -1,5 +1,4 @@
-"""Guest memory for tests: store, info page, metadata, rings and tables (trace/format/store.h, layout.h), in either byte order,
-at addresses that only the store contains."""
+"""Guest memory for tests (trace/format/store.h, layout.h), in either byte order, at addresses that only the store contains."""
 import struct
 
 import sanitized

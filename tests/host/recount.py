@@ -1,7 +1,5 @@
-"""Computes results of tarn's analyses a second time, from the events alone, with the whole trace in memory and without
-the host tool's model, in SQL (recount.sql). Times are ticks of the trace's clock.
-
-Only for traces without losses. As in the analyses, what has no begin or no end in the trace has no duration.
+"""Computes results of tarn's analyses a second time, from the events alone, in SQL (recount.sql); for traces without losses. Times are ticks.
+As in the analyses, what has no begin or no end in the trace has no duration.
 """
 
 import collections

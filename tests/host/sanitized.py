@@ -1,5 +1,4 @@
-"""The host tool with sanitizers (tests/unit/tarn/commands.c), for tests of it with inputs that they make themselves: traces,
-guest memory, guests at the other end of a link."""
+"""The host tool with sanitizers (tests/unit/tarn/commands.c), for tests that make its inputs themselves."""
 import atexit
 import ctypes
 import os
