@@ -32,6 +32,7 @@ __thread char *test_ring;
 char *test_rings;
 RETURNS(0, uint64_t test_clock(void));
 DOES_NOTHING(void test_point(int point));
+RETURNS(0, uint64_t trace_log_slow(uint32_t id, const uint64_t *fixed, uint32_t words));
 struct cpu *host_cpu, cpus[CPUS_MAX];
 uint32_t cpu_count = CPUS;
 
