@@ -63,25 +63,18 @@ static int run(void)
     return status;
 }
 
-static void set_trace(uint32_t operation, uint64_t a, uint64_t b)
-{
-    sys_trace_control(SLOT_TRACE, operation, a, b);
-}
-
 static void stop_control(void)
 {
-    set_trace(TRACE_OP_SET_ROUTINES, 0, 0);
-    set_trace(TRACE_OP_SET_PROFILE, 0, 0);
-    set_trace(TRACE_OP_SAMPLE_LOCKS, ~0ull, 0);
-    set_trace(TRACE_OP_BIND_COUNTERS, 0, 0);
-    set_trace(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
-    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++)
-        set_trace(TRACE_OP_SET_SWITCHES, class, ~0ull);
-    set_trace(TRACE_OP_SET_MASK, ~0ull, 0);
     /* Another drain: gives back the notification of one that has ended now, not at a heartbeat. */
-    cap_t bell = (cap_t)sys_notification_create();
-    set_trace(TRACE_OP_SET_DRAIN, bell, 1);
-    set_trace(TRACE_OP_SET_DRAIN, bell, 0);
+    const cap_t bell = (cap_t)sys_notification_create();
+    const uint64_t operations[][3] = {{TRACE_OP_SET_ROUTINES},       {TRACE_OP_SET_PROFILE},
+                                      {TRACE_OP_BIND_COUNTERS},      {TRACE_OP_SAMPLE_LOCKS, ~0ull},
+                                      {TRACE_OP_SET_MASK, ~0ull},    {TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT},
+                                      {TRACE_OP_SET_DRAIN, bell, 1}, {TRACE_OP_SET_DRAIN, bell}};
+    for (unsigned i = 0; i < sizeof operations / sizeof *operations; i++)
+        sys_trace_control(SLOT_TRACE, (uint32_t)operations[i][0], operations[i][1], operations[i][2]);
+    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++)
+        sys_trace_control(SLOT_TRACE, TRACE_OP_SET_SWITCHES, class, ~0ull);
     sys_cap_close(bell);
     trace_set_sizes(SLOT_TRACE, 0, 0);
 }
@@ -89,11 +82,10 @@ static void stop_control(void)
 /* What a pull has in traced and net comes back when its connection has ended. */
 static void await_links(const struct system_stats *before)
 {
-    struct system_stats now = read_stats();
-    for (int i = 0;
-         i < PATIENCE && (now.threads > before->threads || now.notifications > before->notifications); i++) {
-        usleep(5000);
-        now = read_stats();
+    for (int i = 0; i < PATIENCE; i++, usleep(5000)) {
+        const struct system_stats now = read_stats();
+        if (now.threads <= before->threads && now.notifications <= before->notifications)
+            return;
     }
 }
 
@@ -124,9 +116,8 @@ int main(void)
         stop_control();
         await_links(&before);
     }
-    if (!settled || starts_again)
-        printf(settled ? "all programs ended\n" : "Bail out! programs are left\n");
-    if (!settled || starts_again)
-        return !settled;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    if (settled && !starts_again)
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    printf(settled ? "all programs ended\n" : "Bail out! programs are left\n");
+    return !settled;
 }

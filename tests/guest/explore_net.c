@@ -1,9 +1,8 @@
 /*
  * tests/guest/explore_net.c - a workload for `tarn explore`: threads whose packets cross a network device at
- * the same time. They read the kernel's file by TFTP (RFC 1350) from QEMU's user network, which loses nothing
- * and replies as soon as it has a packet. So a packet that does not come is lost in this system, or nobody
- * was woken for it. All threads ask at the same time, and then wait until all have their replies: no later
- * packet makes the system find one that it has overlooked.
+ * the same time. They read the kernel's file by TFTP (RFC 1350) from QEMU's user network, which loses
+ * nothing. All ask at the same time, and then wait for all replies: no later packet makes the system find one
+ * that it has overlooked.
  *
  * Other connections stay within net, through lwIP's loopback. Streams that are larger than the window end
  * only if each update of the window arrives. Children use sockets in all states until they are killed.
@@ -99,17 +98,17 @@ static void *read_often(void *argument)
 /* Until there is an address of this machine, and one of the server is known to the stack. */
 static bool reaches_server(void)
 {
-    for (unsigned i = 0; i < STARTS_MAX; i++) {
+    bool replies = false;
+    for (unsigned i = 0; i < STARTS_MAX && !replies; i++) {
         int fd = open_server();
-        bool replies = fd >= 0 && ask(fd) && !is_lost(fd, START_POLL);
+        replies = fd >= 0 && ask(fd) && !is_lost(fd, START_POLL);
         if (replies)
             reply(fd, ERROR, 0);
+        else
+            usleep(1000 * START_POLL);
         close(fd);
-        if (replies)
-            return true;
-        usleep(1000 * START_POLL);
     }
-    return false;
+    return replies;
 }
 
 /* ---- streams through the loopback ------------------------------------------------------------------- */
@@ -191,32 +190,19 @@ static void *pass_stream(void *argument)
 static void use(int *fd, int listener, const struct sockaddr_in *address, uint64_t random)
 {
     static char bytes[PIECE];
-    switch (random % 8) {
-    case 0:
-    case 1:
-        if (*fd < 0) {
-            *fd = socket(AF_INET, SOCK_STREAM, 0);
-            fcntl(*fd, F_SETFL, O_NONBLOCK);
+    const unsigned what = (unsigned)random % 8;
+    if (what < 4 && *fd < 0) {
+        *fd = what < 2 ? socket(AF_INET, SOCK_STREAM, 0) : accept(listener, NULL, NULL);
+        fcntl(*fd, F_SETFL, O_NONBLOCK);
+        if (what < 2)
             try_connect(*fd, address);
-        }
-        break;
-    case 2:
-    case 3:
-        if (*fd < 0) {
-            *fd = accept(listener, NULL, NULL);
-            fcntl(*fd, F_SETFL, O_NONBLOCK);
-        }
-        break;
-    case 4:
+    } else if (what == 4) {
         send(*fd, bytes, sizeof bytes, 0);
-        break;
-    case 5:
+    } else if (what == 5) {
         recv(*fd, bytes, sizeof bytes, 0);
-        break;
-    case 6:
+    } else if (what == 6) {
         shutdown(*fd, (int)(random >> 8) % 3);
-        break;
-    default:
+    } else if (what == 7) {
         close(*fd);
         *fd = -1;
     }
@@ -249,13 +235,6 @@ static void *kill_users(void *argument)
     return NULL;
 }
 
-static bool come_back(uint64_t before)
-{
-    for (unsigned i = 0; i < STARTS_MAX && count_sockets() != before; i++)
-        usleep(1000);
-    return count_sockets() == before;
-}
-
 static void test_loopback(void)
 {
     uint64_t before = count_sockets();
@@ -266,7 +245,9 @@ static void test_loopback(void)
         good &= !failed[i];
     check(good, "streams through the loopback arrive");
     run_threads(kill_users);
-    check(come_back(before), "sockets of killed programs are closed, whatever their states");
+    for (unsigned i = 0; i < STARTS_MAX && count_sockets() != before; i++)
+        usleep(1000);
+    check(count_sockets() == before, "sockets of killed programs are closed, whatever their states");
 }
 
 int main(int argc, char **argv)

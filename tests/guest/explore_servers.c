@@ -139,27 +139,20 @@ static bool read_to_end(int fd)
     return count == 0 && total <= RECORD;
 }
 
-static bool poll_to_end(int fd)
-{
-    struct pollfd wait = {.fd = fd};
-    return poll(&wait, 1, -1) == 1 && wait.revents & POLLHUP;
-}
-
-static bool write_and_close(int fd, bool writes)
-{
-    char bytes[RECORD] = {0};
-    bool good = !writes || write(fd, bytes, RECORD) == RECORD;
-    return close(fd) == 0 && good;
-}
-
 static void *ends_work(void *argument)
 {
+    static const char bytes[RECORD];
     uintptr_t me = (uintptr_t)argument;
     for (unsigned i = 0; i < ENDS; i++) {
+        struct pollfd wait = {.fd = many_ends[i][0]};
         pthread_barrier_wait(&together);
-        failed[me] |= !(me == 1   ? write_and_close(many_ends[i][1], i % 3 == 0)
-                        : me == 3 ? poll_to_end(many_ends[i][0])
-                                  : read_to_end(many_ends[i][0]));
+        if (me == 1)
+            failed[me] |=
+                (i % 3 == 0 && write(many_ends[i][1], bytes, RECORD) != RECORD) | close(many_ends[i][1]);
+        else if (me == 3)
+            failed[me] |= poll(&wait, 1, -1) != 1 || !(wait.revents & POLLHUP);
+        else
+            failed[me] |= !read_to_end(wait.fd);
     }
     return NULL;
 }
@@ -224,25 +217,18 @@ static void test_children(void)
     check(waitpid(-1, NULL, 0) < 0 && errno == ECHILD, "no child is left");
 }
 
-static int be_child(void)
-{
-    char text[4];
-    ssize_t count = read(0, text, sizeof text);
-    return count == 3 && write(1, text, 3) == 3 ? 0 : 1;
-}
-
 int main(int argc, char **argv)
 {
-    const char *part = argc > 1 ? argv[1] : "";
-    self = argv[0];
-    if (strcmp(part, "child") == 0)
-        return be_child();
-    if (strcmp(part, "idle") == 0)
-        for (;;)
-            sleep(1000);
-    mkdir("/tmp", 0777);
     static void (*const tests[])(void) = {test_names, test_files, test_pipes, test_ends, test_children};
     static const char *const names[] = {"names", "files", "pipes", "ends", "children"};
+    const char *part = argc > 1 ? argv[1] : "";
+    char text[4];
+    self = argv[0];
+    if (strcmp(part, "child") == 0)
+        return read(0, text, sizeof text) != 3 || write(1, text, 3) != 3;
+    while (strcmp(part, "idle") == 0)
+        sleep(1000);
+    mkdir("/tmp", 0777);
     for (int times = argc > 2 ? atoi(argv[2]) : 1; times; times--)
         for (unsigned i = 0; i < sizeof tests / sizeof tests[0]; i++)
             if (!*part || strcmp(part, names[i]) == 0)

@@ -62,29 +62,25 @@ static void make_memories(void)
         sys_memory_write((cap_t)sys_memory_create(1ull << 30), 0, &byte, i % 10 == 0);
 }
 
-static void make_endpoints(void)
+static void make_endpoint(void)
 {
-    for (int i = 0; i < 5000; i++)
-        sys_endpoint_create();
+    sys_endpoint_create();
 }
 
-static void make_notifications(void)
+static void make_notification(void)
 {
-    for (int i = 0; i < 5000; i++)
-        sys_notification_create();
+    sys_notification_create();
 }
 
-static void make_capabilities(void)
+static void make_capability(void)
 {
-    for (int i = 0; i < 60000; i++)
-        sys_cap_copy(SLOT_SPACE, SLOT_SPACE, 0, RIGHT_ALL, 0);
+    sys_cap_copy(SLOT_SPACE, SLOT_SPACE, 0, RIGHT_ALL, 0);
 }
 
-static void make_spaces(void)
+static void make_space(void)
 {
     static const char name[TARN_NAME_BYTES] = "grandchild";
-    for (int i = 0; i < 200; i++)
-        sys_space_create(name, 0);
+    sys_space_create(name, 0);
 }
 
 static void hold_call(uint64_t endpoint)
@@ -102,10 +98,9 @@ static int64_t make_thread(void (*entry)(uint64_t), uint64_t arg, unsigned stack
     return sys_thread_create(SLOT_SPACE, &config);
 }
 
-static void make_threads(void)
+static void make_idle_thread(void)
 {
-    for (int i = 0; i < 500; i++)
-        make_thread(hold_call, 0, 32); /* never resumed */
+    make_thread(hold_call, 0, 32); /* never resumed */
 }
 
 /* Calls that were cancelled but not replied to, also by threads that have ended since. */
@@ -130,8 +125,7 @@ static void make_replies(void)
 
 static void make_contiguous(void)
 {
-    for (int i = 0; i < 10; i++)
-        failed |= sys_memory_create_contiguous(SLOT_MACHINE, 16 * TARN_PAGE_SIZE) < 0;
+    failed |= sys_memory_create_contiguous(SLOT_MACHINE, 16 * TARN_PAGE_SIZE) < 0;
 }
 
 /* Pages supplied by the child as its own pager; some of them are mapped. */
@@ -172,37 +166,37 @@ static void make_registrations(void)
 {
     const struct small_descriptor good = make_descriptor("frames"), bad = make_descriptor("");
     static const uint8_t uuid[16] = {1};
-    for (int i = 0; i < 4; i++)
-        failed |= sys_trace_register(&good, sizeof good, uuid) < 0 ||
-                  sys_trace_register(&bad, sizeof bad, uuid) != -E_BAD_ARGUMENT;
+    failed |= sys_trace_register(&good, sizeof good, uuid) < 0 ||
+              sys_trace_register(&bad, sizeof bad, uuid) != -E_BAD_ARGUMENT;
 }
 
 static const struct {
     const char *name;
     void (*make)(void);
-    unsigned children;
+    unsigned children, times; /* in each child */
 } kinds[] = {
-    {"mappings", make_mappings, 1},
-    {"page tables", make_tables, 1},
-    {"pages and copies", make_pages, 1},
-    {"pages of a pager", make_paged, 1},
-    {"memory objects", make_memories, 1},
-    {"contiguous memory", make_contiguous, 1},
-    {"endpoints", make_endpoints, 1},
-    {"notifications", make_notifications, 1},
-    {"capabilities", make_capabilities, 1},
-    {"spaces", make_spaces, 1},
-    {"threads", make_threads, 1},
-    {"cancelled calls", make_replies, 1},
-    {"interrupts", make_interrupts, CHILDREN},
-    {"watchers, handlers and bound notifications", make_references, CHILDREN},
-    {"registrations with the trace", make_registrations, CHILDREN},
+    {"mappings", make_mappings, 1, 1},
+    {"page tables", make_tables, 1, 1},
+    {"pages and copies", make_pages, 1, 1},
+    {"pages of a pager", make_paged, 1, 1},
+    {"memory objects", make_memories, 1, 1},
+    {"contiguous memory", make_contiguous, 1, 10},
+    {"endpoints", make_endpoint, 1, 5000},
+    {"notifications", make_notification, 1, 5000},
+    {"capabilities", make_capability, 1, 60000},
+    {"spaces", make_space, 1, 200},
+    {"threads", make_idle_thread, 1, 500},
+    {"cancelled calls", make_replies, 1, 1},
+    {"interrupts", make_interrupts, CHILDREN, 1},
+    {"watchers, handlers and bound notifications", make_references, CHILDREN, 1},
+    {"registrations with the trace", make_registrations, CHILDREN, 4},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 static void make(uint64_t kind)
 {
-    kinds[kind].make();
+    for (unsigned i = 0; i < kinds[kind].times; i++)
+        kinds[kind].make();
     sys_notification_signal(SLOT_DONE, failed ? FAILED : MADE);
     for (;;)
         sys_thread_sleep(TARN_FOREVER);

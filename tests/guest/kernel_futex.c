@@ -24,9 +24,9 @@ static void *come_back(void *argument)
     return NULL;
 }
 
-static void *wait_once(void *number)
+static void *wait_once(void *at)
 {
-    return (void *)sys_futex_wait(&other_words[(uintptr_t)number], 0, TARN_FOREVER);
+    return (void *)sys_futex_wait(at, 0, TARN_FOREVER);
 }
 
 static void wait_for_waiting(unsigned count)
@@ -40,7 +40,8 @@ static void test_counts(void)
     pthread_t threads[OTHERS];
     void *result;
     bool good = true;
-    start_threads(threads, OTHERS, wait_once);
+    for (unsigned i = 0; i < OTHERS; i++)
+        start_thread(&threads[i], wait_once, &other_words[i]);
     wait_for_waiting(OTHERS);
     check(sys_futex_wake(&word, ~0u) == 0 &&
               count_threads(process_id(), ANY_THREAD, THREAD_BLOCKED_FUTEX) == OTHERS,
@@ -53,15 +54,11 @@ static void test_counts(void)
     check(good, "each is woken once, by its own word");
 }
 
-static void *wait_for_word(void *argument)
-{
-    return (void *)sys_futex_wait(&word, 0, TARN_FOREVER);
-}
-
 static void test_some(void)
 {
     pthread_t threads[WAITERS];
-    start_threads(threads, WAITERS, wait_for_word);
+    for (unsigned i = 0; i < WAITERS; i++)
+        start_thread(&threads[i], wait_once, &word);
     wait_for_waiting(WAITERS);
     check(sys_futex_wake(&word, 3) == 3, "the requested number is woken");
     wait_for_waiting(WAITERS - 3);
@@ -85,8 +82,8 @@ static void test_storm(void)
     __atomic_store_n(&word, 1, __ATOMIC_SEQ_CST);
     sys_futex_wake(&word, ~0u);
     join_threads(threads, WAITERS);
-    printf("# %ld woken, at most %ld at once\n", all, most);
-    check(all >= WAITERS && most <= WAITERS, "a wake reaches no thread twice, however fast it waits again");
+    check(all >= WAITERS && most <= WAITERS,
+          "a wake reaches no thread twice, however fast it waits again: %ld, at most %ld at once", all, most);
 }
 
 int main(void)

@@ -97,18 +97,20 @@ static void *serve(void *argument)
         must(ipc_reply_receive(endpoint, &message));
     }
     ipc_reply(&(struct ipc_message){0});
-    sys_cap_close(memory);
     return NULL;
 }
 
 static _Atomic uint32_t other_tid; /* the thread under test, once it runs */
 static _Atomic bool has_ended;     /* it does not wait any more: some calls end at once */
 
+static cap_t lonely; /* an endpoint without a receiver */
+
+/* Without a label: of the lonely endpoint. */
 static void *call_in_thread(void *argument)
 {
     struct ipc_message message = {.label = (uint64_t)argument};
     other_tid = thread_id();
-    int64_t error = ipc_call(endpoint, &message);
+    int64_t error = ipc_call(argument ? endpoint : lonely, &message);
     has_ended = true;
     return (void *)(error ? error : (int64_t)message.label);
 }
@@ -182,9 +184,6 @@ static void test_caps(void)
     check(ipc_call(endpoint, &message) == 0 && message.cap[1] && message.cap[1] != message.word[0] &&
               sys_memory_size(message.cap[1]) == 8192 && sys_cap_info((cap_t)message.word[0]) == -E_BAD_CAP,
           "a reply moves one: the server's slot is closed");
-    sys_cap_close(message.cap[1]);
-    sys_cap_close(kept);
-    sys_cap_close(memory);
 }
 
 static void test_replies(void)
@@ -194,15 +193,6 @@ static void test_replies(void)
     check(call_beside(FORGET, ECHO) == -E_CANCELED, "a caller that is forgotten");
     check(all_return(-E_NO_REPLY, ipc_reply(&(struct ipc_message){0}), ipc_save_reply()),
           "no caller to reply to, nor to save");
-}
-
-static cap_t lonely; /* an endpoint without a receiver */
-
-static void *call_lonely(void *argument)
-{
-    struct ipc_message message = {.label = 1};
-    other_tid = thread_id();
-    return (void *)ipc_call(lonely, &message);
 }
 
 static void test_deadlines(void)
@@ -234,7 +224,6 @@ static void test_deadlines(void)
     check(clock_monotonic_ns() - before >= 20 * MS, "sleep is not short");
     check(sys_futex_wait(&word, 2, TARN_FOREVER) == -E_AGAIN,
           "a word that is waited for must have the value");
-    sys_cap_close(n);
 }
 
 static void test_death(void)
@@ -242,7 +231,7 @@ static void test_death(void)
     pthread_t thread;
     void *result;
     other_tid = 0;
-    start_thread(&thread, call_lonely, NULL);
+    start_thread(&thread, call_in_thread, NULL);
     let_wait(THREAD_BLOCKED_SEND);
     sys_cap_close(lonely);
     pthread_join(thread, &result);
@@ -252,42 +241,30 @@ static void test_death(void)
     sys_cap_close(lonely);
     struct ipc_message message = {.label = 1};
     check(ipc_call(sender, &message) == -E_DEAD, "an endpoint without receivers is dead");
-    sys_cap_close(sender);
 }
 
 /* In a child: receives a call and ends without a reply. */
-static void take_and_die(uint64_t arg)
+static void take_and_end(uint64_t faults)
 {
     struct ipc_message message;
-    ipc_receive((cap_t)arg, &message);
+    ipc_receive(20, &message);
+    if (faults)
+        *(volatile uint64_t *)(faults * 8) = 1; /* nothing is mapped there */
     sys_space_kill(SLOT_SPACE, 3);
 }
 
-static void take_and_fault(uint64_t arg)
-{
-    struct ipc_message message;
-    ipc_receive((cap_t)arg, &message);
-    *(volatile int *)(arg - 12) = 1; /* nothing is mapped there */
-}
-
-static int64_t call_dying_child(void (*entry)(uint64_t))
+static int64_t call_dying_child(bool faults)
 {
     struct child child;
     cap_t service = must(sys_endpoint_create());
     must(child_create(&child, "dying"));
     must(child_give(&child, service, 20, RIGHT_ALL));
-    must(child_start(&child, entry, 20));
+    must(child_start(&child, take_and_end, faults));
     struct ipc_message message = {.label = 1};
     int64_t error = ipc_call(service, &message);
     child_end(&child);
     sys_cap_close(service);
     return error;
-}
-
-static void test_server_death(void)
-{
-    check(call_dying_child(take_and_die) == -E_DEAD, "the server kills itself before it replies");
-    check(call_dying_child(take_and_fault) == -E_DEAD, "the server faults without a fault handler");
 }
 
 static _Atomic bool has_one; /* the bound thread has received its first signal */
@@ -334,7 +311,6 @@ static void test_bound(void)
           "bits signalled before the binding");
     check(sys_notification_bind(0) == 0, "unbound");
     check(sys_notification_signal(notification, 1ull << 63) == -E_BAD_ARGUMENT, "63 bits are usable");
-    sys_cap_close(notification);
 }
 
 /* In a child: waits, and signals how the wait ended. */
@@ -384,7 +360,8 @@ int main(void)
     test_replies();
     test_deadlines();
     test_death();
-    test_server_death();
+    check(call_dying_child(false) == -E_DEAD, "the server kills itself before it replies");
+    check(call_dying_child(true) == -E_DEAD, "the server faults without a fault handler");
     test_bound();
     test_cancel();
     struct ipc_message message = {.label = END};

@@ -21,42 +21,35 @@ static uint64_t word_of(uint64_t offset)
 static struct pager {
     cap_t endpoint, paged, source;
     unsigned refusals; /* replies without a page, before each page is supplied */
-    _Atomic unsigned asked, quit;
-    uint64_t last_object, last_offset, last_tid;
+    _Atomic unsigned asked;
     unsigned refused[PAGES];
     pthread_t thread;
 } pager;
 
-static void give_page(struct pager *p, uint64_t offset)
+static void give_page(uint64_t offset)
 {
     uint64_t words[TARN_PAGE_SIZE / 8];
     for (uint64_t i = 0; i < TARN_PAGE_SIZE / 8; i++)
         words[i] = word_of(offset + 8 * i);
-    sys_memory_write(p->source, offset, words, sizeof words);
-    int64_t given = sys_memory_supply(p->paged, offset, p->source, offset, TARN_PAGE_SIZE);
-    if (given != (int64_t)TARN_PAGE_SIZE)
-        printf("# supply: %ld\n", given);
+    sys_memory_write(pager.source, offset, words, sizeof words);
+    must(sys_memory_supply(pager.paged, offset, pager.source, offset, TARN_PAGE_SIZE));
 }
 
-static void *serve_pages(void *argument)
+static void *serve_pages(void *unused)
 {
-    struct pager *p = argument;
     struct ipc_message message;
-    int64_t error = ipc_receive(p->endpoint, &message);
+    int64_t error = ipc_receive(pager.endpoint, &message);
     while (error == 0 && message.label != LABEL_QUIT) {
         uint64_t offset = message.word[1] & ~(TARN_PAGE_SIZE - 1);
-        p->asked++;
-        p->last_object = message.word[0];
-        p->last_offset = message.word[1];
-        p->last_tid = message.word[3];
+        pager.asked++;
         if (message.label == IPC_LABEL_PAGE && offset < SIZE &&
-            p->refused[offset / TARN_PAGE_SIZE]++ >= p->refusals)
-            give_page(p, offset);
+            pager.refused[offset / TARN_PAGE_SIZE]++ >= pager.refusals)
+            give_page(offset);
         message = (struct ipc_message){.label = FAULT_REPLY_RESUME};
-        error = ipc_reply_receive(p->endpoint, &message);
+        error = ipc_reply_receive(pager.endpoint, &message);
     }
     ipc_reply(&(struct ipc_message){0});
-    return NULL;
+    return unused;
 }
 
 static void start_pager(unsigned refusals)
@@ -65,7 +58,7 @@ static void start_pager(unsigned refusals)
     pager.endpoint = must(sys_endpoint_create());
     pager.paged = must(sys_memory_create_paged(SIZE, pager.endpoint));
     pager.source = must(sys_memory_create(SIZE));
-    start_thread(&pager.thread, serve_pages, &pager);
+    start_thread(&pager.thread, serve_pages, NULL);
 }
 
 static void end_pager(void)
@@ -151,7 +144,6 @@ static void test_many(struct child *child)
         }
     }
     check(good, "24 threads on the same pages, two replies without a page each: all get them in the end");
-    printf("# %u requests for %u pages\n", pager.asked, (unsigned)PAGES);
     must(sys_space_unmap(child->space, PLACE, SIZE));
     end_pager();
 }

@@ -2,21 +2,17 @@
  * kernel_tlb.c - TLB shootdown as programs see it: after a system call that removed pages or rights has
  * returned, no thread on any CPU can use an old translation.
  *
- * In a child, a worker thread on every CPU constantly reads and writes a few pages, also through copies by
- * the kernel. Another thread, the changer, maps the pages, waits until all workers have used them, and takes
- * them away: unmaps them, remaps them to other page frames, makes them read-only, or has them copied on
- * write. The page frames are also mapped at other addresses (ALIAS). There the changer, as soon as its call
- * has returned, writes POISON to pages that must not be read any more, and sums up words that must not be
- * written any more. Threads that fault wait in main(), their fault handler, until the pages are accessible
- * again.
- *
- * Where the kernel is explored, page frames of private copies are poison as soon as they are freed.
+ * In a child, a worker on every CPU reads and writes a few pages, also through copies by the kernel. The
+ * changer maps them, waits until all workers have used them, and takes them away. The page frames are also
+ * mapped at other addresses (ALIAS), where the changer, as soon as its call has returned, writes POISON to
+ * pages that must not be read any more, and sums up words that must not be written any more. Threads that
+ * fault wait in main(), their fault handler, until the pages are accessible again. The exploring kernel fills
+ * frames of private copies with poison when they are freed.
  *
  *     kernel_tlb [ROUNDS]
  *
- * A slow worker does not invalidate the test: poison is in a page frame only while no page shows it. A worker
- * that was delayed in a write completes it in the next round, so workers also cause page copies, and the
- * changer may write to a page while another thread is copying it.
+ * A slow worker does not invalidate the test: poison is in a page frame only while no page shows it, and a
+ * delayed write is completed in the next round.
  */
 #include "child.h"
 #include "leak.h"
@@ -301,17 +297,15 @@ static void report(const struct shared *shared, uint64_t minimum)
     uint64_t least = ~0ull;
     for (uint32_t i = 0; i < shared->workers; i++)
         least = shared->worker[i].accesses < least ? shared->worker[i].accesses : least;
-    printf("# %u rounds, %u workers, %u faults\n", shared->rounds, shared->workers, shared->faults);
-    check(shared->error >= 0, "pages are mapped and taken away");
+    check(shared->error >= 0, "pages are mapped and taken away: %u rounds, %u faults", shared->rounds,
+          shared->faults);
     check(shared->rounds >= minimum && least / (2 * PAGES) >= shared->rounds &&
               shared->faults >= shared->rounds / 2,
           "every CPU accesses them meanwhile");
-    for (unsigned way = 0; way < WAYS; way++) {
-        printf("# %s: poison was read %lu times, words were written in %lu rounds\n", way_names[way],
-               shared->stale_reads[way], shared->stale_writes[way]);
+    for (unsigned way = 0; way < WAYS; way++)
         check(shared->stale_reads[way] == 0 && shared->stale_writes[way] == 0,
-              "no access uses an old translation after pages were %s", way_names[way]);
-    }
+              "no access uses an old translation after pages were %s: %lu words of poison, %lu rounds",
+              way_names[way], shared->stale_reads[way], shared->stale_writes[way]);
 }
 
 int main(int argc, char **argv)

@@ -32,14 +32,9 @@
 #define FAILING    3 /* processes that end with status 1 */
 #define PAGE       4096
 
-static uint64_t ticks_of_us(uint64_t us)
-{
-    return arch_trace_info()->clock_hz / 1000 * us / 1000;
-}
-
 static void burn(uint64_t us)
 {
-    uint64_t end = arch_trace_clock() + ticks_of_us(us);
+    uint64_t end = arch_trace_clock() + arch_trace_info()->clock_hz / 1000 * us / 1000;
     while (arch_trace_clock() < end)
         ;
 }

@@ -77,10 +77,10 @@ static void stop_replies(struct fake *fake)
 
 static bool is_told(const struct fake *fake, int64_t pid)
 {
-    for (unsigned i = 0; i < fake->told_count; i++)
-        if (fake->told[i] == pid)
-            return true;
-    return false;
+    unsigned i = 0;
+    while (i < fake->told_count && fake->told[i] != pid)
+        i++;
+    return i < fake->told_count;
 }
 
 static bool becomes_told(const struct fake *fake, int64_t pid)
@@ -108,27 +108,24 @@ static int64_t get_file(const char *path, uint64_t *size)
     return result < 0 ? result : message.cap[0];
 }
 
-static bool give_endpoints(void)
-{
-    return program_give(&proc, proc_endpoint, SLOT_SERVICE, RIGHT_ALL, 0) == 0 &&
-           program_give(&proc, fs.endpoint, SLOT_FS, RIGHT_SEND | RIGHT_GRANT, 0) == 0 &&
-           program_give(&proc, net.endpoint, SLOT_NET, RIGHT_SEND | RIGHT_GRANT, 0) == 0 &&
-           program_give(&proc, SLOT_TRACE, SLOT_TRACE, RIGHT_READ | RIGHT_WRITE | RIGHT_GRANT, 0) == 0;
-}
-
 static bool start_proc(void)
 {
     uint64_t size;
-    int64_t file = get_file("/sbin/proc", &size), endpoint = sys_endpoint_create();
-    struct startup_arguments arguments = {
-        .argc = 1, .strings = "proc", .strings_size = 5, .cwd = "/", .path = "/sbin/proc"};
-    proc_endpoint = (cap_t)endpoint;
-    if (file < 0 || endpoint < 0 || program_create("/sbin/proc", 0, &proc) ||
-        program_load(&proc, (cap_t)file, size) || !give_endpoints())
+    int64_t file = get_file("/sbin/proc", &size);
+    struct startup_arguments arguments = {.argc = 1,
+                                          .strings = "proc",
+                                          .strings_size = 5,
+                                          .cwd = "/",
+                                          .path = "/sbin/proc",
+                                          .parent_pid = (uint32_t)getpid()};
+    proc_endpoint = (cap_t)sys_endpoint_create();
+    if (file < 0 || program_create("/sbin/proc", 0, &proc) || program_load(&proc, (cap_t)file, size) ||
+        program_give(&proc, proc_endpoint, SLOT_SERVICE, RIGHT_ALL, 0) ||
+        program_give(&proc, fs.endpoint, SLOT_FS, RIGHT_SEND | RIGHT_GRANT, 0) ||
+        program_give(&proc, net.endpoint, SLOT_NET, RIGHT_SEND | RIGHT_GRANT, 0) ||
+        program_give(&proc, SLOT_TRACE, SLOT_TRACE, RIGHT_READ | RIGHT_WRITE | RIGHT_GRANT, 0))
         return false;
-    sys_cap_close((cap_t)file);
     arguments.pid = proc.pid;
-    arguments.parent_pid = (uint32_t)getpid();
     return program_start(&proc, &arguments, TARN_PRIO_USER) == 0;
 }
 

@@ -10,7 +10,7 @@
 #include "leak.h"
 #include "tap.h"
 
-enum probe_op { PROBE_READ, PROBE_WRITE, PROBE_EXECUTE, PROBE_KERNEL_READ, PROBE_KERNEL_WRITE, PROBE_OPS };
+enum probe_op { PROBE_READ, PROBE_WRITE, PROBE_EXECUTE, PROBE_KERNEL_READ, PROBE_KERNEL_WRITE };
 /* The access word of fault messages. */
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE };
 enum { SLOT_REPORT = 16, SLOT_SCRATCH };
@@ -20,9 +20,6 @@ enum { SLOT_REPORT = 16, SLOT_SCRATCH };
 #define COW           (MAP_READ | MAP_WRITE | MAP_PRIVATE)
 #define PROBE_SECONDS 20000000000ull
 #define PROBE_STACKS  32u
-
-static const char *const probe_names[PROBE_OPS] = {"reading", "writing", "executing", "the kernel's reading",
-                                                   "the kernel's writing"};
 
 /* In memory shared with the children, one for each stack. */
 struct probe_request {

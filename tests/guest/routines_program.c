@@ -1,9 +1,8 @@
 /*
  * routines_program.c - tables of routines: a program's own, counted by a macro and by
- * -finstrument-functions, merged with the kernel's rows, which know in which routine of the program they were
- * entered, and kept at the ends of threads and processes. What a hostile program writes there hurts nobody.
- * That each kind of routine is counted as the trace says, and that all adds up to the CPUs' times, is tested
- * by tests/host/routines_equal.
+ * -finstrument-functions, merged with the kernel's rows, and kept at the ends of threads and processes. What
+ * a hostile program writes there hurts nobody. That each kind of routine is counted as the trace says:
+ * tests/host/routines_equal.
  *
  * Booted with `trace.routines=on` and `trace.mask=off`. With an argument it is the hostile program, or one
  * that calls or names routines.
@@ -88,10 +87,7 @@ static uint64_t time_in(uint32_t context, bool with_program)
 static void test_macro(void)
 {
     do_all();
-    if (!read_own(TRACE_ROUTINES_THREAD)) {
-        check(false, "the table");
-        return;
-    }
+    read_own(TRACE_ROUTINES_THREAD);
     const uint32_t all_number = number_of("do_all", NULL), kernel_number = number_of("call_kernel", NULL),
                    sleep_number = number_of("sleep_often", NULL);
     const struct trace_routines_row all = program_row("do_all", NULL),
@@ -311,11 +307,6 @@ static void test_switch(void)
     check(adds_up(), "and add up");
 }
 
-static uint64_t time_out(void)
-{
-    return trace_routines_time(table.rows, table.head->rows, TRACE_ROUTINES_OUT);
-}
-
 static void test_thread_sums(void)
 {
     unsigned tables = 0, right = 0;
@@ -352,8 +343,9 @@ static void test_end_while_off(void)
     pthread_t thread;
     wait_for_others();
     const bool had_any = read_own(TRACE_ROUTINES_ENDED);
-    const uint64_t life = had_any ? table.head->life : 0, out = had_any ? time_out() : 0,
-                   threads = had_any ? table.head->threads : 0, since = arch_trace_clock();
+    const struct trace_routines before = had_any ? *table.head : (struct trace_routines){0};
+    const uint64_t out = had_any ? trace_routines_time(table.rows, before.rows, TRACE_ROUTINES_OUT) : 0,
+                   since = arch_trace_clock();
     atomic_store(&stop, false);
     start_thread(&thread, run_on, NULL);
     sys_thread_sleep(deadline_after(5 * MS));
@@ -364,25 +356,25 @@ static void test_end_while_off(void)
     atomic_store(&stop, true);
     pthread_join(thread, NULL);
     wait_for_others();
-    check(read_own(TRACE_ROUTINES_ENDED) && table.head->threads == threads + 1,
+    check(read_own(TRACE_ROUTINES_ENDED) && table.head->threads == before.threads + 1,
           "a thread that ends while routines are not counted hands on what was counted");
-    check(table.head->life - life <= counted && table.head->life - life > MS / 2 && adds_up(),
-          "up to the moment at which they were switched off: %llu of %llu ticks",
-          (unsigned long long)(table.head->life - life), (unsigned long long)counted);
-    check(time_out() - out < counted, "its time out of the CPUs, too");
+    const uint64_t life = table.head->life - before.life;
+    check(life <= counted && life > MS / 2 && adds_up(),
+          "up to the moment at which they were switched off: %lu of %lu ticks", life, counted);
+    check(trace_routines_time(table.rows, table.head->rows, TRACE_ROUTINES_OUT) - out < counted,
+          "its time out of the CPUs, too");
     switch_routines(1);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 1) {
-        const char *what = argv[1];
-        if (!strcmp(what, "call"))
-            return call_kernel(), 0;
-        if (!strcmp(what, "functions"))
-            return call_functions(), 0;
+    const char *what = argc > 1 ? argv[1] : "";
+    if (!strcmp(what, "call"))
+        return call_kernel(), 0;
+    if (!strcmp(what, "functions"))
+        return call_functions(), 0;
+    if (argc > 1)
         return !strcmp(what, "names") ? add_names() : be_hostile();
-    }
     test_macro();
     test_unsent();
     test_recursion();

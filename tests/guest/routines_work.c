@@ -31,7 +31,7 @@
 #define SENDS      10u
 #define UNSENT     3u
 #define SLEEPS     20u
-#define TOUCHES    64u
+#define TOUCHES    8u
 #define SPINNERS   12u
 #define SHOOTDOWNS 8u
 #define CHILDREN   4u
@@ -121,20 +121,13 @@ static void *spin(void *unused)
     return unused;
 }
 
-static void *sleep_often(void *unused)
-{
-    for (unsigned i = 0; i < SLEEPS; i++)
-        sys_thread_sleep(deadline_after(MS / 4));
-    return unused;
-}
-
 static void work_with_time(void)
 {
-    pthread_t threads[SPINNERS], sleeper;
-    start_thread(&sleeper, sleep_often, NULL);
+    pthread_t threads[SPINNERS];
     start_threads(threads, SPINNERS, spin);
+    for (unsigned i = 0; i < SLEEPS; i++)
+        sys_thread_sleep(deadline_after(MS / 4));
     join_threads(threads, SPINNERS);
-    pthread_join(sleeper, NULL);
 }
 
 static atomic_bool stop;
@@ -146,34 +139,24 @@ static void *run_on(void *unused)
     return unused;
 }
 
-static void touch(unsigned pages)
-{
-    volatile char *memory =
-        mmap(NULL, pages * TARN_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    for (unsigned i = 0; i < pages; i++)
-        memory[i * TARN_PAGE_SIZE] = 1;
-    munmap((void *)memory, pages * TARN_PAGE_SIZE);
-}
-
-/* Other CPUs have the pages, too, and must forget them. */
+/* Other CPUs have the pages, too, and must forget them. Then the kernel copies into pages that are not there,
+ * in a system call. */
 static void work_with_memory(void)
 {
+    const uint64_t bytes = TOUCHES * TARN_PAGE_SIZE;
+    const cap_t source = must(sys_memory_create(bytes));
     pthread_t others[3];
     start_threads(others, 3, run_on);
-    for (unsigned i = 0; i < SHOOTDOWNS; i++)
-        touch(TOUCHES / SHOOTDOWNS);
+    for (unsigned i = 0; i <= SHOOTDOWNS; i++) {
+        volatile char *memory = memory_map_anonymous(bytes);
+        for (uint64_t at = 0; at < bytes && i < SHOOTDOWNS; at += TARN_PAGE_SIZE)
+            memory[at] = 1;
+        if (i == SHOOTDOWNS)
+            must(sys_memory_read(source, 0, (void *)memory, bytes));
+        memory_unmap((void *)memory, bytes);
+    }
     atomic_store(&stop, true);
     join_threads(others, 3);
-}
-
-/* The kernel copies into pages that are not there, in a system call. */
-static void copy_into_missing_pages(void)
-{
-    const cap_t source = must(sys_memory_create(SIZE));
-    char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    must(sys_memory_read(source, 0, memory, SIZE));
-    munmap(memory, SIZE);
-    sys_cap_close(source);
 }
 
 /* ---- faults of another space ----------------------------------------------------------------------- */
@@ -217,10 +200,13 @@ static void trap(uint64_t unused)
     __builtin_trap();
 }
 
-static void reply_to_fault(uint64_t label)
+/* With memory for the hole, if any. */
+static void reply_to_fault(struct child *child, uint64_t label, cap_t memory)
 {
     struct ipc_message message;
     must(ipc_receive(probe_report, &message));
+    if (memory)
+        child_map(child, memory, HOLE, TARN_PAGE_SIZE, RW);
     message = ipc_label_only(label);
     must(ipc_reply(&message));
 }
@@ -229,19 +215,15 @@ static void reply_to_fault(uint64_t label)
  * exceptions; the one that is resumed comes again. */
 static void fault_with_handler(struct child *child)
 {
-    struct ipc_message message;
     probe(child, PROBE_WRITE, HOLE, 1);
     probe_start(child, PROBE_WRITE, HOLE, 1);
-    must(ipc_receive(probe_report, &message));
-    child_map(child, must(sys_memory_create(TARN_PAGE_SIZE)), HOLE, TARN_PAGE_SIZE, RW);
-    message = ipc_label_only(FAULT_REPLY_RESUME);
-    must(ipc_reply(&message));
+    reply_to_fault(child, FAULT_REPLY_RESUME, must(sys_memory_create(TARN_PAGE_SIZE)));
     probe_finish(NULL);
     probe(child, PROBE_KERNEL_READ, HOLE + TARN_PAGE_SIZE, 8);
     for (unsigned i = 0; i < EXCEPTIONS; i++) {
         must(child_start(child, trap, 0));
-        reply_to_fault(FAULT_REPLY_RESUME);
-        reply_to_fault(FAULT_REPLY_KILL);
+        reply_to_fault(child, FAULT_REPLY_RESUME, 0);
+        reply_to_fault(child, FAULT_REPLY_KILL, 0);
     }
 }
 
@@ -258,20 +240,6 @@ static void work_with_faults(void)
     if (child_create(&child, "killed\0\0\0\0\0\0\0\0\0") == 0 && child_start(&child, trap, 0) == 0)
         sys_thread_sleep(deadline_after(MS));
     child_end(&child);
-}
-
-static void run_children(void)
-{
-    for (unsigned i = 0; i < CHILDREN; i++)
-        if (run_program("/bin/ls", "/bin/true") < 0)
-            printf("Bail out! no child\n");
-}
-
-static void call_null(void)
-{
-    for (unsigned i = 0; i < NULLS; i++)
-        sys_null();
-    did(TRACE_ROUTINE_SYSCALL, SYS_null, NULLS);
 }
 
 static char copies[COPY_BYTES];
@@ -320,15 +288,18 @@ static void print_routines(size_t bytes)
 int main(int argc, char *argv[])
 {
     memset(copies, 0, sizeof copies); /* its pages are there before they are counted */
-    call_null();
+    for (unsigned i = 0; i < NULLS; i++)
+        sys_null();
+    did(TRACE_ROUTINE_SYSCALL, SYS_null, NULLS);
     work_with_messages();
     if (argc > 1 && !strcmp(argv[1], "stop"))
         sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, 0, 0);
     work_with_time();
     work_with_memory();
-    copy_into_missing_pages();
     work_with_faults();
-    run_children();
+    for (unsigned i = 0; i < CHILDREN; i++)
+        if (run_program("/bin/ls", "/bin/true") < 0)
+            printf("Bail out! no child\n");
     did(TRACE_ROUTINE_SYSCALL, SYS_thread_sleep, SLEEPS + 2 * SLOW_CALLS + 2); /* and two in this thread */
     sys_thread_sleep(deadline_after(200 * MS));
     const size_t bytes = copy_routines();

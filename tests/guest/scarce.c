@@ -1,8 +1,6 @@
 /*
- * scarce.c - uses up memory until the kernel frees the previous boot's trace, for tests/host/previous.
- *
- * Parts of that trace that are still mapped stay unchanged
- * until they are unmapped; then they are free memory.
+ * scarce.c - uses up memory until the kernel frees the previous boot's trace, for tests/host/previous. Parts
+ * that are still mapped stay unchanged until they are unmapped; then they are free memory.
  */
 #include <stdio.h>
 #include <tarn/runtime.h>
@@ -60,14 +58,6 @@ static bool take_memory(void)
     }
 }
 
-static bool wait_for_drop(void)
-{
-    uint64_t end = clock_monotonic_ns() + WAIT_NS;
-    while (!is_dropped() && clock_monotonic_ns() < end)
-        sys_thread_sleep(deadline_after(TURN_NS));
-    return is_dropped();
-}
-
 /* Returns NULL if everything is as expected. */
 static const char *find_fault(uint64_t *bytes_back)
 {
@@ -76,8 +66,11 @@ static const char *find_fault(uint64_t *bytes_back)
     const uint64_t sum = sum_rings();
     if (!take_memory())
         return "cannot allocate memory";
-    if (!wait_for_drop())
-        return "the previous trace is still there";
+    for (uint64_t end = deadline_after(WAIT_NS); !is_dropped();) {
+        if (clock_monotonic_ns() > end)
+            return "the previous trace is still there";
+        sys_thread_sleep(deadline_after(TURN_NS));
+    }
     if (sum_rings() != sum)
         return "its mapped part has changed";
     uint64_t before = read_memory().frames_free;

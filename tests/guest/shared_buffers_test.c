@@ -119,19 +119,18 @@ static int be_holder(void)
     return 0;
 }
 
-/* Starts a holder and waits until it holds as many as it can. Returns its letter, or 0. */
+/* Starts a holder and waits until it holds as many as it can. Returns its letter, or another one. */
 static char start_holder(pid_t *pid, const int ends[2])
 {
-    char letters[2] = {0};
+    char letters[3] = "";
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 3);
     *pid = start_words(WORDS(SELF, "hold"), &actions, NULL);
     posix_spawn_file_actions_destroy(&actions);
-    if (*pid < 0 || read(ends[0], &letters[0], 1) != 1 || letters[0] != '+' ||
-        read(ends[0], &letters[1], 1) != 1)
-        return 0;
-    return letters[1];
+    for (unsigned i = 0; i < 2 && *pid > 0; i++)
+        letters[i] = read(ends[0], &letters[i], 1) == 1 ? letters[i] : 0;
+    return letters[0] == '+' ? letters[1] : 0;
 }
 
 static void stop_holder(pid_t pid)
@@ -150,20 +149,17 @@ static void test_takers(void)
         full += letter == 'M';
         refused += letter == 'N';
     }
-    printf("# %d clients reached their own limit, %d were refused before\n", full, refused);
     check(full > 0 && refused > 0 && full + refused == HOLDERS,
-          "late clients get fewer than a client's limit");
+          "late clients get fewer than a client's limit: %d of them", refused);
     check(run_program("/bin/ls", "/bin") == 0,
           "when clients have taken all buffers of fs, a new program still gets its first");
     for (int i = 0; i < HOLDERS; i++)
         stop_holder(pids[i]);
-    char letter = 0;
-    while (letter != 'M') {
-        /* fs reclaims the buffers of dead clients in batches. */
+    for (char letter = 0; letter != 'M';) { /* fs reclaims the buffers of dead clients in batches */
         letter = start_holder(&pids[0], ends);
         stop_holder(pids[0]);
     }
-    check(letter == 'M', "after they have ended, buffers are available again");
+    check(true, "after they have ended, buffers are available again");
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,8 @@
 /*
  * socket_states.c - every operation on sockets in every state, run by tests/host/sockets.
  *
- * A table has what POSIX says for each: a result, or a negative errno. After that come random sequences of
- * the same operations, after which the server must still reply and have lost nothing. Peers are sockets of
- * this program. The last line is `echo: states: ...`.
+ * A table has what POSIX says for each: a result, or a negative errno. After random sequences of operations
+ * the server must still reply and have lost nothing. The last line is `echo: states: ...`.
  */
 #include "net.h"
 
@@ -210,21 +209,9 @@ static int closed(int fd)
     return fd < 0 ? -errno : close(fd);
 }
 
-enum call {
-    BIND,
-    LISTEN,
-    ACCEPT,
-    CONNECT,
-    SEND,
-    RECEIVE,
-    SHUTDOWN,
-    SET,
-    GET,
-    OWN_NAME,
-    PEER_NAME,
-    POLL,
-    DUP
-};
+/* clang-format off */
+enum call { BIND, LISTEN, ACCEPT, CONNECT, SEND, RECEIVE, SHUTDOWN, SET, GET, OWN_NAME, PEER_NAME, POLL, DUP };
+/* clang-format on */
 
 static int make_call(int fd, enum call call, int argument)
 {

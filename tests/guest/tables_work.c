@@ -2,17 +2,15 @@
  * tables_work.c - locks of programs and of the kernel, all sampled while threads take them and wait for them,
  * and then all rows of the tables of locks, as text.
  *
- * What happens a known number of times, to a lock of a class that only this program uses, it says in lines
- * `did CLASS ACQUISITIONS TRIED FAILED`; `about CLASS LEAST MOST` says how often the busiest lock of a class
- * of the kernel was taken. A row is a line `TABLE COLUMN:BUCKET:VALUE...` without the zeros. `sampled FROM
- * TO` says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row, and
- * `moved TABLE ROWS` how many rows were moved because their programs had ended.
+ *     did CLASS ACQUISITIONS TRIED FAILED   to a lock of a class that only this program uses
+ *     about CLASS LEAST MOST                times that the busiest lock of a class of the kernel was taken
+ *     TABLE COLUMN:BUCKET:VALUE...          a row, without the zeros
+ *     sampled FROM TO                       in ticks
+ *     full TABLE TIMES, moved TABLE ROWS    no row was free; rows were moved because programs had ended
  *
- * As tables_work_many it samples mutexes only, and starts many programs, one after another, each of which
- * takes mutexes: itself, as `tables_work child`. As tables_work_thin it samples one of 8, of one class one
- * of 2.
- *
- * Run by tests/host/tables_equal.
+ * As tables_work_many it samples mutexes only, and starts many programs that take some, one after another:
+ * itself, as `tables_work child`. As tables_work_thin it samples one of 8, of one class one of 2. Run by
+ * tests/host/tables_equal.
  */
 #include <sched.h>
 #include <semaphore.h>

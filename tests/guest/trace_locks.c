@@ -26,13 +26,6 @@ static void take_often(uint64_t every)
     sample(TARN_LOCK_MUTEX, 0);
 }
 
-static void take_mutexes(void)
-{
-    take_often(1);
-    take_often(10);
-    take_often(0);
-}
-
 /* ---- mutexes: waits -------------------------------------------------------------------------------- */
 
 #define WAITERS 3
@@ -86,11 +79,6 @@ static void wait_for_mutex(void)
 
 /* ---- other objects that programs wait for ---------------------------------------------------------- */
 
-static void announce(void)
-{
-    atomic_store(&wanting[0], thread_id());
-}
-
 static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t tickets;
 static pthread_mutex_t wakeup_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -99,44 +87,25 @@ static bool has_rung; /* covered by wakeup_lock */
 static pthread_barrier_t gate;
 static pthread_once_t opening = PTHREAD_ONCE_INIT;
 
-static void *read_shelf(void *argument)
-{
-    announce();
-    pthread_rwlock_rdlock(&shelf);
-    pthread_rwlock_unlock(&shelf);
-    return NULL;
-}
+enum object { SHELF_TO_READ, SHELF_TO_WRITE, TICKET, WAKEUP, GATE };
 
-static void *write_shelf(void *argument)
+static void *wait_for(void *object)
 {
-    announce();
-    pthread_rwlock_wrlock(&shelf);
-    pthread_rwlock_unlock(&shelf);
-    return NULL;
-}
-
-static void *take_ticket(void *argument)
-{
-    announce();
-    sem_wait(&tickets);
-    return NULL;
-}
-
-static void *await_wakeup(void *argument)
-{
-    pthread_mutex_lock(&wakeup_lock);
-    announce();
-    while (!has_rung)
+    const enum object what = (enum object)(uintptr_t)object;
+    if (what == WAKEUP)
+        pthread_mutex_lock(&wakeup_lock);
+    atomic_store(&wanting[0], thread_id());
+    if (what == TICKET)
+        sem_wait(&tickets);
+    else if (what == GATE)
+        pthread_barrier_wait(&gate);
+    else if (what != WAKEUP)
+        (what == SHELF_TO_READ ? pthread_rwlock_rdlock : pthread_rwlock_wrlock)(&shelf);
+    while (what == WAKEUP && !has_rung)
         pthread_cond_wait(&wakeup, &wakeup_lock);
-    pthread_mutex_unlock(&wakeup_lock);
-    return NULL;
-}
-
-static void *pass_gate(void *argument)
-{
-    announce();
-    pthread_barrier_wait(&gate);
-    return NULL;
+    return (void *)(intptr_t)(what == WAKEUP  ? pthread_mutex_unlock(&wakeup_lock)
+                              : what < TICKET ? pthread_rwlock_unlock(&shelf)
+                                              : 0);
 }
 
 static atomic_bool opens;
@@ -155,10 +124,10 @@ static void *open_once(void *argument)
     return NULL;
 }
 
-static void let_wait(pthread_t *thread, void *(*routine)(void *))
+static void let_wait(pthread_t *thread, enum object object)
 {
     atomic_store(&wanting[0], 0);
-    start_thread(thread, routine, NULL);
+    start_thread(thread, wait_for, (void *)object);
     let_come(&wanting[0]);
     usleep(HOLD_MS * 1000);
 }
@@ -167,12 +136,12 @@ static void wait_for_rwlock(void)
 {
     pthread_t thread;
     pthread_rwlock_wrlock(&shelf);
-    let_wait(&thread, read_shelf);
+    let_wait(&thread, SHELF_TO_READ);
     pthread_rwlock_unlock(&shelf);
     pthread_join(thread, NULL);
     pthread_rwlock_rdlock(&shelf);
     pthread_rwlock_rdlock(&shelf);
-    let_wait(&thread, write_shelf);
+    let_wait(&thread, SHELF_TO_WRITE);
     pthread_rwlock_unlock(&shelf);
     pthread_rwlock_unlock(&shelf);
     pthread_join(thread, NULL);
@@ -201,17 +170,17 @@ static void wait_for_events(void)
     pthread_t thread;
     sem_init(&tickets, 0, 0);
     lock_set_name(&tickets, "tickets left");
-    let_wait(&thread, take_ticket);
+    let_wait(&thread, TICKET);
     sem_post(&tickets);
     pthread_join(thread, NULL);
-    let_wait(&thread, await_wakeup);
+    let_wait(&thread, WAKEUP);
     pthread_mutex_lock(&wakeup_lock);
     has_rung = true;
     pthread_mutex_unlock(&wakeup_lock);
     pthread_cond_signal(&wakeup);
     pthread_join(thread, NULL);
     pthread_barrier_init(&gate, NULL, 2);
-    let_wait(&thread, pass_gate);
+    let_wait(&thread, GATE);
     pthread_barrier_wait(&gate);
     pthread_join(thread, NULL);
 }
@@ -242,14 +211,6 @@ static void make_notifications(uint32_t lock_class, uint64_t every)
     sample(lock_class, 0);
 }
 
-static void take_kernel_locks(void)
-{
-    uint32_t slab = find_class("notification slab");
-    make_notifications(slab, 1);
-    make_notifications(slab, 50);
-    make_notifications(slab, 0);
-}
-
 /* Two CPUs want the same lock, and each holds it for 50 ms (boot option debug.hang=1). */
 static void wait_in_kernel(void)
 {
@@ -263,13 +224,18 @@ static void wait_in_kernel(void)
 int main(void)
 {
     main_tid = thread_id();
-    take_mutexes();
+    take_often(1);
+    take_often(10);
+    take_often(0);
     wait_for_mutex();
     wait_for_rwlock();
     take_rwlock();
     wait_for_events();
     wait_for_threads();
-    take_kernel_locks();
+    const uint32_t slab = find_class("notification slab");
+    make_notifications(slab, 1);
+    make_notifications(slab, 50);
+    make_notifications(slab, 0);
     wait_in_kernel();
     printf("trace_locks: done\n");
     return 0;

@@ -1,7 +1,6 @@
 /*
- * vandal.c - does the worst that a program can do to the trace: fills control
- * pages, buffers and tables of all CPUs with garbage while other threads log. The
- * system must not be affected; the host must detect the damage (tests/host/vandal).
+ * vandal.c - fills control pages, buffers and tables of the trace of all CPUs with garbage while other
+ * threads log. The system must not be affected; the host must detect the damage (tests/host/vandal).
  *
  *     vandal [milliseconds]
  */
