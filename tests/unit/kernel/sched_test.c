@@ -123,18 +123,16 @@ static void make_machine(unsigned cpu_total)
     memset(threads, 0, sizeof threads);
     for (unsigned i = 0; i < cpu_total; i++) {
         struct cpu *cpu = &cpus[i];
+        memset(cpu, 0, sizeof *cpu);
         cpu->index = cpu->block.cpu = i;
         cpu->bit = 1ull << i;
         cpu->online = true;
         host_become(i);
-        memset(&cpu->run_queue, 0, sizeof cpu->run_queue);
         memset(&idle_threads[i], 0, sizeof idle_threads[i]);
         idle_threads[i].block = &idle_blocks[i];
         idle_threads[i].on_cpu = 1;
         idle_threads[i].cpu = cpu;
         cpu->idle = cpu->current = &idle_threads[i];
-        cpu->need_resched = 0;
-        cpu->wants_yield = false;
         timer_init_cpu(cpu);
         sched_init_cpu(cpu);
     }
@@ -164,10 +162,7 @@ static void leave_kernel(unsigned cpu)
         sched_reschedule();
     } while (cpus[cpu].need_resched);
     uint64_t bit = 1ull << cpu;
-    if (cpus[cpu].current == cpus[cpu].idle)
-        sched_idle_cpus |= bit;
-    else
-        sched_idle_cpus &= ~bit;
+    sched_idle_cpus = (sched_idle_cpus & ~bit) | (cpus[cpu].current == cpus[cpu].idle ? bit : 0);
 }
 
 /* Lets CPUs that must reschedule leave the kernel, until none must. `running` gets the thread of each. */
@@ -288,13 +283,11 @@ static void test_timers(void)
     srand(1);
     for (unsigned step = 0; step < STEPS; step++) {
         unsigned i = (unsigned)rand() % 500;
-        if (rand() % 3) {
+        armed[i] = rand() % 3;
+        if (armed[i])
             timer_add(&timers[i], 1 + (uint64_t)rand() % 100000);
-            armed[i] = true;
-        } else {
+        else
             timer_remove(&timers[i]);
-            armed[i] = false;
-        }
     }
     unsigned expected = 0, taken = 0;
     uint64_t last = 0;
