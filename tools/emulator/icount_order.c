@@ -135,8 +135,6 @@ static void wake_main(void)
         return; /* its counter is full, so the main thread will wake */
 }
 
-/* ---- the vCPUs' thread -------------------------------------------------------------------------------- */
-
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
     if (is_main_thread())
@@ -167,8 +165,6 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
         wake_main();
     return result;
 }
-
-/* ---- the main thread --------------------------------------------------------------------------------- */
 
 /* QEMU's threads wake each other through eventfds. */
 static bool is_from_outside(int fd)

@@ -24,6 +24,16 @@ static inline void buffer_add(struct buffer *buffer, const void *bytes, size_t c
     buffer->used += count;
 }
 
+/* Returns space for MORE bytes; the caller adds what it has written to `used`. */
+static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
+{
+    if (__builtin_expect(buffer->size - buffer->used < more, 0)) {
+        buffer->size = buffer->size + buffer->size / 2 + more + 256;
+        buffer->bytes = alloc_more(buffer->bytes, buffer->size, 1);
+    }
+    return buffer->bytes + buffer->used;
+}
+
 static inline void buffer_text(struct buffer *buffer, const char *text)
 {
     buffer_add(buffer, text, strlen(text));

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/buffer.h>
-#include <tools/tarn/index/index_walk.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/sql/view.h>

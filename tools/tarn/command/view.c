@@ -266,8 +266,7 @@ static int show(struct options *options, struct puller *puller)
 
 static int run_view(int argc, char **argv)
 {
-    struct options options = {.view = {.watch = true, .keep_index = true},
-                              .from = -1,
+    struct options options = {.from = -1,
                               .to = -1,
                               .open = OPEN_IF_DISPLAY,
                               .draw = {.width = 1600, .height = 900, .threads = UINT64_MAX}};

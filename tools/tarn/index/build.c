@@ -1,7 +1,7 @@
 /* build.c - makes the index in one walk over the trace; see index.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/index/index_walk.h>
+#include <tools/tarn/index/index.h>
 
 #define LONGEST_NS (1ll << 53) /* the largest integers that are exact in JSON */
 
@@ -12,15 +12,13 @@ struct builder {
     struct merge merge;
     struct report_keeper keeper;
     struct position *positions;
-    struct tally block;     /* of the open block */
-    struct tally part, sum; /* of the nodes above */
-    uint64_t number;        /* of the open block's first event */
-    uint64_t in_block;      /* events in the open block */
-    uint64_t latest;        /* ticks, of all events so far */
-    uint64_t sparse_until;  /* from then on, a block with few events may end */
+    struct tally block;    /* of the open block */
+    struct tally sum;      /* of a node above */
+    uint64_t number;       /* of the open block's first event */
+    uint64_t in_block;     /* events in the open block */
+    uint64_t latest;       /* ticks, of all events so far */
+    uint64_t sparse_until; /* from then on, a block with few events may end */
 };
-
-/* ---- going back ------------------------------------------------------------------------------------ */
 
 /* Returns how many checkpoints are valid if everything from FROM on may have changed. */
 static size_t valid_checkpoints(const struct index *index, uint64_t from)
@@ -40,8 +38,6 @@ static void cut_index(struct index *index, size_t strides)
     blob_array_cut(&index->checkpoints, strides);
     blob_array_cut(&index->snapshots, strides);
 }
-
-/* ---- checkpoints ----------------------------------------------------------------------------------- */
 
 static void save_checkpoint(struct builder *builder)
 {
@@ -87,8 +83,6 @@ static void note_thread(struct builder *builder, const struct model_thread *thre
     if (record->name[0] == '\0')
         snprintf(record->name, sizeof(record->name), "%s", model_thread_name(builder->index->model, thread));
 }
-
-/* ---- blocks and nodes ------------------------------------------------------------------------------ */
 
 /* Adds a node to LEVEL, and with the last of INDEX_FANOUT their sum to the level above. */
 static void add_node(struct builder *builder, unsigned level, struct tally *tally)
@@ -183,8 +177,6 @@ static uint64_t find_end(const struct builder *builder)
     end = latest > end ? latest : end;
     return schema_ticks(schema, (end < most ? end : most) + 1);
 }
-
-/* ---- the walk -------------------------------------------------------------------------------------- */
 
 static void begin_walk(struct builder *builder, size_t strides)
 {

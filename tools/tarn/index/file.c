@@ -10,8 +10,6 @@
 
 #define SLOTS 64u /* files at most */
 
-/* ---- identity -------------------------------------------------------------------------------------- */
-
 static uint64_t hash_words(uint64_t hash, const uint8_t *bytes, size_t size)
 {
     uint64_t word;
@@ -41,8 +39,6 @@ static uint64_t identify(const struct trace *trace)
     }
     return hash;
 }
-
-/* ---- the index ------------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(((struct index *)0)->parts) == offsetof(struct index, model),
                "the parts are all arrays");
@@ -82,8 +78,6 @@ bool index_read(struct index *index, const struct trace *trace, const uint8_t *b
     model_restore_snapshot(index->model, index->ending.bytes, index->ending.used, false);
     return true;
 }
-
-/* ---- the file -------------------------------------------------------------------------------------- */
 
 bool index_path(const struct trace *trace, char path[PATH_MAX])
 {

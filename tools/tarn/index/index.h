@@ -6,19 +6,19 @@
  * number of its first event, and a summary (node.h): the time of threads by state, of CPUs by thread, the
  * number of events by type. Above are levels of summaries: a node of level n sums up INDEX_FANOUT nodes of
  * level n - 1. Every INDEX_STRIDE blocks there is a checkpoint: positions in the streams and the state of the
- * model, from which a walk continues as if it came from the start of the trace (index_walk.h).
+ * model, from which a walk continues as if it came from the start of the trace.
  *
  * A block begins where time advances: all events before it are earlier in nanoseconds. Events are numbered
  * from 0 in the order of the merge; requests to the view use these numbers.
  *
- * index_extend makes the index, and extends it when streams have grown. The result is the same as in one go,
- * because it goes back to a checkpoint before everything new. It is kept in memory, and takes about 1 to 2
- * percent of the trace.
+ * index_extend makes the index, and extends it when streams have grown: from a checkpoint before everything
+ * new, so the result is the same as in one go. The index takes about 1 to 2 percent of the trace.
  */
 #pragma once
 
 #include <limits.h>
 #include <tools/tarn/index/node.h>
+#include <tools/tarn/model/walk.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/order.h>
 
@@ -28,7 +28,8 @@
 #define INDEX_BLOCK_MAX     65536u   /* with one time; then a block ends anyway */
 #define INDEX_SPARSE_EVENTS 64u      /* a block may end after this many events if they took ... */
 #define INDEX_SPARSE_NS     10000000 /* ... at least this long */
-#define INDEX_FANOUT        16u
+#define INDEX_FANOUT_BITS   4u
+#define INDEX_FANOUT        (1u << INDEX_FANOUT_BITS)
 #define INDEX_LEVELS        7u
 #define INDEX_STRIDE        32u /* blocks between checkpoints */
 #define INDEX_REPORTS       200u
@@ -122,6 +123,8 @@ static inline struct index_thread *index_thread(const struct index *index, uint3
 /* Returns the block of a time: the last one that begins at or before it, or 0. */
 size_t index_find_time(const struct index *index, uint64_t ticks);
 size_t index_find_event(const struct index *index, uint64_t number);
+/* Returns an upper estimate of the events in a range: those of all blocks that it touches. */
+uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to);
 
 size_t blob_array_count(const struct blob_array *array);
 /* The reader is empty if there is no such item. */
@@ -136,14 +139,9 @@ void index_open_model(struct index *index, const struct trace *trace, size_t str
 /* Gives a new model the long-lived facts (processes, names, executables) of the first STRIDES strides and
  * from before the trace; or only the names of locks. */
 void index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks);
-/* The facts of strides FROM <= n < TO. */
-void index_restore_pieces(const struct index *index, struct model *model, size_t from, size_t to,
-                          bool only_locks);
-/* Gives the model of a checkpoint the threads that had ended by then. */
-void index_restore_ended(const struct index *index, struct model *model);
 
-/* Finds the busy part: the shortest range of whole blocks with nearly all events, plus a margin, to leave
- * out a boot or a long wait. The whole trace if that is hardly longer. In ticks. */
+/* Finds the shortest range of whole blocks with nearly all events, plus a margin, to leave out a boot or a
+ * long wait; the whole trace if that is hardly longer. In ticks. */
 void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to);
 
 /* Keeps the first INDEX_REPORTS reports as texts, counts them, and passes them to NEXT. */
@@ -167,9 +165,8 @@ void index_extend(struct index *index, const struct trace *trace, uint64_t from,
 
 /*
  * The index in a file, so that a trace opens without a walk: $XDG_CACHE_HOME/tarn (or ~/.cache/tarn), under a
- * number made from the trace's path; a later trace with the same number replaces it. It is written under
- * another name and renamed. It ends with a checksum of its bytes, the tool's file and the trace's files
- * (inode, time, size). As nobody else writes there, its content needs no further checks.
+ * number made from the trace's path; a later trace with the same number replaces it. It ends with a checksum
+ * of its bytes, the tool's file and the trace's files (inode, time, size), and needs no further checks.
  */
 /* INDEX is empty before. False: there is none of this trace as it is. */
 bool index_load(struct index *index, const struct trace *trace);
@@ -182,12 +179,49 @@ bool index_read(struct index *index, const struct trace *trace, const uint8_t *b
 
 static inline uint64_t index_node_blocks(unsigned level)
 {
-    uint64_t blocks = 1;
-    while (level-- > 0)
-        blocks *= INDEX_FANOUT;
-    return blocks;
+    return 1ull << level * INDEX_FANOUT_BITS;
 }
 
 /* Adds up nodes. False: one cannot be read. */
 bool index_sum_nodes(const struct index *index, unsigned level, size_t first, size_t count,
                      struct tally *sum);
+bool index_sum_stride(const struct index *index, size_t stride, struct tally *sum);
+
+/*
+ * Walks over events in order, from the checkpoint before a stride; without it from the start of the trace,
+ * which is slow.
+ *
+ *     walk_open(&walk, trace, index, stride);
+ *     while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < to)
+ *         ... walk.number is the event's ...
+ *     merge_close(&walk.merge);
+ */
+struct walk {
+    struct merge merge;
+    uint64_t next;             /* number of the next event */
+    uint64_t number;           /* number of the event returned last */
+    struct buffer_reader rest; /* of the checkpoint: the model's state */
+};
+
+void walk_open(struct walk *walk, const struct trace *trace, const struct index *index, size_t stride);
+
+static inline struct cursor *walk_next(struct walk *walk)
+{
+    walk->number = walk->next++;
+    return merge_next(&walk->merge);
+}
+
+/* Which long-lived facts the model gets, as if the walk had begun with the trace. */
+enum walk_knowledge { WALK_KNOWS_NOTHING, WALK_KNOWS_LOCKS /* their names */, WALK_KNOWS_ALL };
+
+/* Opens MERGE at the checkpoint before BEGIN, from which MODEL, just opened, continues. REPORTER, or NULL,
+ * gets damage and losses from there on. The walk itself does not need the index. */
+void walk_open_range(struct model *model, struct merge *merge, const struct index *index, uint64_t begin,
+                     enum walk_knowledge knows, struct reporter *reporter);
+
+/* The same with the trace's own index, for commands. If much of a large trace lies before BEGIN, the index is
+ * loaded, or made and kept; otherwise the walk begins with the trace. The trace must not grow. */
+void walk_open_late(struct model *model, struct merge *merge, uint64_t begin, struct reporter *reporter);
+/* Moves a walk on to the last checkpoint before some threads run or change their states. SEGMENTS has the
+ * start of the open segment of each of these, by number; 0 for others. False: there is none, or no index. */
+bool walk_skip(struct model *model, struct merge *merge, const uint64_t *segments);

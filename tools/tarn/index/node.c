@@ -1,4 +1,5 @@
 /* node.c - summaries: adding up, writing, reading; see node.h. */
+#include <endian.h>
 #include <stdlib.h>
 #include <tools/tarn/index/node.h>
 
@@ -63,16 +64,10 @@ const uint64_t *tally_ticks(const struct tally *tally, uint32_t number)
 /* Returns the thread's index in the list of threads that ran, perhaps GUESS. */
 static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
 {
-    uint32_t low = 0, high = cpu->count;
+    uint32_t low;
     if (guess < cpu->count && cpu->ran[guess].thread == thread)
         return guess;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (cpu->ran[middle].thread < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = (uint32_t)FIRST_WHERE(0, cpu->count, n, cpu->ran[n].thread >= thread);
     if (low < cpu->count && cpu->ran[low].thread == thread)
         return low;
     cpu->ran = array_grow(cpu->ran, cpu->count, &cpu->size, sizeof(cpu->ran[0]));
@@ -210,7 +205,42 @@ void tally_observe(struct tally *tally, struct model *model)
     model_observe(model, &tally->observer);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------- */
+/* Variable-length numbers have seven bits per byte, low ones first; the last byte lacks the high bit. */
+#define VARINT_BYTES_MAX 10u
+
+/* Spreads VALUE, below 2^56, to the low seven bits of eight bytes. */
+static inline uint64_t varint_spread(uint64_t value)
+{
+    value = (value & 0x000000000fffffff) | (value & 0x00fffffff0000000) << 4;
+    value = (value & 0x00003fff00003fff) | (value & 0x0fffc0000fffc000) << 2;
+    return (value & 0x007f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
+}
+
+/* No loop over the bytes except for very large numbers, because the number of iterations is unpredictable. */
+static inline void buffer_add_varint(struct buffer *buffer, uint64_t value)
+{
+    uint8_t *at = buffer_reserve(buffer, VARINT_BYTES_MAX);
+    unsigned more = (63u - (unsigned)__builtin_clzll(value | 1)) / 7; /* bytes after the first */
+    for (; __builtin_expect(more > 7, 0); more--, value >>= 7, buffer->used++)
+        *at++ = (uint8_t)(value | 0x80);
+    value = htole64(varint_spread(value) | (0x8080808080808080 & ((1ull << 8 * more) - 1)));
+    memcpy(at, &value, sizeof(value));
+    buffer->used += more + 1;
+}
+
+static inline uint64_t buffer_get_varint(struct buffer_reader *reader)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && reader->left > 0; shift += 7) {
+        uint8_t byte = *reader->at++;
+        reader->left--;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    reader->failed = true;
+    return 0;
+}
 
 static void encode_cpu(const struct tally_cpu *cpu, struct buffer *out)
 {
@@ -252,8 +282,6 @@ void tally_encode(const struct tally *tally, struct buffer *out)
             previous = i;
         }
 }
-
-/* ---- adding up ------------------------------------------------------------------------------------- */
 
 static void add_cpu(struct tally_cpu *cpu, struct buffer_reader *node)
 {

@@ -2,13 +2,12 @@
  * node.h - summaries of what happened in a time, and how they are added up.
  *
  * A tally is the accumulator; encoded, it is a node of the index. It contains only threads that ran or
- * changed state: any other thread stayed in the state in which its last node left it. A node has the kind of
- * each thread's time at its begin and end, so the time between nodes is known when nodes are added up in
- * order.
+ * changed state: any other thread stayed in the state in which its last node left it. So a node has the kind
+ * of each thread's time at its begin and end.
  */
 #pragma once
 
-#include <tools/tarn/index/varint.h>
+#include <tools/tarn/buffer.h>
 #include <tools/tarn/model/walk.h>
 
 enum node_kind {

@@ -29,7 +29,7 @@ struct stream {
     uint64_t discarded_before; /* as TRACE_BEFORE_NAME has it */
 };
 
-/* For walks that begin late (index/index_walk.h); filled when one asks for it. */
+/* For walks that begin late (index/index.h); filled when one asks for it. */
 struct trace_index {
     struct index *index; /* NULL: there is none, or nobody asked */
     bool is_known;

@@ -2,14 +2,14 @@
  * scan.h - the rows of one relation, one by one, in order of time.
  *
  * A scan of events seeks to its range and reads only the streams that it needs. For the model's relations a
- * scan steps the model event by event, from the checkpoint before its range on (index/index_walk.h) or from
+ * scan steps the model event by event, from the checkpoint before its range on (index/index.h) or from
  * the start of the trace, and holds the rows of one event. Those come mostly in the order in which they end.
  */
 #pragma once
 
 #include <signal.h>
 #include <tools/tarn/buffer.h>
-#include <tools/tarn/index/index_walk.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/relation/relation.h>
 
 /* COLUMN is VALUE, a number or a text. */

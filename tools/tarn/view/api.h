@@ -1,26 +1,15 @@
 /*
  * api.h - handles the page's requests: a path and parameters to JSON. Each api_NAME.c describes its own.
  *
- * Requests are GET, with parameters in the URL, except for /api/goto. The status is 200, or 400 with
- * {"error": why}. Times are nanoseconds since the start of the trace, below 2^53. A range is from <= t < to;
- * the default is the whole trace. Events have numbers n, from 0, in the order of `tarn list`; threads have
- * numbers, because tids are not unique; CPUs have ranks, indexes in `cpus`. All are valid for one
- * `generation`, which changes when files are replaced: request /api/trace again. Lists of numbers look like
- * 1,5-7; a missing one means all. Values of fields are texts, because JavaScript numbers cannot represent 64
- * bits.
+ * The status is 200, or 400 with {"error": why}. Times are nanoseconds since the start of the trace, below
+ * 2^53. A range is from <= t < to; the default is the whole trace. Events have numbers n, from 0, in the
+ * order of `tarn list`; threads have numbers, because tids are not unique; CPUs have ranks, indexes in
+ * `cpus`. All are valid for one `generation`: when it changes, request /api/trace again. Lists of numbers
+ * look like 1,5-7; a missing one means all. Values of fields are texts, because JavaScript numbers cannot
+ * represent 64 bits.
  *
- * /api/changes: {version, generation, duration, events, live, indexing, link: {state, silent_ms, boots}}. The
- * version increases with each change. States of the link to the guest of the pull that writes the trace: ""
- * (no pull), following (a word came within 1.2 s), silent, broken (the pull connects again), restarted (the
- * guest was reset; the view goes on with its next boot). boots: how many it went on with. With --output DIR
- * their traces are in DIR.2, DIR.3, ...
- *
- * /api/goto?n=NUMBER, by POST: runs `tarn goto` at an event in the terminal of `tarn view --goto`. {event};
- * 400 while another one runs.
- *
- * Independent of HTTP. Any number of threads may make requests at once. Every request takes a bounded time,
- * except those that walk a range for an analysis: these do not hold the lock, and stop when nobody waits for
- * the reply.
+ * Any number of threads may make requests at once. Every request takes a bounded time, except for an
+ * analysis.
  */
 #pragma once
 
@@ -65,8 +54,7 @@ struct range request_range(const struct view *view, struct request *request);
  * missing list means ALL or none. */
 bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all);
 
-/* Each fills one reply: an open object, or a picture in its place. The lock is held, unless the function
- * takes it itself. False: it fails. */
+/* Each fills one reply: an open object, or a picture in its place. The lock is held. False: it fails. */
 typedef bool api_function(struct view *view, struct request *request, struct json *json);
 api_function api_trace, api_list, api_lanes, api_rows, api_analysis_range, api_analyses, api_changes,
     api_goto;

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 #include <tools/tarn/analysis/analysis.h>
-#include <tools/tarn/index/index_walk.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/sql/view.h>
 #include <tools/tarn/symbols/symbols.h>
@@ -142,8 +142,6 @@ bool api_analysis_range(struct view *view, struct request *request, struct json 
     analysis_free(asker.analysis);
     return ok;
 }
-
-/* ---- the list of analyses -------------------------------------------------------------------------- */
 
 static void add_columns(const struct analysis_kind *kind, const struct table *table, struct json *json)
 {

@@ -8,12 +8,9 @@
  * n=to, as a search does, which asks for one row. At most 2000 rows in either direction (after: 50). Selected
  * by events=, cpus=, tids= (of the running thread); text=, a part of the event's name, of the thread's or of
  * a text or label in a field, case-insensitive, a number is compared with all fields.
- *
- * It walks strides of the index (the blocks of one checkpoint), except those that cannot contain a match
- * (match.h), and stops when it has enough or its time is over.
  */
 #include <stdlib.h>
-#include <tools/tarn/index/index_walk.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/print/print_value.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/match.h>
@@ -74,8 +71,6 @@ static void add_row(const struct list *list, const struct cursor *cursor, uint64
     free(text.bytes);
 }
 
-/* ---- strides --------------------------------------------------------------------------------------- */
-
 static size_t stride_of(const struct list *list, uint64_t number)
 {
     return index_find_event(&list->view->index, number) / INDEX_STRIDE;
@@ -96,7 +91,7 @@ static uint64_t add_stride(struct list *list, size_t stride, uint64_t first, uin
 {
     struct cursor *cursor;
     struct walk walk;
-    walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
+    walk_open(&walk, &list->view->trace, &list->view->index, stride);
     while (walk.next < end && (walk.next < list->start || list->later < list->after)) {
         if ((cursor = walk_next(&walk)) == NULL) { /* the files were truncated */
             first = list->view->index.events;
@@ -113,7 +108,7 @@ static uint64_t add_stride(struct list *list, size_t stride, uint64_t first, uin
         if (walk.number % CLOCK_EVENTS == 0 && first > list->start && is_late(list))
             break;
     }
-    walk_close(&walk);
+    merge_close(&walk.merge);
     return first;
 }
 
@@ -137,7 +132,7 @@ static uint64_t find_last(struct list *list, size_t stride, uint64_t end, uint64
     uint64_t *ring = alloc_zero(want, sizeof(*ring)), begin = stride_first(list, stride), count = 0;
     struct walk walk;
     struct cursor *cursor;
-    walk_open(&walk, &list->view->trace, &list->view->index, stride * INDEX_STRIDE);
+    walk_open(&walk, &list->view->trace, &list->view->index, stride);
     while (walk.next < end && (cursor = walk_next(&walk)) != NULL) {
         if (walk.number < begin)
             continue;
@@ -145,7 +140,7 @@ static uint64_t find_last(struct list *list, size_t stride, uint64_t end, uint64
         if (match_event(&list->match, cursor))
             ring[count++ % want] = walk.number;
     }
-    walk_close(&walk);
+    merge_close(&walk.merge);
     if (count > 0)
         *first = ring[count > want ? count % want : 0];
     free(ring);
@@ -166,8 +161,6 @@ static uint64_t find_earlier(struct list *list, uint64_t *first)
     return reached;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------- */
-
 /* Returns the number of the first event at or after a time. */
 static uint64_t number_at(struct view *view, uint64_t ns)
 {
@@ -177,13 +170,14 @@ static uint64_t number_at(struct view *view, uint64_t ns)
     struct cursor *cursor;
     if (number == 0 || ns >= view_duration(view))
         return number;
-    walk_open(&walk, &view->trace, &view->index, index_find_time(&view->index, view_ticks(view, ns)));
+    walk_open(&walk, &view->trace, &view->index,
+              index_find_time(&view->index, view_ticks(view, ns)) / INDEX_STRIDE);
     while (walk.next < view->index.events && (cursor = walk_next(&walk)) != NULL)
         if (cursor_ns(cursor) >= at) {
             number = walk.number;
             break;
         }
-    walk_close(&walk);
+    merge_close(&walk.merge);
     return number;
 }
 

@@ -63,7 +63,7 @@ bool api_rows(struct view *view, struct request *request, struct json *json)
         .pins = request_text(request, "pins"),
         .chosen = (uint32_t)request_number(request, "chosen", LANES_NOBODY, UINT32_MAX),
         .most = (uint32_t)request_number(request, "limit", THREADS_DEFAULT, UINT32_MAX),
-        .has_heads = true};
+        .for_page = true};
     struct layout layout;
     bool ok = layout_open(&layout, view, &options, &request->fail);
     json_add(json, "from:%lu to:%lu hidden:%u rows:[", range.from, range.to, layout.hidden);

@@ -1,13 +1,21 @@
 /*
- * api_trace.c - /api/trace: facts that do not depend on a range.
+ * api_trace.c - facts that do not depend on a range.
  *
- * begin_clock_ns: a text, because it exceeds the exact integers of JavaScript. busy: the shortest range with
- * 98 % of the events, plus a margin; the whole trace if that is hardly longer. live: it grows; indexing: the
- * index is being made, and duration and events_total are those so far. styles: the legend. sizes: pixels and
- * limits (layout.h, paint.h). threads: pid -1: unknown; cpu: the rank where it last ran; begin: when it is
- * first known. lost: the number of reports of losses and damage, and the first of them, as `tarn check`
- * prints them. link is that of /api/changes. goto: {directory, opens}: the directory for `tarn goto`, and
- * whether /api/goto may run it; or {why} not.
+ * /api/trace: begin_clock_ns: a text, because it exceeds the exact integers of JavaScript. busy: the shortest
+ * range with 98 % of the events (index_find_busy). live: it grows; indexing: the index is being made, and
+ * duration and events_total are those so far. styles: the legend. sizes: pixels and limits (layout.h,
+ * paint.h). threads: pid -1: unknown; cpu: the rank where it last ran; begin: when it is first known. lost:
+ * the number of reports of losses and damage, and the first of them, as `tarn check` prints them. goto:
+ * {directory, opens}: the directory for `tarn goto`, and whether /api/goto may run it; or {why} not.
+ *
+ * /api/changes: {version, generation, duration, events, live, indexing, link: {state, silent_ms, boots}}. The
+ * version increases with each change. States of the link to the guest of the pull that writes the trace: ""
+ * (no pull), following (a word came within 1.2 s), silent, broken (the pull connects again), restarted (the
+ * guest was reset; the view goes on with its next boot). boots: how many it went on with. With --output DIR
+ * their traces are in DIR.2, DIR.3, ...
+ *
+ * /api/goto?n=NUMBER, by POST: runs `tarn goto` at an event in the terminal of `tarn view --goto`. {event};
+ * 400 while another one runs.
  */
 #include <signal.h>
 #include <stdlib.h>

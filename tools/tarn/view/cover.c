@@ -1,6 +1,6 @@
 /* cover.c - splits a range into pieces; see cover.h. */
 #include <stdlib.h>
-#include <tools/tarn/index/index_walk.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/view/cover.h>
 
 static void add_part(struct cover *cover, struct buffer_reader node, uint64_t begin, uint64_t end)
@@ -9,8 +9,6 @@ static void add_part(struct cover *cover, struct buffer_reader node, uint64_t be
     if (cover->take != NULL)
         cover->take(cover, end);
 }
-
-/* ---- walks ----------------------------------------------------------------------------------------- */
 
 struct cutter {
     struct cover *cover;
@@ -94,8 +92,6 @@ static void add_walk(struct cover *cover, uint64_t begin, uint64_t end)
     cover->walk_end = end < cover->to ? end : cover->to;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------- */
-
 static bool is_fine(const struct cover *cover, uint64_t begin, uint64_t end)
 {
     return cover->grain <= 0 || end - begin <= (uint64_t)cover->grain;
@@ -160,14 +156,6 @@ void cover_range(struct cover *cover)
     walk_parts(cover);
     tally_close(&cover->part);
     free(cover->node.bytes);
-}
-
-uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
-{
-    if (index_block_count(index) == 0 || from >= to)
-        return 0;
-    return index_first(index, index_find_time(index, to - 1) + 1) -
-           index_first(index, index_find_time(index, from));
 }
 
 void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,

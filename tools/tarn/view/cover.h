@@ -1,10 +1,9 @@
 /*
- * cover.h - splits a range of time into parts with their sums: nodes of the index, and stretches to be
- * walked.
+ * cover.h - splits a range of time into parts with their sums.
  *
- * Nodes are as large as possible but no wider than the wanted grain. The ends of the range that no node
- * covers are walked. So are blocks that are wider than the grain because little happens in them, as long as
- * few events need to be read. A walk makes a part for each grain.
+ * Parts are nodes of the index, as large as possible but no wider than the wanted grain. The ends of the
+ * range that no node covers are walked, and blocks that are wider than the grain because little happens in
+ * them, as long as few events need to be read. A walk makes a part for each grain.
  */
 #pragma once
 
@@ -26,9 +25,6 @@ struct cover {
 };
 
 void cover_range(struct cover *cover);
-
-/* Returns an upper estimate of the events in a range: those of all blocks that it touches. */
-uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to);
 
 /* Sums up a range exactly into an open tally. */
 void cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,

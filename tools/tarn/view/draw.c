@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/filter.h>
-#include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/draw.h>
 
 #define LEFT        200.0
@@ -15,8 +14,6 @@
 #define LEGEND_LINE 18.0
 #define LEGEND_MARK 200.0 /* maximum width of a mark in its line */
 #define MARK_LINES  60u   /* more marked events have no lines through the lanes, which would cover them */
-
-/* ---- choice of lanes and marks --------------------------------------------------------------------- */
 
 /* Asks for the lanes of the layout's threads. */
 static void ask_for_lanes(struct draw *draw)
@@ -61,7 +58,6 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
         .tids = draw->options->tids,
         .chosen = LANES_NOBODY,
         .most = most < draw->options->threads ? most : (uint32_t)draw->options->threads,
-        .only_ran = true,
     };
     if (!layout_open(&draw->layout, draw->view, &options, fail))
         return false;
@@ -88,8 +84,6 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
            fail_set(fail, "the trace's schema has no event %.100s; `tarn stats` lists those in the trace",
                     draw->options->marks);
 }
-
-/* ---- time ------------------------------------------------------------------------------------------ */
 
 /* 1, 2 or 5 times a power of ten, so that labels fit. */
 static double nice_step(double range, double labels)
@@ -131,8 +125,6 @@ static void draw_axis(struct draw *draw)
     draw->top += DRAW_AXIS_HEIGHT;
 }
 
-/* ---- marked events --------------------------------------------------------------------------------- */
-
 static const char *mark_name(const struct draw *draw, uint32_t number)
 {
     return draw->view->trace.schema.events[draw->marks[number]]->name;
@@ -157,8 +149,6 @@ static void draw_marks(struct draw *draw, double top, double bottom)
                 draw_box(draw, draw->left + at * pixel, y + 2, 1, bottom - y - 2, STYLE_MARK + i, NULL);
     }
 }
-
-/* ---- legend ---------------------------------------------------------------------------------------- */
 
 /* Adds an entry at AT: a sample of the style, and its text. Moves AT on. */
 static void add_entry(const struct draw *draw, double at[2], enum style style, const char *shape,
@@ -190,8 +180,6 @@ static void draw_legend(struct draw *draw)
         if (draw->is_drawn[style] && styles[style].shape != NULL)
             add_entry(draw, at, style, styles[style].shape, styles[style].text);
 }
-
-/* ---- the picture ----------------------------------------------------------------------------------- */
 
 static void draw_title(struct draw *draw)
 {

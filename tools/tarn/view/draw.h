@@ -1,9 +1,6 @@
 /*
- * draw.h - the lanes as a picture: a PNG, or an SVG if the file's name ends so.
- *
- * From top to bottom: title, time axis, a lane per CPU, a lane per chosen thread with its nested calls,
- * legend. Arrows for wake-ups and IPC, and waits for locks, lead from lane to lane; marked events are lines
- * through all lanes. Colours are those of the page (styles.h).
+ * draw.h - the lanes as a picture: title, time axis, a row per marked event type, a lane per CPU, a lane per
+ * chosen thread with its nested calls, legend.
  */
 #pragma once
 
@@ -27,8 +24,7 @@ struct draw_options {
 /* The view's lock is held. */
 bool draw_picture(const struct view *view, const struct draw_options *options, struct fail *fail);
 
-/* ---- for draw.c (what is around the lanes) and draw_lanes.c (lanes and connections) ---------------------
- */
+/* For draw.c (what is around the lanes) and draw_lanes.c (lanes and connections). */
 
 struct draw {
     const struct view *view;

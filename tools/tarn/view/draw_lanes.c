@@ -9,8 +9,6 @@
 
 #define TEXT_BYTES 160u
 
-/* ---- shapes and text ---------------------------------------------------------------------------------- */
-
 static void set_colour(cairo_t *cairo, uint32_t colour, double alpha)
 {
     cairo_set_source_rgba(cairo, (colour >> 16) / 255.0, (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0,
@@ -105,8 +103,6 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
     cairo_show_text(draw->cairo, part);
 }
 
-/* ---- lanes --------------------------------------------------------------------------------------------- */
-
 static void label_fill(const struct draw *draw, const struct look *look, double x, double width)
 {
     bool is_narrow = width <= PAINT_BRIEF && look->brief[0] != '\0';
@@ -179,8 +175,6 @@ void draw_mark(struct draw *draw, uint32_t number, double y)
     execute(draw, false);
 }
 
-/* ---- names, all lanes ------------------------------------------------------------------------------ */
-
 static void label_lane(const struct draw *draw, const struct layout_row *row)
 {
     double height = row->kind == LAYOUT_OF_CPU ? LAYOUT_CPU : LAYOUT_STRIP;
@@ -213,8 +207,6 @@ void draw_lanes(struct draw *draw)
     }
     draw->top = bottom;
 }
-
-/* ---- connections between lanes: wake-ups, IPC, and waits for locks to their holders ------------------ */
 
 /* The middle of a thread's strip; -1: it is not drawn. */
 static double middle_of(const struct draw *draw, uint32_t thread)

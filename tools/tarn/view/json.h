@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include <tools/tarn/index/varint.h>
+#include <tools/tarn/buffer.h>
 #include <tools/tarn/out.h>
 
 struct json {

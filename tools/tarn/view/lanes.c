@@ -1,7 +1,6 @@
 /* lanes.c - lanes, exact or from the index; see lanes.h. */
 #include <math.h>
 #include <stdlib.h>
-#include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
 
 uint32_t lanes_cpu(const struct view *view, uint32_t rank)
@@ -84,8 +83,6 @@ void lanes_free(struct lanes *lanes)
     free(lanes->arrows.bytes);
     free(lanes->waits.bytes);
 }
-
-/* ---- rows of boxes --------------------------------------------------------------------------------- */
 
 static bool is_alike(const struct lane_box *a, const struct lane_box *b)
 {

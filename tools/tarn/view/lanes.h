@@ -4,7 +4,6 @@
  *
  * A range with few events is walked, and every box is exact, except that boxes narrower than a pixel are
  * merged. A longer one comes from the index: a box is about a pixel, or several with the same shares of time.
- * So the size of the result, and the time to make it, are bounded by the number of lanes and pixels.
  */
 #pragma once
 
@@ -100,7 +99,7 @@ struct lanes {
     double **counts; /* by event type: events in each pixel, of marked ones, which have flags; others: NULL */
 };
 
-/* CPUs with a stream, and those without, whose ranks go on behind them. */
+/* CPUs with a stream, then those without. */
 static inline uint32_t lanes_cpu_count(const struct view *view)
 {
     return view->trace.stream_count + view->trace.missing_count;

@@ -1,10 +1,6 @@
-/*
- * lanes_sum.c - lanes of a long range, from the index: shares of time; see lanes.h.
- *
- * The range is split into parts (cover.h). They are added up until they fill a pixel, and then become a box
- * of each lane. A walk to the start of the range finds the state of each thread there.
- */
-#include <tools/tarn/index/index_walk.h>
+/* lanes_sum.c - lanes of a long range, from the index: parts of the range (cover.h) are added up until they
+ * fill a pixel, and then become a box of each lane; see lanes.h. */
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
 

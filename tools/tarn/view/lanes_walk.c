@@ -1,7 +1,7 @@
 /* lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/index/index_walk.h>
+#include <tools/tarn/index/index.h>
 #include <tools/tarn/view/lanes.h>
 
 #define WAITS_MAX   2000u
@@ -26,8 +26,6 @@ static struct lane *lane_of(const struct walker *walker, const struct model_thre
     const struct lanes *lanes = walker->lanes;
     return thread != NULL && thread->number < lanes->thread_count ? lanes->threads[thread->number] : NULL;
 }
-
-/* ---- segments and activities ----------------------------------------------------------------------- */
 
 /* Returns the thread that it waits for, or the CPU where it runs. */
 static uint32_t other_end(const struct model_thread *thread)
@@ -82,8 +80,6 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     boxes_add(&lane->rows[1 + depth], &box, walker->pixel);
 }
 
-/* ---- arrows ---------------------------------------------------------------------------------------- */
-
 /* Adds at most one arrow per pixel of the lane where it ends. */
 static void add_arrow(struct walker *walker, const struct model_thread *from, const struct model_thread *to,
                       uint64_t begin, uint64_t end, enum arrow_kind kind)
@@ -121,8 +117,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
     if (call->returned == ticks && call->replied != 0)
         add_arrow((struct walker *)self, call->server, call->client, call->replied, ticks, ARROW_REPLY);
 }
-
-/* ---- locks ----------------------------------------------------------------------------------------- */
 
 static void find_lock_fields(struct walker *walker)
 {
@@ -167,8 +161,6 @@ static void add_wait(struct walker *walker, const struct cursor *cursor, const s
     buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
 }
 
-/* ---- events ---------------------------------------------------------------------------------------- */
-
 static void add_flag(const struct walker *walker, struct lane *lane, uint64_t at, uint32_t type)
 {
     struct lane_flag *flags = (struct lane_flag *)lane->flags.bytes;
@@ -201,8 +193,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
     if (type == walker->contended && lane != NULL)
         add_wait(walker, cursor, thread);
 }
-
-/* ---- all lanes ------------------------------------------------------------------------------------- */
 
 void lanes_walk(struct lanes *lanes, const struct view *view)
 {

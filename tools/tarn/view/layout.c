@@ -7,8 +7,6 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/layout.h>
 
-/* ---- names ----------------------------------------------------------------------------------------- */
-
 const char *view_title(const struct view *view)
 {
     const char *name = view_name(view);
@@ -63,8 +61,6 @@ void layout_name(const struct layout *layout, const struct layout_row *row, stru
 #undef NAME
 }
 
-/* ---- choice of threads ----------------------------------------------------------------------------- */
-
 static bool matches(const struct layout *layout, const struct index_thread *thread)
 {
     char text[2 * VIEW_NAME_BYTES + 16], name[VIEW_NAME_BYTES];
@@ -99,7 +95,7 @@ static void add_thread(struct layout *layout, uint32_t number)
 static bool is_wanted(const struct layout *layout, uint32_t number)
 {
     const struct index_thread *thread = thread_of(layout, number);
-    return (!layout->options.only_ran || time_run(layout, number) > 0) && !thread->is_idle &&
+    return (layout->options.for_page || time_run(layout, number) > 0) && !thread->is_idle &&
            matches(layout, thread);
 }
 
@@ -164,8 +160,6 @@ static bool choose_threads(struct layout *layout, struct fail *fail)
            fail_set(fail, "the trace has no thread %.100s; `tarn threads --top 0` lists its threads", tids);
 }
 
-/* ---- order ----------------------------------------------------------------------------------------- */
-
 /* Adds up the times of each process, and gives a row to those of several threads. */
 static void sum_processes(struct layout *layout)
 {
@@ -183,8 +177,8 @@ static void sum_processes(struct layout *layout)
         }
         row->process_ran = head.process_ran;
         row->is_busy = head.is_busy;
-        row->is_inner = head.count > 1 && layout->options.has_heads && row->pin == LAYOUT_UNPINNED;
-        if (!is_first || head.count < 2 || !layout->options.has_heads)
+        row->is_inner = head.count > 1 && layout->options.for_page && row->pin == LAYOUT_UNPINNED;
+        if (!is_first || head.count < 2 || !layout->options.for_page)
             continue;
         head.kind = LAYOUT_OF_PROCESS;
         head.ran = head.process_ran;

@@ -1,10 +1,5 @@
-/*
- * layout.h - the rows of the timeline: which lanes there are, in which order, and at which height.
- *
- * CPUs come first, then pinned threads, then the threads that were active in the range, by process. The page
- * (/api/rows) gets the rows without their positions, because it knows how deep the calls in its view are
- * nested.
- */
+/* layout.h - the rows of the timeline: CPUs, then pinned threads, then the threads that were active in the
+ * range, by process. */
 #pragma once
 
 #include <tools/tarn/view/lanes.h>
@@ -24,16 +19,14 @@ struct layout_options {
     const char *pins;   /* numbers of threads, in their order; NULL: none */
     uint32_t chosen;    /* this thread always has a row; LANES_NOBODY: none */
     uint32_t most;      /* threads */
-    bool has_heads;     /* processes of several threads have a row of their own */
-    bool only_ran;      /* leave out threads that were active, but did not run */
+    bool for_page;      /* with rows for processes of several threads, and threads that did not run */
 };
 
 enum layout_kind { LAYOUT_OF_CPU, LAYOUT_OF_PROCESS, LAYOUT_OF_THREAD };
 
 struct layout_row {
     enum layout_kind kind;
-    uint32_t number; /* rank, or the thread's number. A CPU without a stream: ranks go on behind the last
-                        stream's */
+    uint32_t number; /* rank, or the thread's number */
     uint32_t cpu;    /* of a CPU's row */
     uint32_t pid;
     uint32_t count;            /* of a process: its threads with rows */

@@ -1,11 +1,13 @@
 /* match.c - selects events for a list or a search; see match.h. */
 #include <ctype.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/match.h>
 
-bool has_part(const char *text, size_t length, const char *part)
+/* Whether TEXT contains PART, case-insensitive; fast for long texts. */
+static bool has_part(const char *text, size_t length, const char *part)
 {
     size_t wanted = strlen(part);
     const char *end = length >= wanted ? text + length - wanted + 1 : text;
@@ -143,4 +145,94 @@ bool match_event(struct match *match, const struct cursor *cursor)
     if (match->tids != NULL && !find_runner(match, cursor)->is_wanted)
         return false;
     return match->text == NULL || has_text(match, event, find_runner(match, cursor));
+}
+
+/*
+ * The prefilter: whether a stride may contain a match, without decoding events. If the types of its events in
+ * the index do not exclude a text or a value, its bytes are searched in the packets, which is many times
+ * faster than a walk: strings and the names of running threads are stored literally (a context event has the
+ * name at the start of each packet), numbers in the trace's byte order. There are false positives, but no
+ * false negatives.
+ */
+
+/* Whether a wanted thread ran or changed its state. */
+static bool has_thread(const struct match *match)
+{
+    const struct tally *sum = &match->sum;
+    uint32_t count = index_thread_count(&match->view->index);
+    bool has = match->tids == NULL;
+    for (uint32_t i = 0; i < sum->touched_count && !has; i++)
+        has = sum->touched[i] >= count ||
+              list_has(match->tids, index_thread(&match->view->index, sum->touched[i])->tid);
+    return has;
+}
+
+/* Whether the packet begins with an event that names the running thread, as all packets of Tarn do. */
+static bool tells_who_runs(const struct schema *schema, const struct packet *packet)
+{
+    struct event event;
+    return packet->content_bytes > sizeof(struct trace_packet) &&
+           event_decode(schema, packet->bytes + sizeof(struct trace_packet),
+                        packet->content_bytes - sizeof(struct trace_packet), &event) == ANOMALY_NONE &&
+           event.type->role == EVENT_CONTEXT;
+}
+
+/* Whether the packet contains the text, or the number without leading zeros, because a field may be narrow.
+ */
+static bool has_bytes(const struct match *match, const struct packet *packet)
+{
+    bool big_endian = match->view->trace.schema.big_endian;
+    uint64_t number = big_endian ? htobe64(match->number) : htole64(match->number);
+    size_t size = (71u - (unsigned)__builtin_clzll(match->number | 1)) / 8;
+    return has_part((const char *)packet->bytes, packet->content_bytes, match->text) ||
+           (match->has_number && memmem(packet->bytes, packet->content_bytes,
+                                        (char *)&number + (big_endian ? sizeof(number) - size : 0), size));
+}
+
+/* Whether one of the packets from BEGIN to LAST may match. A packet that is not in Tarn's form may. */
+static bool scan_stream(struct match *match, const struct stream *stream, uint64_t begin, uint64_t last)
+{
+    const struct trace *trace = &match->view->trace;
+    struct packet packet;
+    for (; begin <= last && begin < stream->size; begin += packet.packet_bytes)
+        if (anomaly_is_fatal(stream_packet(trace, stream, begin, &match->packet, &packet)) ||
+            !tells_who_runs(&trace->schema, &packet) || has_bytes(match, &packet))
+            return true;
+    return false;
+}
+
+/* Returns the packet at which a stream stands before a stride. Without a checkpoint: its start for the first
+ * stride, else its end. */
+static uint64_t packet_before(const struct match *match, size_t stride, const struct stream *stream)
+{
+    struct buffer_reader reader;
+    struct position position;
+    if (stride == 0)
+        return 0;
+    reader = blob_array_get(&match->view->index.checkpoints, stride - 1);
+    if (reader.failed)
+        return stream->size;
+    buffer_skip(&reader, stream->rank * sizeof(position));
+    buffer_get(&reader, &position, sizeof(position));
+    return position.packet;
+}
+
+bool match_in_stride(struct match *match, size_t stride)
+{
+    const struct trace *trace = &match->view->trace;
+    bool has_type = false, is_found = match->text == NULL; /* is_found: without a search in the bytes */
+    if (!index_sum_stride(&match->view->index, stride, &match->sum))
+        return true;
+    for (unsigned type = 0; type < match->sum.event_count; type++)
+        if (match->sum.events[type] != 0 && match->types[type]) {
+            has_type = true;
+            is_found |= match->by_index[type];
+        }
+    if (!has_type || !has_thread(match))
+        return false;
+    for (unsigned i = 0; i < trace->stream_count && !is_found; i++)
+        is_found = match->cpus[i] &&
+                   scan_stream(match, &trace->streams[i], packet_before(match, stride, &trace->streams[i]),
+                               packet_before(match, stride + 1, &trace->streams[i]));
+    return is_found;
 }

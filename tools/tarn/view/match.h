@@ -1,10 +1,5 @@
-/*
- * match.h - selects events for a list or a search, and parts of the trace that may contain them.
- *
- * By the parameters events= (indexes of types), threads= (tids), cpus= (ranks), text= (a part of the event's
- * name, of the running thread's name, or of any field's text, case-insensitive; a number: the value of any
- * field).
- */
+/* match.h - selects events for a list or a search by the parameters of /api/list, and parts of the trace that
+ * may contain them. */
 #pragma once
 
 #include <tools/tarn/view/api.h>
@@ -33,9 +28,6 @@ void match_open(struct match *match, const struct view *view, const struct reque
 void match_close(struct match *match);
 bool match_event(struct match *match, const struct cursor *cursor);
 
-/* Whether TEXT contains PART, case-insensitive; fast for long texts. */
-bool has_part(const char *text, size_t length, const char *part);
-
 /* Whether a stride, the blocks from one checkpoint of the index to the next, may contain an event that is
- * wanted (prefilter.c). */
+ * wanted. */
 bool match_in_stride(struct match *match, size_t stride);

@@ -2,9 +2,7 @@
  * paint.h - what lanes look like: drawing commands, which the page (page/paint.js), the PNG and the SVG
  * (draw_lanes.c) execute.
  *
- * A command is a box with a look. Looks say everything else: shape, place in the lane, colour,
- * label, and what the pointer tells. They are numbered in the order in which they were first needed.
- * Executors follow these rules:
+ * A command is a box with a look, which is numbered when it is first needed. Executors follow these rules:
  *
  * - PAINT_FILL: a box, labelled inside if it is wider than 14 pixels, up to 90 with `brief`; without one only
  *   above 40. PAINT_LINE: a line, labelled over it if it is wider than 90 pixels. PAINT_STRIPES: diagonal

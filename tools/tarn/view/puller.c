@@ -42,14 +42,6 @@ static bool choose_temporary(struct puller *puller, struct fail *fail)
     return puller->remover > 0 || fail_set(fail, "cannot start a process: %s", strerror(errno));
 }
 
-static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)
-{
-    if (output == NULL)
-        return choose_temporary(puller, fail);
-    snprintf(puller->directory, sizeof(puller->directory), "%s", output);
-    return strlen(output) < sizeof(puller->directory) || fail_set(fail, "%s: the name is too long", output);
-}
-
 /* Runs in the child, as a program of its own, because the view may have threads already. Ctrl-C at the
  * terminal is for the view, which ends the pull; the pull also ends with the view. */
 static void pull(const struct puller *puller, const char *source, pid_t view)
@@ -101,7 +93,11 @@ static bool fork_pull(struct puller *puller, const char *source)
 
 bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail)
 {
-    if (!choose_directory(puller, output, fail))
+    if (output != NULL && strlen(output) >= sizeof(puller->directory))
+        return fail_set(fail, "%s: the name is too long", output);
+    if (output != NULL)
+        strcpy(puller->directory, output);
+    else if (!choose_temporary(puller, fail))
         return false;
     if (fork_pull(puller, source))
         return true;

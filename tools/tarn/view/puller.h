@@ -1,7 +1,5 @@
-/*
- * puller.h - pulls from a running guest while its trace is viewed. `tarn pull` runs in a process of its own
- * and writes a directory; the view follows its files like those of any growing trace.
- */
+/* puller.h - pulls from a running guest while its trace is viewed: `tarn pull` writes a directory, and the
+ * view follows its files like those of any growing trace. */
 #pragma once
 
 #include <sys/types.h>

@@ -1,12 +1,9 @@
 /*
  * server.h - serves the page and its requests over HTTP, to browsers on this machine only.
  *
- * It listens on the loopback address, and refuses requests that pages of other sites cause. Host must be
- * this server (foreign names may resolve to loopback), Origin, if present, too, and Sec-Fetch-Site must not
- * name another site. Replies have headers that keep other sites from reading them. Only GET and HEAD are
- * accepted, except for API_DEED, which needs POST. The only files are those in the program.
- *
- * If a client closes its connection, the work on its request stops.
+ * It listens on the loopback address, and refuses requests that pages of other sites cause: Host must be this
+ * server (foreign names may resolve to loopback), Origin, if present, too, and Sec-Fetch-Site must not name
+ * another site. If a client closes its connection, the work on its request stops.
  */
 #pragma once
 

@@ -1,10 +1,5 @@
-/*
- * styles.h - the legend, and all colours of the page and of pictures, for light and dark: 0xRRGGBB.
- *
- * The page has them as custom properties with the names of the styles (style_sheet). Those of programs come
- * from a hash of their name: FNV-1a, starting with 25251 and folded by 15 bits, gives the hue, bit 16 a
- * darker step; in OKLCH, where equal lightness looks equally light.
- */
+/* styles.h - the legend, and all colours of the page (as custom properties) and of pictures, for light and
+ * dark: 0xRRGGBB. */
 #pragma once
 
 #include <tools/tarn/buffer.h>
@@ -46,7 +41,8 @@ struct style_entry {
 };
 extern const struct style_entry styles[STYLES];
 
-/* STYLE_PROGRAM: the colour of a program's own code; STYLE_KERNEL: of the kernel on its behalf. */
+/* STYLE_PROGRAM: the colour of a program's own code; STYLE_KERNEL: of the kernel on its behalf. It comes from
+ * a hash of the name, in OKLCH, where equal lightness looks equally light. */
 uint32_t style_colour(bool is_dark, enum style style, const char *program);
 /* "#LIGHT #DARK" */
 #define STYLE_COLOURS 16u

@@ -10,8 +10,6 @@
 #define SILENT_S      1.2 /* without a word, after which the page says so: the guest has a word twice a second */
 #define WORTH_KEEPING 1000000u /* events: a smaller index is made quickly */
 
-/* ---- the lock -------------------------------------------------------------------------------------- */
-
 void view_read_lock(struct view *view)
 {
     atomic_fetch_add(&view->readers_waiting, 1);
@@ -23,8 +21,6 @@ void view_unlock(struct view *view)
 {
     pthread_rwlock_unlock(&view->lock);
 }
-
-/* ---- time ------------------------------------------------------------------------------------------ */
 
 uint64_t view_ticks(const struct view *view, uint64_t ns)
 {
@@ -41,8 +37,6 @@ uint64_t view_span(const struct view *view, uint64_t ticks)
 {
     return (uint64_t)((double)ticks * 1e9 / (double)view->trace.schema.clock_freq + 0.5);
 }
-
-/* ---- losses ---------------------------------------------------------------------------------------- */
 
 void view_losses(const struct view *view, struct losses *losses)
 {
@@ -71,8 +65,6 @@ void view_judge(struct view *view, bool quiet)
     view->damaged = losses.damaged;
 }
 
-/* ---- the keeper ------------------------------------------------------------------------------------ */
-
 /* Lets readers in between checkpoints. */
 static bool let_readers_in(struct index_yield *yield)
 {
@@ -95,10 +87,10 @@ static void extend(struct view *view, uint64_t from)
 /* Loads the index, or makes it by a walk. The lock is held for writing. */
 static void make_index(struct view *view)
 {
-    if (view->options.keep_index && index_load(&view->index, &view->trace))
+    if (index_load(&view->index, &view->trace))
         return;
     extend(view, 0);
-    if (view->options.keep_index && !view->index.is_partial && view->index.events >= WORTH_KEEPING)
+    if (!view->index.is_partial && view->index.events >= WORTH_KEEPING)
         index_save(&view->index, &view->trace);
 }
 
@@ -168,27 +160,22 @@ static void change_directory(struct view *view)
     view->is_stale = true;
 }
 
-static bool look_at_link(struct view *view)
-{
-    struct trace_link link = trace_find_link(view->options.directory);
-    const char *state = find_link(view, &link), *before = view->link;
-    if (strcmp(state, "following") == 0) /* earlier, the mark is the previous pull's */
-        view->boots = view->pulls;
-    view->link = state;
-    view->is_pulled = link.is_held;
-    view->heard_at = link.heard;
-    return strcmp(state, before) != 0;
-}
-
 static bool look(struct view *view)
 {
+    struct trace_link link;
+    const char *before = view->link;
     bool changes, has_grown;
     change_directory(view);
-    changes = look_at_link(view);
+    link = trace_find_link(view->options.directory);
+    view->link = find_link(view, &link);
+    view->heard_at = link.heard;
+    if (strcmp(view->link, "following") == 0) /* earlier, the mark is the previous pull's */
+        view->boots = view->pulls;
+    changes = strcmp(view->link, before) != 0;
     has_grown = look_at_files(view);
     view->quiet = has_grown ? 0 : view->quiet + 1;
-    if (has_grown || view->quiet >= LIVE_ROUNDS)
-        changes |= set_live(view, has_grown || view->is_pulled);
+    if (has_grown || view->quiet >= LIVE_ROUNDS) /* a pulled trace is live even while nothing arrives */
+        changes |= set_live(view, has_grown || link.is_held);
     return changes || has_grown;
 }
 
@@ -201,7 +188,7 @@ static void *keep(void *argument)
         make_index(view);
     view->version++;
     pthread_rwlock_unlock(&view->lock);
-    while (view->options.watch && !view->is_stopping) {
+    while (!view->is_stopping) {
         pthread_rwlock_wrlock(&view->lock);
         view->version += look(view);
         pthread_rwlock_unlock(&view->lock);
@@ -209,8 +196,6 @@ static void *keep(void *argument)
     }
     return NULL;
 }
-
-/* ---- opening and closing --------------------------------------------------------------------------- */
 
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail)
 {

@@ -1,10 +1,9 @@
 /*
  * view.h - an open trace: its files, its index, and their locking.
  *
- * Requests (api.h) come from many threads and hold the lock for reading. One thread, the keeper, makes the
- * index and checks whether files grow; it holds the lock for writing, never longer than a few milliseconds.
- * If files change in another way, the trace is opened again, and `generation` increases; numbers of threads
- * and events are valid for one generation.
+ * Requests (api.h) come from many threads and hold the lock for reading. The keeper makes the index and
+ * checks whether files grow; it holds the lock for writing, never longer than a few milliseconds. If files
+ * change in another way, the trace is opened again.
  */
 #pragma once
 
@@ -17,8 +16,6 @@ struct view_options {
     const char *directory;
     const char *name;    /* to be shown instead of the directory; NULL: the directory */
     const char *symbols; /* where executables are: DIR[:DIR]..., or NULL */
-    bool watch;          /* keep checking whether the files grow */
-    bool keep_index;     /* load and save the index file */
 };
 
 #define GOTO_FREE      UINT64_MAX
@@ -34,12 +31,11 @@ struct view {
     uint64_t damaged;         /* found by view_judge */
     struct blob_array judged; /* its reports, as texts ... */
     uint64_t judged_count;    /* ... the first of so many */
-    uint64_t generation;
-    bool is_live; /* it grew recently, or its source will send more */
+    uint64_t generation;      /* of the open trace; numbers of threads and events are valid for one */
+    bool is_live;             /* it grew recently, or its source will send more */
     /* The state of the link to the guest of the pull that writes the trace, in the words of /api/changes. */
     const char *link;
     double heard_at;  /* when something came from the guest: now_seconds() */
-    bool is_pulled;   /* a pull writes the trace: it is then live even while nothing arrives */
     unsigned boots;   /* further boots of the guest that were followed: the page goes to the newest */
     bool is_stale;    /* the index does not match the files: open the trace again */
     unsigned quiet;   /* checks of the files in a row that found nothing new */

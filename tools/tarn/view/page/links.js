@@ -60,8 +60,6 @@ export function drawWaits(context, set, rows, scale, colors) {
   }
 }
 
-// ---- flags
-
 const FLAG_WIDTH = 9; // width of a flag in pixels; flags that are closer together become ticks
 const FLAG_HEIGHT = 8;
 

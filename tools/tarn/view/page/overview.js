@@ -113,8 +113,6 @@ export class Overview {
     context.strokeRect(left, 0.75, right - left, height - 1.5);
   }
 
-  // ---- pointer
-
   #press(event) {
     const scale = this.#scale, t = scale.t(event.offsetX), {from, to, span} = this.state;
     this.canvas.setPointerCapture(event.pointerId);

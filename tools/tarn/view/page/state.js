@@ -114,8 +114,6 @@ export class State extends EventTarget {
       this.show(t - this.span / 2, t + this.span / 2);
   }
 
-  // ---- the address
-
   get link() {
     const words = new URLSearchParams();
     for (const [key, write] of PARTS) {
