@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -47,13 +47,6 @@ void child_ends_with(int socket)
     connection = socket;
 }
 
-static void end_with(pid_t parent)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(CHILD_NOT_STARTED); /* it died before the line above */
-}
-
 pid_t child_start(char *const *words, int output, int ending)
 {
     pid_t parent = getpid(), pid = fork();
@@ -69,7 +62,9 @@ pid_t child_start(char *const *words, int output, int ending)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* gdb may abort if it and its target end at the same time */
-    end_with(parent);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(CHILD_NOT_STARTED); /* it died before the line above */
     if (output >= 0) {
         setpgid(0, 0); /* it gets no Ctrl-C from the terminal */
         dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
@@ -97,23 +92,15 @@ bool child_has_ended(pid_t pid)
     return waitpid(pid, NULL, WNOHANG) == pid;
 }
 
-bool child_first_line(char *const *words, char *line, size_t size)
+int child_run(char *const *words, char *line, size_t size)
 {
-    int ends[2];
-    line[0] = '\0';
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
-    pid_t pid = child_start(words, ends[1], SIGKILL);
-    close(ends[1]);
-    FILE *output = fdopen(ends[0], "r");
-    if (output == NULL) {
-        close(ends[0]);
-        return false;
-    }
-    if (fgets(line, (int)size, output) != NULL)
-        line[strcspn(line, "\n")] = '\0';
-    while (fgetc(output) != EOF)
-        ;
-    fclose(output);
-    return pid > 0 && child_wait(pid) == 0 && line[0] != '\0';
+    int output = memfd_create("output", MFD_CLOEXEC), status = -1;
+    pid_t pid = child_start(words, output, SIGKILL);
+    if (pid > 0)
+        status = child_wait(pid);
+    ssize_t length = pread(output, line, size - 1, 0);
+    line[length > 0 ? length : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    close(output);
+    return status;
 }

@@ -27,5 +27,5 @@ bool child_has_ended(pid_t pid);
 /* Such a signal also ends the writing side of SOCKET, with which a process ends that is no child; -1: of
  * none. */
 void child_ends_with(int socket);
-/* Gets the first line that a program prints. False: it failed or printed nothing. */
-bool child_first_line(char *const *words, char *line, size_t size);
+/* Starts a program and waits for it, as above. LINE gets the first line that it printed, or is empty. */
+int child_run(char *const *words, char *line, size_t size);

@@ -1,7 +1,6 @@
 /* tools/tarn/goto/emulator.c - starts, continues and ends the emulator of a recipe; see emulator.h. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -32,7 +31,7 @@
 static bool check_file(const char *what, const struct recipe_file *file, struct fail *fail)
 {
     char *words[] = {"sha256sum", "--", (char *)file->path, NULL}, line[PATH_MAX + 80];
-    if (!child_first_line(words, line, sizeof(line)))
+    if (child_run(words, line, sizeof(line)) != 0 || line[0] == '\0')
         return fail_set(fail, "cannot read the run's %s, %.300s; build it again", what, file->path);
     size_t skip = line[0] == '\\'; /* sha256sum escapes the name */
     if (strncmp(line + skip, file->sha256, 64) == 0)
@@ -55,7 +54,7 @@ bool emulator_check_recipe(const struct recipe *recipe, struct fail *fail)
         words[n] = (char *)recipe->command[n];
     const char *emulator = n > 0 ? words[n - 1] : "";
     words[n] = "--version";
-    if (n == 0 || !child_first_line(words, line, sizeof(line)))
+    if (n == 0 || child_run(words, line, sizeof(line)) != 0)
         return fail_set(fail, "cannot run '%s'; `make deps` installs it", emulator);
     if (strcmp(line, recipe->emulator) == 0)
         return true;
@@ -66,56 +65,38 @@ bool emulator_check_recipe(const struct recipe *recipe, struct fail *fail)
 
 /* ---- the recipe's directory ---- */
 
-static uint64_t hash_word(uint64_t hash, const char *word)
-{
-    return hash_bytes(hash, word, strlen(word) + 1);
-}
-
 static uint64_t hash_recipe(const struct recipe *recipe)
 {
+    const char *words[] = {recipe->kernel.sha256, recipe->archive.sha256, recipe->library.sha256,
+                           recipe->emulator};
     uint64_t hash = HASH_SEED;
-    hash = hash_word(hash_word(hash_word(hash, recipe->kernel.sha256), recipe->archive.sha256),
-                     recipe->library.sha256);
-    hash = hash_word(hash, recipe->emulator);
+    for (size_t i = 0; i < 4; i++)
+        hash = hash_bytes(hash, words[i], strlen(words[i]) + 1);
     for (size_t i = 0; i < recipe->command_count; i++)
-        hash = hash_word(hash, recipe->command[i]);
+        hash = hash_bytes(hash, recipe->command[i], strlen(recipe->command[i]) + 1);
     return hash;
-}
-
-static bool open_copies(struct emulator *emulator, const char *parent, struct fail *fail)
-{
-    struct stat about;
-    if (snprintf(emulator->copies, sizeof(emulator->copies), "%s/tarn-%u-%016" PRIx64, parent,
-                 (unsigned)getuid(), hash_recipe(emulator->recipe)) >= (int)sizeof(emulator->copies)) {
-        emulator->copies[0] = '\0';
-        return fail_set(fail, "TMPDIR is too long for the path of a socket: %.200s", parent);
-    }
-    if (mkdir(emulator->copies, 0700) != 0 && errno != EEXIST)
-        return fail_set(fail, "cannot make a directory in %s: %s", parent, strerror(errno));
-    if (lstat(emulator->copies, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != getuid())
-        return fail_set(fail, "%s is in the way: it is not a directory of this user", emulator->copies);
-    return true;
 }
 
 bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struct fail *fail)
 {
     const char *parent = getenv("TMPDIR");
+    struct stat about;
     *emulator = (struct emulator){.recipe = recipe, .connection = -1};
     if (parent == NULL || *parent == '\0')
         parent = "/tmp";
     child_catch_signals();
-    if (snprintf(emulator->directory, sizeof(emulator->directory), "%s/tarn-goto-XXXXXX", parent) >=
-        (int)sizeof(emulator->directory)) {
-        emulator->directory[0] = '\0';
+    if (snprintf(emulator->copies, sizeof(emulator->copies), "%s/tarn-%u-%016" PRIx64, parent,
+                 (unsigned)getuid(), hash_recipe(recipe)) >= (int)sizeof(emulator->copies)) {
+        emulator->copies[0] = '\0';
         return fail_set(fail, "TMPDIR is too long for the path of a socket: %.200s", parent);
     }
-    if (mkdtemp(emulator->directory) == NULL) {
-        emulator->directory[0] = '\0';
+    snprintf(emulator->socket_path, sizeof(emulator->socket_path), "%s/.%ld", emulator->copies,
+             (long)getpid());
+    if (mkdir(emulator->copies, 0700) != 0 && errno != EEXIST)
         return fail_set(fail, "cannot make a directory in %s: %s", parent, strerror(errno));
-    }
-    snprintf(emulator->socket_path, sizeof(emulator->socket_path), "%s/gdb", emulator->directory);
-    snprintf(emulator->log_path, sizeof(emulator->log_path), "%s/log", emulator->directory);
-    return open_copies(emulator, parent, fail);
+    if (lstat(emulator->copies, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != getuid())
+        return fail_set(fail, "%s is in the way: it is not a directory of this user", emulator->copies);
+    return true;
 }
 
 /* ---- copies ---- */
@@ -125,7 +106,8 @@ static void name_copy(const struct emulator *emulator, uint64_t clock, char path
     snprintf(path, EMULATOR_PATH_MAX, "%s/%013" PRIx64, emulator->copies, clock);
 }
 
-/* Lists the guest times of the copies, at most EMULATOR_COPIES_MAX. */
+/* Lists the guest times of the copies, at most EMULATOR_COPIES_MAX. Removes sockets for gdb that a killed
+ * tarn has left. */
 static unsigned list_copies(const struct emulator *emulator, uint64_t clocks[EMULATOR_COPIES_MAX])
 {
     DIR *copies = opendir(emulator->copies);
@@ -134,6 +116,8 @@ static unsigned list_copies(const struct emulator *emulator, uint64_t clocks[EMU
     while (copies != NULL && count < EMULATOR_COPIES_MAX && (entry = readdir(copies)) != NULL)
         if (entry->d_name[0] != '.')
             clocks[count++] = strtoull(entry->d_name, NULL, 16);
+        else if (atoi(entry->d_name + 1) > 0 && kill(atoi(entry->d_name + 1), 0) != 0)
+            unlinkat(dirfd(copies), entry->d_name, 0);
     if (copies != NULL)
         closedir(copies);
     return count;
@@ -185,36 +169,20 @@ static char **make_command(const struct recipe *recipe, struct arena *arena, str
     return words;
 }
 
-/* Reports the first line that the ended emulator printed. */
-static bool fail_start(const struct emulator *emulator, struct fail *fail)
-{
-    char line[300] = "";
-    FILE *log = fopen(emulator->log_path, "re");
-    if (log != NULL) {
-        if (fgets(line, sizeof(line), log) != NULL)
-            line[strcspn(line, "\n")] = '\0';
-        fclose(log);
-    }
-    return fail_set(fail, "the emulator does not start: %s", line[0] ? line : "it printed nothing");
-}
-
 /* The emulator ends when it has made the copy. */
 static bool make_first(struct emulator *emulator, struct fail *fail)
 {
     struct arena arena = {NULL};
-    char path[EMULATOR_PATH_MAX];
+    char path[EMULATOR_PATH_MAX], line[300];
     char **words = make_command(emulator->recipe, &arena, fail);
-    int log = words == NULL ? -1 : open(emulator->log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     name_copy(emulator, 0, path);
     setenv("TARN_GOTO", path, 1);
-    pid_t pid = log >= 0 ? child_start(words, log, SIGKILL) : -1;
+    bool ok = words != NULL && (child_run(words, line, sizeof(line)) == 0 ||
+                                fail_set(fail, "the emulator does not start: %s",
+                                         line[0] != '\0' ? line : "it printed nothing"));
     unsetenv("TARN_GOTO");
-    if (log >= 0)
-        close(log);
-    if (words != NULL && pid < 0)
-        fail_set(fail, "cannot start the emulator: %s", strerror(errno));
     arena_free(&arena);
-    return pid > 0 && (child_wait(pid) == 0 || fail_start(emulator, fail));
+    return ok;
 }
 
 /* ---- a runner ---- */
@@ -373,9 +341,6 @@ void emulator_close(struct emulator *emulator)
 {
     emulator_stop(emulator);
     unlink(emulator->socket_path);
-    unlink(emulator->log_path);
-    if (emulator->directory[0] != '\0')
-        rmdir(emulator->directory);
     if (emulator->copies[0] != '\0')
         rmdir(emulator->copies); /* if it has no copies */
 }

@@ -20,9 +20,8 @@
 
 struct emulator {
     const struct recipe *recipe;
-    char directory[EMULATOR_PATH_MAX - sizeof("/log") + 1]; /* of the files below; removed at the end */
-    char socket_path[EMULATOR_PATH_MAX], log_path[EMULATOR_PATH_MAX];
     char copies[EMULATOR_PATH_MAX - 17]; /* directory of the copies' sockets */
+    char socket_path[EMULATOR_PATH_MAX]; /* for gdb, beside them */
     pid_t pid;                           /* the runner; 0: there is none */
     int connection;                      /* to it; -1: none */
     uint64_t began, clock;               /* guest time where the runner began, and where it stopped; ns */
@@ -40,7 +39,7 @@ enum emulator_got {
 /* Whether a run can be repeated: kernel, archive and emulator are unchanged. False: FAIL says what differs,
  * and what to do. */
 bool emulator_check_recipe(const struct recipe *recipe, struct fail *fail);
-/* Creates the directories. Close it in either case. */
+/* Creates the directory. Close it in either case. */
 bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struct fail *fail);
 /* Makes a stopped runner from the last copy before a guest time, instead of an earlier one. */
 bool emulator_start(struct emulator *emulator, uint64_t before, struct fail *fail);

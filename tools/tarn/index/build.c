@@ -238,7 +238,8 @@ void index_open_model(struct index *index, const struct trace *trace, size_t str
     else
         index->model = alloc_zero(1, sizeof(*index->model));
     model_open(index->model, trace, 0, UINT64_MAX);
-    index_restore(index, index->model, strides, false);
+    index_restore(index, index->model, 0, strides, false);
+    model_save_snapshot(index->model, NULL); /* these are saved already */
 }
 
 void index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield)

@@ -136,9 +136,9 @@ void index_free(struct index *index);
 
 /* Opens the model anew, with the facts known at a checkpoint. */
 void index_open_model(struct index *index, const struct trace *trace, size_t strides);
-/* Gives a new model the long-lived facts (processes, names, executables) of the first STRIDES strides and
- * from before the trace; or only the names of locks. */
-void index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks);
+/* Restores the long-lived facts (processes, names, executables) of strides FROM <= n < TO; of 0: also those
+ * from before the trace. ONLY_LOCKS: only the names of locks. */
+void index_restore(const struct index *index, struct model *model, size_t from, size_t to, bool only_locks);
 
 /* Finds the shortest range of whole blocks with nearly all events, plus a margin, to leave out a boot or a
  * long wait; the whole trace if that is hardly longer. In ticks. */
