@@ -33,7 +33,7 @@ static struct options {
 static const struct command_option known[] = {
     {TEXT("metadata", "FILE", struct options, metadata, "The schema's metadata.")},
     {COUNT("events", "N", struct options, events, 0, COUNT_MAX, "About so many events in all.")},
-    {COUNT("cpus", "N", struct options, cpus, 1, 64, "Processors.")},
+    {COUNT("cpus", "N", struct options, cpus, 1, 4096, "Processors.")},
     {COUNT("seed", "N", struct options, seed, 0, COUNT_MAX, "Of the random numbers.")},
     {TEXT("order", "ORDER", struct options, order, "Byte order, le or be.")},
     {COUNT("packet", "BYTES", struct options, packet, 4096, COUNT_MAX, "Size of a packet.")},
