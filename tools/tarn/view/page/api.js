@@ -20,22 +20,19 @@ export const wasAborted = (error) => error.name === "AbortError";
 // Runs one request at a time, then only the last of those made meanwhile. For data that the view needs while it moves.
 // `run` gets the wish and a signal; `stale` says whether a running request is no longer needed.
 export class Latest {
-  #run;
-  #stale;
   #next;
   #current = null;
   #abort = null;
 
   constructor(run, stale = () => false) {
-    this.#run = run;
-    this.#stale = stale;
+    Object.assign(this, {run, stale});
   }
 
   want(wish) {
     this.#next = wish;
     if (!this.#current)
       this.#go();
-    else if (this.#stale(this.#current, wish))
+    else if (this.stale(this.#current, wish))
       this.#abort.abort();
   }
 
@@ -55,7 +52,7 @@ export class Latest {
       this.#next = null;
       this.#abort = new AbortController();
       try {
-        await this.#run(this.#current, this.#abort.signal);
+        await this.run(this.#current, this.#abort.signal);
       } catch (error) {
         if (!wasAborted(error))
           reportFailure(error);

@@ -54,23 +54,16 @@ class Page {
     this.timeline = new Timeline({area: byId("area"), scene: byId("scene"), overlay: byId("overlay"), scroller: byId("scroller"), trace,
                                   state: this.state, rows: this.rows, data: this.data, names: this.names,
                                   overview: this.overview, tooltip: new Tooltip(byId("tooltip"), trace), colors: this.colors});
-    this.eventMenu = new EventMenu(byId("event-menu"), trace, (text) => this.tell(text));
-    this.#panels();
+    this.eventMenu = new EventMenu(byId("event-menu"), trace, tell);
+    this.marksPanel = new MarksPanel(this);
+    this.listPanel = new ListPanel(this);
+    this.panel = new Panel(this.state, {list: this.listPanel, marks: this.marksPanel, range: new RangePanel(this), info: new AboutPanel(this)});
     this.#connect();
     this.#buttons();
     const keys = keyTable(this.timeline, this);
     makeHelp(byId("help"), keys);
     listenToKeys(keys);
     new Pointer(byId("overlay"), this.timeline);
-  }
-
-  #panels() {
-    const parts = {trace: this.trace, state: this.state, colors: this.colors, counts: this.counts,
-                   goTo: (t) => this.goTo(t), goToEvent: (event) => this.goToEvent(event), showLane: (key) => this.showLane(key),
-                   look: (...wish) => this.look(...wish), tell: (text) => this.tell(text)};
-    this.marksPanel = new MarksPanel(parts);
-    this.listPanel = new ListPanel(parts);
-    this.panel = new Panel(this.state, {list: this.listPanel, marks: this.marksPanel, range: new RangePanel(parts), info: new AboutPanel(parts)});
   }
 
   // Updates after changes of the state.

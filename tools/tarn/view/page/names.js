@@ -1,6 +1,6 @@
 // The names of the lanes: a tree of elements beside the canvas, accessible to keyboard and screen readers.
 import {formatSpan} from "./time.js";
-import {RULER_HEIGHT, sizes} from "./rows.js";
+import {sizes} from "./rows.js";
 import {element, swatch} from "./element.js";
 
 export class Names {
@@ -36,10 +36,7 @@ export class Names {
       }
     this.updateMarks();
     this.place();
-    if (this.#nodes.has(this.state.lane))
-      this.root.setAttribute("aria-activedescendant", "lane-" + this.state.lane);
-    else
-      this.root.removeAttribute("aria-activedescendant");
+    this.root.setAttribute("aria-activedescendant", this.#nodes.has(this.state.lane) ? "lane-" + this.state.lane : "");
   }
 
   updateMarks() {
@@ -53,7 +50,6 @@ export class Names {
 
   // Call this after scrolling.
   place() {
-    this.marks.style.top = `${RULER_HEIGHT}px`;
     this.fixed.style.top = `${this.rows.top}px`;
     this.clip.style.top = `${this.rows.movingTop}px`;
     this.moving.style.transform = `translateY(${-this.rows.scroll}px)`;

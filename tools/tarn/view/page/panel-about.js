@@ -6,7 +6,7 @@ import {formatSpan} from "./time.js";
 const legend = ({styles}) => element("div", {class: "legend-list"}, ...styles.map(({property, shape, name}) =>
   element("div", {class: "legend-line"}, element("i", {class: `legend-box ${shape} ${property}`, style: `--color: var(--${property})`}), name)));
 
-export class AboutPanel extends Tab { // trace, state
+export class AboutPanel extends Tab {
   title = "Trace";
 
   show() {

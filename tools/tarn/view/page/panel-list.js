@@ -49,7 +49,7 @@ export function searchPlace({cursor, from}, direction) {
   return cursor === null ? {at: from} : cursor.n === null ? {at: cursor.t} : {n: cursor.n + (direction === "next")};
 }
 
-export class ListPanel extends Tab { // trace, state, colors, goToEvent, look, tell
+export class ListPanel extends Tab {
   title = "Events";
   #rows = [];
   #from = 0; // event numbers searched
@@ -71,7 +71,7 @@ export class ListPanel extends Tab { // trace, state, colors, goToEvent, look, t
     this.marked = checkbox("marked");
     this.box = element("div", {class: "events", role: "grid", tabindex: 0, "aria-label": "events", "aria-readonly": "true"});
     this.node.append(element("form", {class: "tools", input: () => {
-      this.tell(""); // messages refer to the previous text
+      this.page.tell(""); // messages refer to the previous text
       this.show();
     }, submit: (event) => {
       event.preventDefault();
@@ -208,7 +208,7 @@ export class ListPanel extends Tab { // trace, state, colors, goToEvent, look, t
     if (!node?.event)
       return;
     this.#isOwn = true;
-    this.goToEvent(node.event);
+    this.page.goToEvent(node.event);
     node.scrollIntoView({block: "nearest"});
   }
 
@@ -224,6 +224,6 @@ export class ListPanel extends Tab { // trace, state, colors, goToEvent, look, t
   // Goes to the next or previous match.
   find(direction, text = this.text.value) {
     this.text.value = text;
-    this.look(direction, this.#choice, `No match ${direction === "next" ? "after" : "before"} the cursor.`);
+    this.page.look(direction, this.#choice, `No match ${direction === "next" ? "after" : "before"} the cursor.`);
   }
 }

@@ -35,7 +35,7 @@ export class Counts {
   }
 }
 
-export class MarksPanel extends Tab { // trace, state, counts
+export class MarksPanel extends Tab {
   title = "Marks";
   #sorting = {most: Infinity};
 

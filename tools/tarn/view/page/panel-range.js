@@ -22,7 +22,7 @@ function flameOf(from, to) {
   return [element("a", {href: src, target: "_blank"}, "in a window of its own"), element("iframe", {src, title: "flame graph", class: "flame"})];
 }
 
-export class RangePanel extends Tab { // trace, state, goTo, showLane
+export class RangePanel extends Tab {
   title = "Range";
   #call = null; // ID of the call that is followed through all processes
   #shown = "";
@@ -135,7 +135,7 @@ export class RangePanel extends Tab { // trace, state, goTo, showLane
     return {title: follows ? "go there and follow this call" : "go there", act: (chosen) => {
       this.#showLaneOf(chosen);
       if (when(chosen) !== null)
-        this.goTo(when(chosen));
+        this.page.goTo(when(chosen));
       if (follows)
         this.#follow(chosen.id);
     }};
@@ -144,8 +144,8 @@ export class RangePanel extends Tab { // trace, state, goTo, showLane
   #showLaneOf({tid, cpu}) {
     const thread = this.trace.byTid.get(tid), processor = this.trace.cpus.find((one) => one.cpu === cpu);
     if (thread)
-      this.showLane("t" + thread.n);
+      this.page.showLane("t" + thread.n);
     else if (processor && tid === undefined)
-      this.showLane("c" + processor.rank);
+      this.page.showLane("c" + processor.rank);
   }
 }

@@ -2,8 +2,9 @@
 import {byId, element} from "./element.js";
 
 export class Tab {
-  constructor(parts) {
-    Object.assign(this, parts);
+  constructor(page) {
+    const {trace, state, colors, counts} = page;
+    Object.assign(this, {page, trace, state, colors, counts});
   }
 
   build() {}
