@@ -31,9 +31,9 @@ RAN = "prev_tid", "prev_pid", "prev_comm"
 
 def metadata(order="le", cpus=2, hz=1000000000, offset=0):
     """OFFSET: nanoseconds of the wall clock at tick 0."""
-    values = {"BYTE_ORDER": order, "CPU_COUNT": cpus, "CLOCK_HZ": hz, "CLOCK_OFFSET_S": offset // 10**9,
-              "CLOCK_OFFSET": offset % 10**9 * hz // 10**9, "HOSTNAME": "made", "ARCHITECTURE": "test"}
-    return re.sub(r"@(\w+)@", lambda name: str(values.get(name[1], "")), TEMPLATE).encode()
+    values = {"BYTE_ORDER": order, "CLOCK_HZ": hz, "CLOCK_OFFSET_S": offset // 10**9, "CLOCK_OFFSET": offset % 10**9 * hz // 10**9,
+              "ENVIRONMENT": f'    hostname = "made";\n    architecture = "test";\n    cpu_count = {cpus};\n'}
+    return re.sub(r"@(\w+)@", lambda name: str(values[name[1]]), TEMPLATE).encode()
 
 
 def event_head(order, number, words, time):
