@@ -3,7 +3,7 @@
  * tests/host/analyses. Prints TAP.
  */
 #include <tests/tap.h>
-#include <tools/tarn/analysis/t_test.h>
+#include <tools/tarn/analysis/distribution.h>
 #include <tools/tarn/map.h>
 
 static void test_chance(void)

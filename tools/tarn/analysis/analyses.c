@@ -2,11 +2,8 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/index/index.h>
@@ -26,26 +23,21 @@ static const char *const in_order[] = {"stats",     "breakdown", "locks",     "p
 static const struct analysis_kind *kinds[ANALYSES_MAX + 1];
 static unsigned kind_count;
 
-/* Returns the file NAME.sql that the build embeds. */
-static const struct page_file *find_sql(const char *name)
+const char *analysis_sql(const char *name)
 {
     const struct page_file *file = sql_files;
     size_t length = strlen(name);
-    while (file->name != NULL &&
-           (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, ".sql") != 0))
+    while (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, ".sql") != 0)
         file++;
-    return file;
+    return (const char *)file->bytes;
 }
 
-const char *analysis_sql(const char *name)
-{
-    return (const char *)find_sql(name)->bytes;
-}
-
-static void add(const char *path, const void *text, size_t length)
+static void add(const char *path, const char *text)
 {
     struct fail fail;
-    kinds[kind_count] = sql_analysis(text, length, analysis_sql("shared"), &fail);
+    if (kind_count == ANALYSES_MAX)
+        return;
+    kinds[kind_count] = sql_analysis(text, analysis_sql("shared"), &fail);
     if (kinds[kind_count] == NULL)
         complain("%s: %s", path, fail.text);
     else
@@ -54,10 +46,10 @@ static void add(const char *path, const void *text, size_t length)
 
 static void add_own(const char *path)
 {
-    size_t length = 0;
+    size_t length;
     char *text = file_read(AT_FDCWD, path, OWN_BYTES_MAX, &length);
-    if (text != NULL && length > 0 && kind_count < ANALYSES_MAX)
-        add(path, text, length);
+    if (text != NULL && *text != '\0')
+        add(path, text);
     free(text);
 }
 
@@ -67,7 +59,7 @@ static void list_kinds(void)
     char pattern[PATH_MAX];
     glob_t found;
     for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++)
-        add(in_order[i], find_sql(in_order[i])->bytes, find_sql(in_order[i])->size);
+        add(in_order[i], analysis_sql(in_order[i]));
     snprintf(pattern, sizeof(pattern), "%s/.config/tarn/*.sql", home != NULL ? home : "");
     if (glob(pattern, 0, NULL, &found) == 0)
         for (size_t i = 0; i < found.gl_pathc; i++)
@@ -111,7 +103,13 @@ void analysis_free(struct analysis *analysis)
         table_free(&analysis->tables[i]);
     table_free(&analysis->totals);
     free(analysis->tables);
-    analysis_release(analysis);
+    for (struct map *map = analysis->maps, *next; map != NULL; map = next) {
+        next = map->next;
+        map_close(map);
+    }
+    for (struct slots *slots = analysis->slots; slots != NULL; slots = slots->next)
+        slots_close(slots);
+    arena_free(&analysis->arena);
     free(analysis);
 }
 
@@ -127,17 +125,6 @@ void analysis_slots(struct analysis *analysis, struct slots *slots, size_t value
     slots_open(slots, value_size);
     slots->next = analysis->slots;
     analysis->slots = slots;
-}
-
-void analysis_release(struct analysis *analysis)
-{
-    for (struct map *map = analysis->maps, *next; map != NULL; map = next) {
-        next = map->next;
-        map_close(map);
-    }
-    for (struct slots *slots = analysis->slots; slots != NULL; slots = slots->next)
-        slots_close(slots);
-    arena_free(&analysis->arena);
 }
 
 bool analysis_set(struct analysis *analysis, const char *name, const char *value, struct fail *fail)
@@ -158,54 +145,38 @@ static const char *missing_option(const struct analysis *analysis, const struct 
                : NULL;
 }
 
-static struct table *find_table(struct analysis *analysis, const char *key, size_t length)
-{
-    for (unsigned i = 0; i < analysis->kind->table_count; i++) {
-        struct table *table = &analysis->tables[i];
-        if (strlen(table->key) == length && memcmp(table->key, key, length) == 0)
-            return table;
-    }
-    return NULL;
-}
-
 static void add_word(char *text, size_t size, const char *word)
 {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
 }
 
-static bool no_table(const struct analysis *analysis, const char *key, size_t length, struct fail *fail)
-{
-    char known[256] = "";
-    for (unsigned i = 0; i < analysis->kind->table_count; i++)
-        add_word(known, sizeof(known), analysis->tables[i].key);
-    return fail_set(fail, "%s has no table '%.*s'; it has %s", analysis->kind->name,
-                    (int)(length < 60 ? length : 60), key, known);
-}
-
 bool analysis_choose_tables(struct analysis *analysis, const char *list, struct fail *fail)
 {
-    bool is_all = list != NULL && strcmp(list, "all") == 0, only_needing = false;
+    const char *only = list != NULL && strcmp(list, "all") != 0 ? list : NULL;
+    bool only_needing = false;
+    char known[400] = "", name[64];
     /* an option that tables need shows only these */
     for (unsigned i = 0; i < analysis->kind->table_count; i++)
         only_needing |=
             analysis->tables[i].needs != NULL && missing_option(analysis, &analysis->tables[i]) == NULL;
-    for (unsigned i = 0; i < analysis->kind->table_count; i++)
-        analysis->tables[i].is_wanted = missing_option(analysis, &analysis->tables[i]) == NULL &&
-                                        (is_all || (list == NULL && !analysis->tables[i].is_extra &&
-                                                    (!only_needing || analysis->tables[i].needs != NULL)));
-    if (is_all || list == NULL)
-        return true;
-    do {
-        size_t length = strcspn(list, ",");
-        struct table *table = find_table(analysis, list, length);
-        if (table == NULL)
-            return no_table(analysis, list, length, fail);
-        if (missing_option(analysis, table) != NULL)
+    for (unsigned i = 0; i < analysis->kind->table_count; i++) {
+        struct table *table = &analysis->tables[i];
+        bool has_need = missing_option(analysis, table) == NULL;
+        if (only != NULL && !has_need && list_names(only, table->key))
             return fail_set(fail, "table '%s' needs --%s", table->key, table->needs);
-        table->is_wanted = true;
-        list += length;
-    } while (*list++ == ',');
+        table->is_wanted = only != NULL ? list_names(only, table->key)
+                           : list != NULL
+                               ? has_need
+                               : has_need && !table->is_extra && (!only_needing || table->needs != NULL);
+        add_word(known, sizeof(known), table->key);
+    }
+    for (size_t length; only != NULL; only = only[length] == ',' ? only + length + 1 : NULL) {
+        length = strcspn(only, ",");
+        snprintf(name, sizeof(name), "%.*s", (int)length, only);
+        if (!list_names(known, name))
+            return fail_set(fail, "%s has no table '%.60s'; it has %s", analysis->kind->name, name, known);
+    }
     return true;
 }
 
@@ -329,19 +300,6 @@ static void keep_left_out(struct analysis *analysis)
     analysis->drained = arena_alloc(&analysis->arena, (model->trace->stream_count + 1) * sizeof(uint64_t));
     for (unsigned i = 0; i < model->trace->stream_count; i++)
         analysis->drained[i] = model->cpus[i].drained;
-}
-
-void analysis_describe_subtracted(const struct analysis *analysis, char *text, size_t size)
-{
-    const struct model_subtracted *subtracted = &analysis->subtracted;
-    *text = '\0';
-    if (analysis->subtracts)
-        snprintf(text, size,
-                 "logging: %.3f ms subtracted for %" PRIu64
-                 " events, as `trace bench` measured them; %" PRIu64 " events were not measured; %" PRIu64
-                 " activities took less than the events in them cost, and count as 0",
-                 (double)analysis_ns(analysis, subtracted->ticks) / 1e6, subtracted->events,
-                 subtracted->without, subtracted->short_spans);
 }
 
 void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size)

@@ -113,8 +113,7 @@ void analyses_finish(struct analysis **analyses, unsigned count);
 struct analysis *analysis_plain(const struct trace *trace, const struct filter *filter,
                                 struct symbols *symbols, struct model *model);
 
-/* Describe the time subtracted from the results, and what they leave out; "": neither was requested. */
-void analysis_describe_subtracted(const struct analysis *analysis, char *text, size_t size);
+/* Describes what the results leave out; "": that was not requested. */
 void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size);
 
 /* Prints the wanted tables. */
@@ -136,8 +135,6 @@ struct command analysis_command(const struct analysis_kind *kind);
 /* Open a map or slots of the analysis's state, which are closed with it. */
 struct map *analysis_map(struct analysis *analysis, struct map *map, size_t value_size);
 void analysis_slots(struct analysis *analysis, struct slots *slots, size_t value_size);
-/* Frees the maps, the slots and the arena. For an analysis of analysis_new, analysis_free does. */
-void analysis_release(struct analysis *analysis);
 
 bool analysis_wants_slow(struct analysis *analysis, const struct model_thread *thread);
 /* Whether the filter selects the thread and the CPU of that rank. */

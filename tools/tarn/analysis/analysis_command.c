@@ -1,10 +1,7 @@
 /* analysis_command.c - `tarn NAME ...` for every analysis: options, walk, output; see analysis.h. */
 #include <getopt.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
@@ -145,6 +142,20 @@ static void print_left_out(FILE *to, const struct analysis *analysis)
     fputs("]}", to);
 }
 
+/* "": that was not requested. */
+static void describe_subtracted(const struct analysis *analysis, char *text, size_t size)
+{
+    const struct model_subtracted *subtracted = &analysis->subtracted;
+    *text = '\0';
+    if (analysis->subtracts)
+        snprintf(text, size,
+                 "logging: %.3f ms subtracted for %" PRIu64
+                 " events, as `trace bench` measured them; %" PRIu64 " events were not measured; %" PRIu64
+                 " activities took less than the events in them cost, and count as 0",
+                 (double)analysis_ns(analysis, subtracted->ticks) / 1e6, subtracted->events,
+                 subtracted->without, subtracted->short_spans);
+}
+
 static void print_subtracted(FILE *to, const struct analysis *analysis)
 {
     const struct model_subtracted *subtracted = &analysis->subtracted;
@@ -208,7 +219,7 @@ void analysis_print(FILE *to, const struct analysis *analysis, const struct tabl
     }
     analysis_describe_left_out(analysis, text, sizeof(text));
     print_remark(to, output->format, text);
-    analysis_describe_subtracted(analysis, text, sizeof(text));
+    describe_subtracted(analysis, text, sizeof(text));
     print_remark(to, output->format, text);
     if (output->format == TABLES_TEXT && analysis->answer != NULL)
         print_paragraph(to, analysis->answer, table_width(output));

@@ -28,7 +28,6 @@
 --: column waited_ns: time in which the server waited while it worked on the function
 --: column waits_ns: time in which the thread waited for a message, a notification, a lock or a time
 --: column wall_ns: lifetime within the range; the columns beside it add up to this
-
 CREATE VIRTUAL TABLE parts USING fold(time_use, by utid, by part, by is_open, sum dur);
 CREATE VIRTUAL TABLE activities USING fold(time_use, $USE_TERMS);
 --: for use, thread_use
@@ -39,47 +38,38 @@ CREATE VIRTUAL TABLE calls USING fold(time_use, by context, by kind_number, keep
 CREATE VIRTUAL TABLE functions USING fold(served, by whom, by label, sum is_new as calls, sum running_dur as ran, sum waiting_dur as waited);
 --: for process, thread
 CREATE VIEW living AS SELECT utid FROM parts WHERE utid IS NOT NULL GROUP BY utid HAVING sum(dur) > 0;
-
---: define WORKED part IN ('user', 'posix', 'syscalls', 'faults', 'interrupts', 'kernel_work')
 --: answer
-WITH sums AS MATERIALIZED (SELECT part, sum(dur) AS dur FROM parts WHERE utid NOTNULL AND $WORKED GROUP BY part ORDER BY dur DESC)
+WITH sums AS MATERIALIZED (SELECT part, sum(dur) AS dur FROM parts WHERE utid NOTNULL AND part IN
+ ('user', 'posix', 'syscalls', 'faults', 'interrupts', 'kernel_work') GROUP BY part ORDER BY dur DESC)
 SELECT (SELECT count(*) FROM (SELECT 1 FROM parts WHERE utid NOTNULL GROUP BY utid HAVING sum(dur) > 0)) || ' threads worked ' ||
        amount(ns(sum(dur))) || ' of the ' || (SELECT amount(ns(sum(dur))) FROM parts WHERE utid NOTNULL) || ' that they lived: ' ||
        (SELECT group_concat(digits(100.0 * dur / (SELECT sum(dur) FROM sums)) || ' % ' ||
        CASE part WHEN 'user' THEN 'in their own code' WHEN 'posix' THEN 'in POSIX calls' WHEN 'syscalls' THEN 'in system calls'
        WHEN 'faults' THEN 'in page faults' WHEN 'interrupts' THEN 'in interrupts' ELSE 'for the kernel itself' END, ', ') FROM sums) || '.'
 FROM sums HAVING sum(dur) > 0;
-
 --: table total, all, : all
 --: columns threads, wall_ns
 SELECT 'total', count(DISTINCT iif(dur > 0, utid, NULL)), ns(coalesce(sum(dur), 0)) FROM parts WHERE utid IS NOT NULL;
-
 --: table process, process, processes, by wall_ns: the times above, by process
 --: columns pid:id, threads, $PARTS_COLUMNS
 SELECT process_name(thread_pid(utid)), thread_pid(utid), count(DISTINCT utid), $PARTS FROM parts WHERE utid IN living GROUP BY 2;
-
 --: table thread, thread, threads, by wall_ns, extra: the times above, by thread
 --: columns tid:id, pid:id, $PARTS_COLUMNS
 SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), $PARTS FROM parts WHERE utid IN living GROUP BY utid;
-
 --: table activity, activity, activities, by total_ns: single activities, with requests to servers by name
 --: columns $USE_COLUMNS
 SELECT $NAME, kind, $USE FROM activities WHERE $ENDED GROUP BY kind, 1 ORDER BY min(rowid);
-
 --: table use, activity, uses, by total_ns, extra: activities of each process
 --: columns $USE_COLUMNS, pid:id, process:key
 SELECT $NAME, kind, $USE, thread_pid(utid), process_name(thread_pid(utid)) FROM uses WHERE $ENDED GROUP BY kind, 1, 7 ORDER BY min(rowid);
-
 --: table thread_use, activity, uses, by total_ns, extra: activities of each thread
 --: columns $USE_COLUMNS, tid:id, pid:id, thread:key
 SELECT $NAME, kind, $USE, thread_tid(utid), thread_pid(utid), thread_name(utid) FROM uses WHERE $ENDED GROUP BY kind, 1, utid ORDER BY min(rowid);
-
 --: table call, in POSIX call, calls, by wall_ns: time in each POSIX call, with its page faults and IPCs
 --: columns calls, fault_count, ipc_count, $PARTS_COLUMNS
 SELECT iif(context IS NULL, '(none)', context_name), sum(iif(kind = 'POSIX call', times, 0)), sum(iif(kind = 'page fault', times, 0)),
        sum(iif(kind = 'in server', times, 0)), $PARTS
 FROM calls WHERE kind IS NOT NULL AND $ENDED GROUP BY context;
-
 --: table served, served, functions, by total_ns: work of server threads, by the function that they served
 --: columns pid:id, calls, total_ns, ran_ns:part, waited_ns:part, mean_ns:one
 SELECT coalesce(ipc_function(whom, label), '(others)'), whom, calls, ns(ran + waited), ran, waited, ns((ran + waited) / calls) FROM functions;

@@ -1,7 +1,6 @@
-/* distribution.c - log-linear histograms; see distribution.h. */
+/* distribution.c - log-linear histograms, and the t-test; see distribution.h. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <tools/tarn/analysis/distribution.h>
 
 #define HISTOGRAM_ROWS 24u /* at most twice as many */
@@ -104,8 +103,7 @@ const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", C
                                                   MEAN_COLUMN("percent_up_to"),
                                                   BAR_COLUMN};
 
-/* Returns the number of buckets per row: a power of two,
- * or a part of one if the values are close together. */
+/* Returns the number of buckets per row: a power of two, or a part of one if the values are close. */
 static unsigned choose_step(unsigned first, unsigned last)
 {
     unsigned step = 1;
@@ -139,4 +137,59 @@ bool histogram_row(const struct distribution *distribution, const struct schema 
     row->up_to += row->count;
     format_range(row->name, row->from, row->to);
     return true;
+}
+
+/* ---- Student's t-test ---- */
+
+#define STEPS     200
+#define PRECISION 1e-14
+#define TINY      1e-300
+
+static double not_zero(double value)
+{
+    return fabs(value) < TINY ? TINY : value;
+}
+
+/* The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz's method.
+ */
+static double beta_fraction(double a, double b, double x)
+{
+    double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), result = d;
+    for (int m = 1; m < STEPS; m++) {
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        double step;
+        d = 1 / not_zero(1 + even * d);
+        c = not_zero(1 + even / c);
+        result *= d * c;
+        d = 1 / not_zero(1 + odd * d);
+        c = not_zero(1 + odd / c);
+        step = d * c;
+        result *= step;
+        if (fabs(step - 1) < PRECISION)
+            break;
+    }
+    return result;
+}
+
+static double incomplete_beta(double a, double b, double x)
+{
+    double front;
+    if (x <= 0 || x >= 1)
+        return x <= 0 ? 0 : 1;
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x));
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
+                                     : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double chance_of(struct sample a, struct sample b)
+{
+    double freedom = a.count + b.count - 2.0, difference = fabs(a.mean - b.mean);
+    double variance =
+        ((a.count - 1) * a.deviation * a.deviation + (b.count - 1) * b.deviation * b.deviation) / freedom *
+        (1.0 / a.count + 1.0 / b.count);
+    double squared = difference * difference; /* t^2 = squared / variance */
+    if (squared == 0)
+        return 1;
+    return incomplete_beta(freedom / 2, 0.5, freedom * variance / (freedom * variance + squared));
 }

@@ -1,5 +1,6 @@
 /*
- * distribution.h - the distribution of a duration: a histogram with log-linear buckets.
+ * distribution.h - the distribution of a duration: a histogram with log-linear buckets; and the probability
+ * that a difference between two groups of measurements is random.
  *
  * Each power of two has DISTRIBUTION_PARTS equal buckets, so a value read back is wrong by at most 1/64;
  * minimum, maximum, count and sum are exact. Memory grows with the range of powers of two that occur, not
@@ -23,10 +24,6 @@ struct distribution {
 /* Adds VALUE, TIMES times. Memory comes from ARENA. */
 void distribution_add_many(struct distribution *distribution, struct arena *arena, uint64_t value,
                            uint64_t times);
-static inline void distribution_add(struct distribution *distribution, struct arena *arena, uint64_t value)
-{
-    distribution_add_many(distribution, arena, value, 1);
-}
 void distribution_merge(struct distribution *into, struct arena *arena, const struct distribution *from);
 /* Returns the value that a share of PART (0 to 1) of all values do not exceed; 0 if empty. */
 uint64_t distribution_percentile(const struct distribution *distribution, double part);
@@ -50,3 +47,12 @@ static inline uint64_t ticks_to_ns(const struct schema *schema, uint64_t ticks)
     ns = (unsigned __int128)ticks * 1000000000 / (schema->clock_freq ? schema->clock_freq : 1);
     return ns > INT64_MAX ? INT64_MAX - 1 : (uint64_t)ns;
 }
+
+struct sample {
+    unsigned count;
+    double mean, deviation; /* standard deviation, estimated with n - 1; 0 for a single measurement */
+};
+
+/* Returns the probability that two samples of the same population differ at least as much as these:
+ * Student's two-sided t-test with common variance. Both need at least 2 measurements. */
+double chance_of(struct sample a, struct sample b);

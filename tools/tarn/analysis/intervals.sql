@@ -17,7 +17,6 @@
 --: column not_ended: begins without an end
 --: column until_ns: end, since the start of the trace
 --: column value: value of the field (--group)
-
 CREATE VIRTUAL TABLE found USING fold($PAIRS, by value, by kind, keep name, count, sum dur, spread dur as whole);
 --: for thread
 CREATE VIRTUAL TABLE threads USING fold($PAIRS, where kind = whole, by utid, count, sum dur, spread dur as whole);
@@ -25,7 +24,6 @@ CREATE VIRTUAL TABLE threads USING fold($PAIRS, where kind = whole, by utid, cou
 CREATE VIRTUAL TABLE longest USING fold($PAIRS, top 100 dur, keep name, keep ts, keep dur, keep utid, keep end_ts);
 --: for open
 CREATE VIRTUAL TABLE opened USING fold($PAIRS, where kind = 'not ended', top 100000 ts, keep name, keep ts, keep utid);
-
 --: define NUMBER_OF total(count) FILTER (WHERE kind
 --: define OTHERS_OF nullif(CAST($NUMBER_OF
 --: answer
@@ -35,29 +33,23 @@ SELECT CAST($NUMBER_OF = 'whole') AS INTEGER) || ' intervals' || coalesce((SELEC
        coalesce('; ' || $OTHERS_OF = 'not begun') AS INTEGER), 0) || ' did not begin', '') ||
        coalesce('; ' || $OTHERS_OF = 'no space left') AS INTEGER), 0) || ' were not followed, because too many were open', '') || '.'
 FROM found;
-
 --: table total, total, totals: all intervals
 --: columns intervals, all_not_ended, all_not_begun, no_room
 SELECT '', $NUMBER_OF = 'whole'), $NUMBER_OF IN ('begun anew', 'not ended')), $NUMBER_OF = 'not begun'), $NUMBER_OF = 'no space left') FROM found;
-
 --: table interval, interval, groups, by total_ns: intervals, for each value of --group
 --: columns value:id, not_ended, not_begun, count, total_ns, $SPREAD_COLUMNS
 SELECT coalesce(name, '(others)'), value, total(count) FILTER (WHERE kind IN ('begun anew', 'not ended')), total(count) FILTER (WHERE kind IN ('not begun')), total(count) FILTER (WHERE kind IN ('whole')),
        ns(sum(dur)), $SPREAD
 FROM found WHERE kind <> 'no space left' GROUP BY value, name IS NULL;
-
 --: table thread, thread of the begin, threads, by total_ns, extra: intervals, by thread that logged the begin
 --: columns tid:id, pid:id, count, total_ns, $SPREAD_COLUMNS
 SELECT coalesce(thread_name(utid), '(others)'), thread_tid(utid), thread_pid(utid), count, ns(dur), $SPREAD FROM threads GROUP BY utid;
-
 --: table duration, duration, ranges, whole: histogram of durations
 --: columns histogram
 SELECT * FROM histogram((SELECT together(whole) FROM found));
-
 --: table longest, longest, intervals: the longest intervals
 --: columns $LONGEST_COLUMNS, until_ns:when
 SELECT name, $LONGEST, since_start(end_ts) FROM longest;
-
 --: table open, not ended, intervals, by at_ns, extra: begins that were not ended
 --: columns at_ns:when, tid:id, pid:id, thread:text
 SELECT name, since_start(ts), thread_tid(utid), thread_pid(utid), thread_name(utid) FROM opened;

@@ -20,9 +20,6 @@
 --:  sum(calls_dur), sum(ready_dur), sum(locks_dur), sum(faults_dur), sum(waits_dur), sum(deferred_dur), sum(back_dur)
 --: define SUMS_COLUMNS errors, calls, total_ns, mean_ns:one, to_server_ns:part, running_ns:part, its_calls_ns:part, ready_ns:part,
 --:  locks_ns:part, faults_ns:part, waits_ns:part, deferred_ns:part, back_ns:part
---: define CLIENT coalesce(process_name(client_pid), '(others)')
---: define SERVER coalesce(ipc_server(whom), '(others)')
---: define FUNCTION coalesce(ipc_function(whom, label_number), '(others)')
 --: define PAIR coalesce(process_name(client_pid) || ' -> ' || ipc_server(whom), '(others)')
 --: define EDGE coalesce(process_name(client_pid) || ' -> ' || ipc_function(whom, label_number), '(others)')
 -- The state of a step's thread, in words.
@@ -58,7 +55,6 @@
 --: column steps: number of steps in the call
 --: column waiting_ns: time in which threads of the process waited for something else and the call waited for them
 --: column waits_ns: time in which the server waited for something else
-
 CREATE VIRTUAL TABLE edges USING fold(ipc, $CHOSEN, by client_pid, by whom, by label_number, count, sum is_cut as cut,
                                       sum is_error as errors, sum dur unless is_cut, spread dur as whole unless is_cut,
                                       sum to_server_dur, sum running_dur, sum calls_dur, sum ready_dur, sum locks_dur, sum faults_dur,
@@ -80,72 +76,57 @@ SELECT * FROM (SELECT ts, dur, call_id, client_utid, server_utid, whom, label_nu
 WHERE NOT $BY_RANK;
 --: after request, share, path, step, work
 CREATE TABLE steps AS SELECT * FROM ipc_step WHERE call_id = (SELECT call_id FROM requests);
-
 --: answer
 WITH sums AS (SELECT sum(count - cut) AS calls, sum(errors) AS errors, sum(cut) AS cut, sum(dur) AS dur FROM edges)
 SELECT calls || ' calls took ' || amount(ns(dur)) || coalesce((SELECT '; ' || $EDGE || ' cost its callers most: ' || amount(ns(sum(dur))) ||
        ' in ' || sum(count - cut) || ' calls' FROM edges GROUP BY $EDGE ORDER BY sum(dur) DESC LIMIT 1), '') || '. ' || errors ||
        ' calls failed; ' || cut || ' are incomplete.'
 FROM sums WHERE calls NOTNULL;
-
 --: table total, all, totals: all calls
 --: columns calls, errors, cut
 SELECT '', total(count - cut), total(errors), total(cut) FROM edges;
-
 --: table program, who calls whom, pairs, by total_ns: calls between programs
 --: columns $LATENCY_COLUMNS
 SELECT $PAIR AS name, $LATENCY FROM edges GROUP BY name HAVING sum(count > cut);
-
 --: table edge, call, edges, by total_ns: calls between programs, by function
 --: columns $LATENCY_COLUMNS
 SELECT $EDGE AS name, $LATENCY FROM edges GROUP BY name HAVING sum(count > cut);
-
 --: table time, where its time goes, edges, by total_ns, extra: edges, with the parts of their latency
 --: columns $SUMS_COLUMNS
 SELECT $EDGE AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
-
 --: table function, function, functions, by total_ns: parts of the latency of each function
 --: columns $SUMS_COLUMNS
-SELECT $FUNCTION AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
-
+SELECT coalesce(ipc_function(whom, label_number), '(others)') AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
 --: table server, server, servers, by total_ns, extra: parts of the latency of calls to each server
 --: columns $SUMS_COLUMNS
-SELECT $SERVER AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
-
+SELECT coalesce(ipc_server(whom), '(others)') AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
 --: table client, client, clients, by total_ns, extra: parts of the latency of each client's calls
 --: columns $SUMS_COLUMNS
-SELECT $CLIENT AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
-
+SELECT coalesce(process_name(client_pid), '(others)') AS name, $SUMS FROM edges GROUP BY name HAVING sum(count > cut);
 --: table process, between processes, edges, by total_ns, extra: calls between single processes, including incomplete ones
 --: columns $SUMS_COLUMNS, client_pid:id, server_pid:id, cut
 SELECT $PAIR AS name, $SUMS, client_pid, ipc_pid(whom) AS server_pid, sum(cut) FROM edges GROUP BY name, client_pid, server_pid;
-
 --: table chain, chain of calls, chains, by total_ns: calls that servers made while they served another call
 --: columns $LATENCY_COLUMNS
 WITH RECURSIVE links AS MATERIALIZED (SELECT * FROM chains), named(chain, outer, name) AS
 (SELECT chain, outer, process_name(client_pid) || ' -> ' || ipc_function(whom, label_number) FROM links WHERE outer IS NULL UNION ALL
  SELECT links.chain, links.outer, name || ' -> ' || ipc_function(whom, label_number) FROM named JOIN links ON links.outer = named.chain)
 SELECT name, $LATENCY FROM named JOIN chained USING (chain) WHERE outer IS NOT NULL GROUP BY name;
-
 --: table duration, duration, ranges, extra, whole: histogram of latencies
 --: columns histogram
 SELECT * FROM histogram((SELECT together(whole) FROM edges));
-
 --: table longest, longest calls, calls: the longest calls, with their IDs
 --: columns $LONGEST_COLUMNS, id:hex, result:signed
 SELECT ipc_function(whom, label_number), $LONGEST, call_id, result FROM longest;
-
 --: table request, request, requests, needs request: the call
 --: columns id:hex, at_ns:when, latency_ns, client_tid:id, server_tid:id, calls, steps, result:signed
 SELECT thread_name(utid) || ' -> ' || ipc_function(whom, label_number), call_id, since_start(ts), (SELECT sum(dur) FROM steps), thread_tid(utid), thread_tid(server_utid),
        (SELECT count(DISTINCT of_call) - 1 FROM steps), (SELECT count(*) FROM steps), result
 FROM requests;
-
 --: table share, process, processes, by total_ns, needs request: whose time it was
 --: columns pid:id, total_ns, percent:real, running_ns, ready_ns, waiting_ns
 SELECT process, pid, sum(dur), $SHARE, sum(iif(state = 'running', dur, 0)), sum(iif(state = 'ready', dur, 0)),
        sum(iif(state IN ('running', 'ready'), 0, dur)) FROM steps GROUP BY process, pid;
-
 --: table path, thread that worked on it, steps, whole, needs request: the time line of the call; each row begins where the previous one ends
 --: columns after_ns:one, duration_ns, tid:id, cpu:id, for:text, call:text, doing:text
 -- Successive waits of a thread for a CPU name the first three threads that ran meanwhile.
@@ -159,15 +140,12 @@ WITH marked AS (SELECT *, (state = 'ready' AND lag(state) OVER w = state AND lag
 SELECT thread, min(after), sum(dur), tid, cpu, phase, call,
        iif(count(*) > 1, 'ready behind ' || queue || ': ' || count(*) || ' intervals', $DOING), depth
 FROM lines JOIN queues USING (line) GROUP BY line ORDER BY line;
-
 --: table step, each step, steps, whole, extra, needs request: the same, with each wait for a CPU as a row of its own
 --: columns after_ns:one, duration_ns, tid:id, cpu:id, for:text, call:text, doing:text
 SELECT thread, after, dur, tid, cpu, phase, call, $DOING, depth FROM steps;
-
 --: table work, where its time went, kinds of work, by total_ns, needs request: the steps of the call, summed up
 --: columns doing:text, steps, total_ns, percent:real
 SELECT thread, $DOING AS doing, count(*), sum(dur), $SHARE FROM steps GROUP BY thread, doing;
-
 -- The line's width grows with the share of all clients' time.
 --: print dot
 WITH e AS MATERIALIZED (SELECT process_name(client_pid) AS client, ipc_server(whom) AS server, sum(count - cut) AS calls, sum(dur) AS dur
@@ -177,7 +155,6 @@ SELECT printf('  "%s" -> "%s" [label="%d calls\n%.3f ms\nmean %.1f us", penwidth
               replace(replace(server, '\', '\\'), '"', '\"'), calls, ns(dur) / 1e6, ns(dur) / 1e3 / calls,
               1 + 6.0 * dur / (SELECT max(sum(dur), 1) FROM e)) FROM e UNION ALL
 SELECT '}';
-
 --: note request
 SELECT CASE WHEN :request LIKE 'at:%' THEN 'no complete call begins at ' || substr(:request, 4) || ' or later'
             WHEN NOT $BY_RANK THEN 'there is no complete call with the ID ' || :request ||
@@ -186,7 +163,6 @@ SELECT CASE WHEN :request LIKE 'at:%' THEN 'no complete call begins at ' || subs
             WHEN count(*) = 100 THEN 'longest:N has N up to 100'
             ELSE 'only ' || count(*) || ' of these calls ' || iif(count(*) = 1, 'is', 'are') || ' complete' END
 FROM longest WHERE :request IS NOT NULL HAVING NOT EXISTS (SELECT 1 FROM requests);
-
 --: note
 SELECT 'no call matches --client, --server and --function; `tarn ipc --top 0` lists all'
 WHERE coalesce(:client, :server, :function) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM edges);

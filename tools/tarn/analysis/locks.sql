@@ -55,7 +55,6 @@
 --: column waker: thread that ended the wait: it released the lock, or signalled
 --: column waker_tid: thread ID of that thread
 --: column watch: sampling interval N: one of N acquisitions of the lock class is logged; empty: not sampled
-
 CREATE VIRTUAL TABLE classes USING fold(lock_use, by class, $USE_TERMS, $CAUSE_TERMS, spread wait_dur as spread, max threshold as least);
 --: for lock, event
 CREATE VIRTUAL TABLE locks USING fold(lock_use, by pid, by lock, by class, $USE_TERMS, sum running_dur as running);
@@ -83,32 +82,26 @@ CREATE VIRTUAL TABLE chain_holders USING fold(lock_blame, where is_event = 0, by
                                               max dur as longest);
 --: for waiting
 CREATE VIRTUAL TABLE waiting USING fold(lock_waiting, by utid, keep ts, keep lock, keep class, keep holder_utid);
-
 --: answer lock
 SELECT coalesce(lock_name(pid, lock), '(others)') || coalesce(' of ' || process_name(pid), '') || ' cost ' || amount(ns(sum(waited))) ||
        ' of waiting, ' || digits(100.0 * sum(waited) / (SELECT sum(waited) FROM locks WHERE NOT $IS_EVENT)) ||
        ' % of all; its holder worked ' || digits(100.0 * sum(running) / sum(waited)) || ' % of that.'
 FROM locks WHERE lock NOTNULL AND NOT $IS_EVENT AND waited > 0 GROUP BY pid, lock, class ORDER BY sum(waited) DESC LIMIT 1;
-
 --: table class, lock class, classes, by waited_ns: lock classes
 --: columns number:id, $USE_COLUMNS, wait_p99_ns:one, watch:id
 SELECT lock_class_name(class), class, $USE, percentile(spread, 99), nullif(watch, 0)
 FROM classes LEFT JOIN lock_class ON number = class GROUP BY class;
-
 --: table cause, what the holder did, classes, by waited_ns: state of the holder during the waits
 --: columns contentions, waited_ns, $CAUSES_COLUMNS
 SELECT lock_class_name(class), waits, ns(waited), $CAUSES FROM classes WHERE waits > 0 AND NOT ($IS_EVENT AND unknown >= waited);
-
 --: table lock, lock, locks, by waited_ns: single locks
 --: columns pid:id, class:text, $USE_COLUMNS, address:hex
 SELECT coalesce(lock_name(pid, lock), '(others)'), pid, lock_class_name(class), $USE, lock FROM locks
 WHERE class IS NULL OR NOT $IS_EVENT GROUP BY pid, lock, class;
-
 --: table chain, call chain, chains, by waited_ns: call chains that waited
 --: columns class:text, process:text, $USE_COLUMNS
 SELECT call_chain(chain_pid, chain, coalesce(:depth, 4)) AS name, lock_class_name(class), process_name(chain_pid) AS process, $USE
 FROM chains WHERE chain IS NOT NULL AND NOT $IS_EVENT GROUP BY class, process, name;
-
 --: table chain-holder, call chain that waited, holders, by waited_ns: for each call chain of `chain`, the holders and what they did:
 --:  user code, kernel or interrupt if they ran; the thread that ran instead if they were preempted; the state if they were blocked.
 --:  The rows add up to the wait time of the chain. Threads of the same name in programs of the same name share a row; a wait counts
@@ -118,52 +111,42 @@ SELECT coalesce(call_chain(chain_pid, chain, coalesce(:depth, 4)), '(others)') A
        process_name(chain_pid) AS process, thread_name(holder_utid) AS holder, process_name(thread_pid(holder_utid)) AS holder_process,
        did, thread_name(instead_utid) AS instead, sum(waits), ns(sum(waited)), ns(max(longest))
 FROM chain_holders GROUP BY name, class_name, process, holder, holder_process, did, instead;
-
 --: table process, process, processes, by waited_ns: waits of each process
 --: columns pid:id, $USE_COLUMNS
 SELECT process_name(thread_pid(utid)), thread_pid(utid), $USE FROM threads WHERE utid IS NOT NULL GROUP BY 2;
-
 --: table thread, thread, threads, by waited_ns, extra: waits of each thread
 --: columns tid:id, pid:id, $USE_COLUMNS
 SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), $USE FROM threads WHERE utid IS NOT NULL GROUP BY utid;
-
 --: table holder, holder, holders, by waited_ns: threads that others waited for
 --: columns tid:id, pid:id, class:text, waits, waited_ns, longest_ns:max, running_ns:part, preempted_ns:part, blocked_ns:part, unknown_ns:part
 SELECT thread_name(holder_utid), thread_tid(holder_utid), thread_pid(holder_utid), lock_class_name(class), sum(waits), ns(sum(waited)),
        ns(max(longest)), sum(iif(cause = 'running', waited, 0)), sum(iif(cause = 'preempted', waited, 0)),
        sum(iif(cause = 'blocked', waited, 0)), sum(iif(cause = 'unknown', waited, 0))
 FROM holders WHERE holder_utid IS NOT NULL GROUP BY holder_utid, class;
-
 --: table instead, ran in a holder's place, threads, by waited_ns: threads that ran on the CPUs of preempted holders while others waited
 --:  for these
 --: columns tid:id, pid:id, class:text, holder:text, holder_tid:id, waited_ns
 SELECT thread_name(instead_utid), thread_tid(instead_utid), thread_pid(instead_utid), lock_class_name(class), thread_name(holder_utid),
        thread_tid(holder_utid), ns(waited)
 FROM insteads WHERE instead_utid IS NOT NULL;
-
 --: table event, waits for events, events, by waited_ns: waits for events
 --: columns pid:id, class:text, address:hex, waits, $WAITS_COLUMNS
 SELECT lock_name(pid, lock), pid, lock_class_name(class), lock, $WAITS FROM locks WHERE $IS_EVENT GROUP BY pid, lock, class;
-
 --: table event-chain, call chain of waits for events, chains, by waited_ns: call chains that waited for events
 --: columns class:text, process:text, waits, $WAITS_COLUMNS
 SELECT call_chain(chain_pid, chain, coalesce(:depth, 4)) AS name, lock_class_name(class), process_name(chain_pid) AS process, $WAITS
 FROM chains WHERE $IS_EVENT GROUP BY class, process, name;
-
 --: table waker, waker, threads, by waited_ns: threads that ended waits: they released the lock, or signalled
 --: columns tid:id, pid:id, class:text, waits, $WAITS_COLUMNS
 SELECT coalesce(thread_name(waker_utid), '(time-out or unknown)'), thread_tid(waker_utid), thread_pid(waker_utid), lock_class_name(class),
        $WAITS
 FROM wakers GROUP BY waker_utid, class;
-
 --: table wait, wait, ranges, extra, whole: histogram of waits
 --: columns histogram
 SELECT * FROM histogram((SELECT together(waits) FROM spreads));
-
 --: table hold, held, ranges, extra, whole: histogram of hold times
 --: columns histogram
 SELECT * FROM histogram((SELECT together(holds) FROM spreads));
-
 --: table longest, longest waits, waits: the longest waits, with the thread that held the lock longest, the thread that ran longest while
 --:  holders were preempted, and the waker
 --: columns $LONGEST_COLUMNS, lock:hex, holder:text, holder_tid:id, $CAUSES_COLUMNS, instead:text, instead_tid:id, instead_ran_ns:one,
@@ -171,14 +154,12 @@ SELECT * FROM histogram((SELECT together(holds) FROM spreads));
 SELECT lock_class_name(class), $LONGEST, lock, thread_name(holder_utid), thread_tid(holder_utid), $CAUSES, thread_name(instead_utid),
        thread_tid(instead_utid), instead_dur, thread_name(waker_utid), thread_tid(waker_utid)
 FROM longest;
-
 --: table waiting, still waiting at the end, threads, by since_ns, extra: threads that still waited for a mutex at the end, and for whom;
 --:  this shows deadlocks
 --: columns since_ns:when, tid:id, pid:id, class:text, lock:hex, holder:text, holder_tid:id
 SELECT thread_name(utid), since_start(ts), thread_tid(utid), thread_pid(utid), lock_class_name(class), lock, thread_name(holder_utid),
        thread_tid(holder_utid)
 FROM waiting;
-
 --: note
 WITH missing AS (SELECT count(*) AS classes FROM classes LEFT JOIN lock_class ON number = class
                  WHERE waits > 0 AND acquisitions = 0 AND coalesce(watch, 0) = 0 AND kind IS NOT 'event'),

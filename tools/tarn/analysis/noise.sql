@@ -19,7 +19,6 @@
 --: column taken_ns: time that noise took from the work
 --: column taken_percent: time that noise took, as a share of the work
 --: column work_ns: time that the thread ran its program and its system calls
-
 CREATE VIRTUAL TABLE works USING fold(work, where quantum_us = :quantum, by utid, by kind, sum dur);
 CREATE VIRTUAL TABLE causes USING fold(interruption, where quantum_us = :quantum, by kind, by detail, keep name, count, sum dur, spread dur as whole);
 CREATE VIRTUAL TABLE parts USING fold(work_part, where quantum_us = :quantum, times times, by variant, count, sum dur, spread dur as whole);
@@ -29,21 +28,17 @@ CREATE VIRTUAL TABLE slices USING fold(work_slice, where quantum_us = :quantum, 
 --: for longest
 CREATE VIRTUAL TABLE longest USING fold(interruption, where quantum_us = :quantum, top 100 dur,
                                         keep kind, keep detail, keep name, keep ts, keep dur, keep utid);
-
 --: answer
 SELECT 'Noise took ' || amount(ns($TAKEN)) || ' from ' || amount(ns($SUM_OF = 'work'))) || ' of work of ' || count(DISTINCT utid) || ' threads' ||
        coalesce(', ' || digits(100 * $TAKEN / nullif($ALL_WORK, 0)) || ' %', '') || coalesce((SELECT '; most went to this: ' || $CAUSE || ', ' ||
        amount(ns(dur)) || ' in ' || count || ' interruptions' FROM causes WHERE kind NOTNULL ORDER BY dur DESC LIMIT 1), '') || '.'
 FROM works;
-
 --: table total, total, totals: all threads
 --: columns threads, work_ns, taken_ns, taken_percent:mean
 SELECT '', count(DISTINCT utid), ns($SUM_OF = 'work')), ns($TAKEN), coalesce(100 * $TAKEN / nullif($ALL_WORK, 0), 0) FROM works;
-
 --: table cause, cause, causes, by total_ns: time taken from the work, by cause
 --: columns kind:key, taken_percent:real, times, total_ns, $SPREAD_COLUMNS
 SELECT $CAUSE, kind, coalesce(100.0 * dur / nullif($ALL_WORK, 0), 0), count, ns(dur), $SPREAD FROM causes GROUP BY kind, detail;
-
 --: table thread, thread, threads, by taken_ns: time that each thread lost
 --: columns tid:id, pid:id, work_ns, taken_ns, taken_percent:mean, irq_ns, ipi_ns, fault_ns, exception_ns, preempted_ns, dispatch_ns
 SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), ns($SUM_OF = 'work')), ns($TAKEN),
@@ -51,7 +46,6 @@ SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), ns($SUM_OF = 'work
        ns($SUM_OF = 'inter-processor interrupts')), ns($SUM_OF = 'faults')), ns($SUM_OF = 'exceptions')),
        ns($SUM_OF = 'other threads')), ns($SUM_OF = 'delay after a wait'))
 FROM works GROUP BY utid;
-
 --: table quantum, equal parts of work, rows, whole: the work in equal parts (--quantum), as in fixed-work-quantum benchmarks: how long
 --:  each took, and how long it would have taken without each cause
 --: columns quanta, total_ns, $SPREAD_COLUMNS, slowdown_percent:mean
@@ -60,21 +54,17 @@ WITH all_of_it AS (SELECT dur AS measured FROM parts WHERE variant = 'as measure
 SELECT variant, count, ns(dur), $SPREAD, coalesce(100.0 * (dur - work) / nullif(work, 0), 0)
 FROM parts, all_of_it, alone WHERE variant NOT LIKE 'without %' OR dur <> measured
 GROUP BY variant ORDER BY variant <> 'as measured', variant = 'the work alone', parts.rowid;
-
 --: table who, thread that ran instead, threads, by total_ns: threads that ran in place of the selected ones
 --: columns tid:id, pid:id, times, total_ns, max_ns:max
 SELECT iif(by_idle, '(idle: not yet awake)', coalesce(thread_name(by_utid), '(unknown)')), thread_tid(by_utid), thread_pid(by_utid),
        count, ns(dur), ns(longest) FROM others;
-
 --: table duration, duration of a part, ranges, extra, whole: histogram of the durations of these parts
 --: columns histogram
 SELECT * FROM histogram((SELECT together(whole) FROM parts WHERE variant = 'as measured'));
-
 --: table slice, work per time slice, ranges, extra, whole: histogram of the work in equal slices of time, without waiting, as in
 --:  fixed-time-quantum benchmarks
 --: columns histogram
 SELECT * FROM histogram((SELECT together(whole) FROM slices));
-
 --: table longest, longest interruptions, interruptions, extra: the longest interruptions
 --: columns $LONGEST_COLUMNS
 SELECT $CAUSE, $LONGEST FROM longest;

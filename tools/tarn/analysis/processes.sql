@@ -8,16 +8,13 @@
 --: column parent_pid: process ID of the process that started it
 --: column path: path of the executable
 --: column status: exit status; negative: killed; empty: still alive
-
 CREATE VIEW lived AS
 WITH runs AS MATERIALIZED (SELECT pid, ns(sum(ran_ticks)) AS ran FROM thread WHERE is_idle = 0 GROUP BY pid)
 SELECT process.*, coalesce(ran, 0) AS ran FROM process LEFT JOIN runs USING (pid);
-
 --: answer
 SELECT (SELECT count(*) FROM lived WHERE is_selected) || ' processes lived; ' || name || ' (pid ' || pid || ') ran longest: ' || amount(ran) ||
        iif(life_dur > 0, ', ' || digits(100.0 * ran / life_dur) || ' % of its life.', '.')
 FROM lived WHERE is_selected AND ran > 0 ORDER BY ran DESC LIMIT 1;
-
 --: table tree, process, processes: the tree of processes
 --: columns pid:id, life_ns, ran_ns, cpu_percent:mean, threads, status:signed, parent_pid:id, begin_ns:when, end_ns:when, path:text
 WITH RECURSIVE all_of_them AS MATERIALIZED (SELECT * FROM lived),
@@ -35,7 +32,6 @@ WITH RECURSIVE all_of_them AS MATERIALIZED (SELECT * FROM lived),
 SELECT name, pid, life_dur, ran, iif(life_dur > 0, 100.0 * ran / life_dur, 0.0), threads, status, parent_pid,
        iif(was_created, since_start(start_ts), NULL), since_start(end_ts), path, indent
 FROM listed CROSS JOIN all_of_them USING (pid) WHERE is_selected;
-
 --: table program, program, programs, by life_ns: sums by program
 --: columns processes, failed, killed, life_ns, mean_ns:one, max_ns:max, ran_ns
 SELECT name, count(*), total(status > 0), total(status < 0), sum(life_dur), sum(life_dur) / count(*), max(life_dur), sum(ran)

@@ -61,7 +61,6 @@
 --: column time_ns: time that CPUs worked, estimated from samples
 --: column total_ns: time of the samples in the function and its callees
 --: column total_percent: share of all samples, by --weight, in the function or its callees
-
 CREATE VIRTUAL TABLE threads USING fold(sample, by utid, by is_kernel, count as samples, sum dur, sum instructions, sum counted);
 CREATE VIRTUAL TABLE lateness USING fold(sample, spread late_dur as late);
 CREATE VIRTUAL TABLE frames USING fold(sample_frame, by stack, by level, keep name, keep executable, keep is_kernel, keep file, keep line,
@@ -70,7 +69,6 @@ CREATE VIRTUAL TABLE frames USING fold(sample_frame, by stack, by level, keep na
 CREATE VIEW functions AS
 WITH once AS (SELECT *, min(level) = 0 AS ends FROM frames WHERE is_kernel IS NOT NULL GROUP BY stack, name, executable, is_kernel)
 SELECT name, executable, is_kernel, $WEIGHTS FROM once GROUP BY name, executable, is_kernel;
-
 --: answer
 SELECT sum(samples) || ' samples' || coalesce(', which ' || counter || ' drove,', '') || ' of ' || amount(sum(dur)) || ' of work, taken ' ||
        amount((SELECT percentile(late, 50) FROM lateness)) || ' late (median), ' || amount((SELECT percentile(late, 99) FROM lateness)) ||
@@ -79,7 +77,6 @@ SELECT sum(samples) || ' samples' || coalesce(', which ' || counter || ' drove,'
        coalesce((SELECT '; of functions, ' || name || coalesce(' of ' || nullif(executable, ''), '') || ', ' || digits(100.0 * $OWN / whole) || ' %'
                  FROM functions JOIN $NOW ORDER BY $OWN DESC LIMIT 1), '') || '.'
 FROM threads JOIN $NOW HAVING sum(samples) > 0;
-
 --: table total, all, totals: all samples
 --: columns samples, time_ns, programs_ns, kernel_ns, period_ns:one, late_p50_ns:one, late_p99_ns:one, late_max_ns:max, instructions,
 --:  counted, period_count:id, counter:text
@@ -88,42 +85,33 @@ SELECT '', total(samples), total(dur), $MODES, iif(counter IS NULL, ns(ticks), N
        coalesce(percentile(late, 99), 0), coalesce(percentile(late, 100), 0), iif(has_instructions, total(instructions), NULL),
        iif(counter IS NOT NULL, all_counted, NULL), iif(counter IS NOT NULL, ticks, NULL), counter
 FROM $NOW JOIN period LEFT JOIN lateness LEFT JOIN threads;
-
 --: table process, process, processes, by share_percent: time of each process
 --: columns pid:id, $SUMS_COLUMNS, programs_ns, kernel_ns
 SELECT process_name(thread_pid(utid)), thread_pid(utid), $SUMS, $MODES FROM threads JOIN $NOW GROUP BY 2;
-
 --: table thread, thread, threads, by share_percent, extra: time of each thread
 --: columns tid:id, pid:id, $SUMS_COLUMNS, programs_ns, kernel_ns
 SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), $SUMS, $MODES FROM threads JOIN $NOW GROUP BY utid;
-
 --: table executable, executable, executables, by share_percent: time in each executable
 --: columns $SUMS_COLUMNS
 SELECT $EXECUTABLE, $SUMS FROM functions JOIN $NOW WHERE samples > 0 GROUP BY 1;
-
 --: table function, function, functions, by self_percent: time in each function itself, and with its callees; inlined functions count
 --:  separately
 --: columns samples, self_ns, self_percent:real, total_ns:one, total_percent:mean, instructions, executable:text, mode:text
 SELECT name, samples, dur, coalesce(100.0 * $OWN / whole, 0.0), total_dur, coalesce(100.0 * $TOTAL / whole, 0.0),
        iif(has_instructions, instructions, NULL), $EXECUTABLE, iif(is_kernel, 'kernel', 'user') FROM functions JOIN $NOW;
-
 --: table line, line, lines, by share_percent: time in each source line
 --: columns $SUMS_COLUMNS, function:text, executable:text
 SELECT file || ':' || line, $SUMS, name, executable FROM frames JOIN $NOW WHERE level = 0 AND line > 0
 GROUP BY name, executable, is_kernel, file, line;
-
 --: table calls, calls from the outermost, calls, extra, whole: tree of calls from the outermost function
 --: columns $CALLS_COLUMNS
 WITH RECURSIVE wanted AS (SELECT 'calls' AS tree, coalesce(:least, 1.0) + 0 AS least), $TREE $CALLS;
-
 --: table callers, callers of the innermost, callers, extra, whole: tree of callers from the innermost function
 --: columns $CALLS_COLUMNS
 WITH RECURSIVE wanted AS (SELECT 'callers' AS tree, coalesce(:least, 1.0) + 0 AS least), $TREE $CALLS;
-
 --: table lateness, late, ranges, extra, whole: histogram of sampling delays
 --: columns histogram
 SELECT * FROM histogram((SELECT together(late) FROM lateness));
-
 -- A flame graph (Gregg's) in one SVG file: the width of a box is its share of the whole; the functions that it calls are above it. In a
 -- browser, the script zooms and searches; elsewhere it is a static picture. Lengths are pixels at its original size, with 1180 for the
 -- whole and 17 for a row; of boxes, x and width are shares of the whole, from which the script computes all lengths. Boxes narrower than
@@ -193,11 +181,9 @@ addEventListener("keydown",e=>{if(e.key==="/"||(e.ctrlKey&&e.key==="f")){e.preve
  else if(e.key==="Escape"){zoom(boxes[0]);search("")}});
 ]]></script>
 </svg>';
-
 --: print folded
 WITH RECURSIVE wanted AS (SELECT 'calls' AS tree, 0 AS least), $TREE
 SELECT path || ' ' || own FROM found WHERE own > 0;
-
 --: note
 SELECT CASE WHEN all_samples = 0 THEN 'the trace has no samples; to take them, boot the guest with trace.profile=1000 or use `tarn ctl ' ||
                                       'SOURCE profile 1000`'

@@ -24,7 +24,6 @@
 --: column waits: waits for a CPU seen from begin to end
 --: column wakeups: waits for a CPU that began with a wake-up by this thread
 --: column woken: thread that was woken
-
 CREATE VIRTUAL TABLE ran USING fold(sched, where is_idle = 0, by utid, sum dur);
 CREATE VIRTUAL TABLE switches USING fold(switch, where is_idle = 0, by utid, by cpu, count, sum is_migration as migrations, sum is_handed as handed);
 CREATE VIRTUAL TABLE woken USING fold(wakeup, where is_idle = 0, where is_direct = 0, by utid);
@@ -44,7 +43,6 @@ UNION ALL SELECT utid, 0, 0, 0, 0, dur, NULL, 0, 0, NULL FROM ran
 UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, dur, 0, NULL FROM delays
 UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, 0, count, whole FROM waits
 UNION ALL SELECT utid, 0, 0, 0, 0, 0, NULL, 0, 0, NULL FROM woken;
-
 --: answer
 WITH waited AS MATERIALIZED (SELECT utid, sum(dur) AS dur FROM delays WHERE utid NOTNULL GROUP BY utid ORDER BY 2 DESC),
      ran AS (SELECT iif(by_idle, 'the CPU was idle or woke up', $BY || ' ran there') AS did, sum(dur) AS dur FROM delays WHERE utid NOTNULL GROUP BY by_utid, by_idle ORDER BY 2 DESC)
@@ -52,7 +50,6 @@ SELECT 'Threads waited ' || amount(ns(sum(dur))) || ' for a CPU, longest ' || (S
        '): ' || amount(ns(dur)) FROM waited LIMIT 1) || '. Meanwhile ' || (SELECT did || ' for ' || digits(100.0 * dur /
        (SELECT sum(dur) FROM waited)) FROM ran LIMIT 1) || ' % of that.'
 FROM waited HAVING sum(dur) > 0;
-
 --: table cpu, CPU, CPUs, by cpu: use of each CPU, and waits of threads for it
 --: columns cpu:id, busy_ns, boot_ns, idle_ns, lost_ns, busy_percent:mean, switches, arrived, waits, total_ns, $SPREAD_COLUMNS
 WITH w AS MATERIALIZED (SELECT cpu, sum(count) AS count, sum(dur) AS dur, together(whole) AS whole FROM waits GROUP BY cpu),
@@ -60,45 +57,36 @@ WITH w AS MATERIALIZED (SELECT cpu, sum(count) AS count, sum(dur) AS dur, togeth
 SELECT 'cpu ' || cpu, cpu, busy_dur, boot_dur, idle_dur, lost_dur, 100.0 * busy_dur / max(busy_dur + idle_dur + lost_dur, 1),
        switches, coalesce(arrived, 0), coalesce(count, 0), ns(coalesce(dur, 0)), $SPREAD
 FROM cpu LEFT JOIN w USING (cpu) LEFT JOIN s USING (cpu) GROUP BY cpu;
-
 --: table thread, thread, threads, by waited_ns: waits and runs of each thread
 --: columns tid:id, pid:id, $WHO_COLUMNS, prio:id
 SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), $WHO, (SELECT prio FROM thread WHERE thread.utid = parts.utid)
 FROM parts GROUP BY utid;
-
 --: table process, process, processes, by waited_ns, extra: waits and runs of each process
 --: columns pid:id, threads, $WHO_COLUMNS
 SELECT process_name(thread_pid(utid)), thread_pid(utid), count(DISTINCT utid), $WHO FROM parts GROUP BY 2;
-
 --: table delay, thread that ran meanwhile, pairs, by total_ns: which thread ran on the CPU in whose queue a thread waited, and for how
 --:  long; (idle) is a CPU that slept and had to be woken, or whose idle thread did the kernel's work
 --: columns by_tid:id, delayed:key, tid:id, times, total_ns, max_ns:max, max_at_ns:when
 SELECT iif(utid IS NULL, '(others)', $BY), thread_tid(by_utid), coalesce(thread_name(utid), '(others)'), thread_tid(utid),
        count, ns(dur), ns(longest), since_start(ts)
 FROM delays;
-
 --: table waker, waker, pairs, by total_ns: waits that began with a wake-up, by waker
 --: columns by_tid:id, woken:key, tid:id, wakeups, total_ns, $SPREAD_COLUMNS
 SELECT coalesce(thread_name(waker_utid), iif(utid IS NULL, '(others)', '(timer or interrupt)')), thread_tid(waker_utid),
        coalesce(thread_name(utid), '(others)'), thread_tid(utid), count, ns(dur), $SPREAD
 FROM wakers GROUP BY waker_utid, utid;
-
 --: table end, why a run ended, reasons, by stretches: reasons for the ends of runs
 --: columns stretches, total_ns, $SPREAD_COLUMNS
 SELECT end_reason, sum(count), ns(sum(dur)), $SPREAD FROM runs WHERE is_cut = 0 GROUP BY end_reason;
-
 --: table wait, ready until running, ranges, whole: histogram of waits
 --: columns histogram
 SELECT * FROM histogram((SELECT together(whole) FROM waits));
-
 --: table wakeup, woken until running, ranges, extra, whole: histogram of waits that began with a wake-up
 --: columns histogram
 SELECT * FROM histogram((SELECT together(whole) FROM wakers));
-
 --: table run, length of a run, ranges, extra, whole: histogram of runs
 --: columns histogram
 SELECT * FROM histogram((SELECT together(whole) FROM runs));
-
 --: table longest, longest waits, waits, extra: the longest waits, and the thread that delayed each most
 --: columns $LONGEST_COLUMNS, by:text, by_tid:id, by_ran_ns
 SELECT thread_name(utid), $LONGEST, $BY, thread_tid(by_utid), by_dur FROM longest;

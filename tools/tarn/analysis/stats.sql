@@ -15,7 +15,6 @@
 --: column lost_percent: share of traced time for which the running thread is unknown because events were lost
 --: column one_of: latest sampling factor N: one in N events was logged
 --: column switches in cpu: times that the CPU switched to a thread
-
 CREATE VIRTUAL TABLE types USING fold(event, by number, keep name, keep class, count as events, sum bytes);
 CREATE VIRTUAL TABLE cpus USING fold(event, by cpu_id, count as events, sum bytes);
 CREATE VIRTUAL TABLE loggers USING fold(event, by utid, count as events, sum bytes);
@@ -29,7 +28,6 @@ SELECT utid, thread_pid(utid) AS pid, sum(events) AS events, sum(bytes) AS bytes
        sum(migrations) AS migrations, coalesce(nullif(nullif(process_name(thread_pid(utid)), '(nameless)'), '(unknown)'), thread_name(utid)) AS process
 FROM counts GROUP BY utid HAVING sum(events + ran + switches) > 0;
 CREATE VIRTUAL TABLE sampled USING fold(event, where stands_for > 0, by number, max stands_for, sum stands_for as estimated, sum variance);
-
 --: answer
 WITH programs AS MATERIALIZED (SELECT process, sum(ran) AS ran, sum(events) AS events FROM threads GROUP BY process)
 SELECT 'The CPUs were busy ' || digits(100.0 * sum(busy_dur) / sum($KNOWN)) || ' % of ' || amount(seconds() * 1e9) || ' and logged ' ||
@@ -38,40 +36,31 @@ SELECT 'The CPUs were busy ' || digits(100.0 * sum(busy_dur) / sum($KNOWN)) || '
        coalesce((SELECT '; ' || process || ' logged most, ' || digits(100.0 * events / (SELECT sum(events) FROM cpus)) || ' % of the events'
                  FROM programs ORDER BY events DESC LIMIT 1), '') || '.'
 FROM cpu;
-
 --: table total, total, totals: all events
 --: columns events, bytes, events_per_second:real
 SELECT '', total(events), total(bytes), total(events) / seconds() FROM cpus;
-
 --: table cpu, CPU, CPUs, by cpu: events and use of each CPU
 --: columns cpu:id, busy_percent:mean, boot_percent:mean, idle_percent:mean, lost_percent:mean, switches, $EVENTS_COLUMNS
 SELECT 'cpu ' || cpu, cpu, 100.0 * busy_dur / $KNOWN, 100.0 * boot_dur / $KNOWN, 100.0 * idle_dur / $KNOWN, 100.0 * lost_dur / $KNOWN,
        switches, $EVENTS FROM cpu LEFT JOIN cpus ON cpu_id = cpu GROUP BY cpu;
-
 --: table class, event class, classes, by events: event classes
 --: columns number:id, $EVENTS_COLUMNS
 SELECT class, number >> 16, $EVENTS FROM types GROUP BY 2;
-
 --: table event, event, events, by events: event types
 --: columns $EVENTS_COLUMNS
 SELECT name, $EVENTS FROM types GROUP BY number;
-
 --: table sampled, sampled event, sampled events, by estimated, extra: events of which one in N was logged, and how many there were
 --: columns events, one_of:id, estimated, estimated_error:id
 SELECT name, events, stands_for, estimated, $ERROR FROM sampled JOIN types USING (number) WHERE stands_for > 1 GROUP BY number;
-
 --: table program, program, programs, by events: programs: all processes of one name
 --: columns processes, $TIME_COLUMNS, $EVENTS_COLUMNS
 SELECT process, count(DISTINCT pid), $TIME, $EVENTS FROM threads GROUP BY process;
-
 --: table process, process, processes, by events: processes
 --: columns pid:id, $TIME_COLUMNS, $EVENTS_COLUMNS
 SELECT process, pid, $TIME, $EVENTS FROM threads GROUP BY pid, process;
-
 --: table thread, thread, threads, by ran_ns: threads
 --: columns tid:id, pid:id, $TIME_COLUMNS, switches, migrations, events
 SELECT thread_name(utid), thread_tid(utid), pid, $TIME, switches, migrations, events FROM threads WHERE thread_tid(utid) <> 0 GROUP BY utid;
-
 --: note
 SELECT 'of ' || count(*) || ' types of events only one in N was logged: --by sampled estimates how many there were'
 FROM sampled WHERE stands_for > 1 HAVING count(*) > 0;

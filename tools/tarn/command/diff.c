@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/analysis/t_test.h>
+#include <tools/tarn/analysis/distribution.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print_table.h>

@@ -3,7 +3,7 @@
  *
  * Perfetto's and Chrome's have lanes of a picture (export/tracks.h). CSV, SQLite and Parquet have the
  * relations (relation/relation.h), one after another, each by a query. DuckDB writes Parquet files from its
- * table functions (sql/duck.h). Readers of the Common Trace Format need no export: the trace directory is in
+ * table functions (sql/duck.c). Readers of the Common Trace Format need no export: the trace directory is in
  * that format.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <tools/tarn/export/tracks.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_value.h>
-#include <tools/tarn/sql/duck.h>
+#include <tools/tarn/sql/database.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 

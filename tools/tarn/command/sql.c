@@ -1,4 +1,4 @@
-/* sql.c - `tarn sql`: questions in SQL; see sql/database.h and sql/duck.h. */
+/* sql.c - `tarn sql`: questions in SQL; see sql/database.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/sql/duck.h>
+#include <tools/tarn/sql/database.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  * An event may contradict the stack, because events were lost or a class was disabled for a while.
  * Activities that cannot be in progress any more are then ended as cut.
  */
-#include <stdlib.h>
 #include <tools/tarn/model/activities.h>
 
 #define CAPACITY_FIRST 4u

@@ -8,8 +8,7 @@
 
 #include <tools/tarn/model/model_parts.h>
 
-/* Kinds, as bits, inside which no activity of this kind can
- * begin. User code cannot run inside a kernel activity. */
+/* Kinds, as bits, inside which no activity of this kind can begin. User code cannot run in the kernel. */
 static inline uint8_t activity_excludes(enum activity kind)
 {
     enum {
@@ -24,12 +23,10 @@ static inline uint8_t activity_excludes(enum activity kind)
         [ACTIVITY_REQUEST] = KERNEL,
         [ACTIVITY_DRAIN] = KERNEL,
     };
-
     return excluded[kind];
 }
 
-/* The kind of the sentinel below all activities: ACTIVITIES,
- * or ACTIVITY_AWAKE for an idle thread whose CPU is awake. */
+/* The kind of the sentinel below all activities: ACTIVITY_AWAKE for an idle thread whose CPU is awake. */
 #define ACTIVITY_AWAKE (ACTIVITIES + 1)
 static inline uint32_t activity_outside(const struct model_thread *thread)
 {
@@ -130,8 +127,7 @@ static inline bool is_frame(const struct model_frame *frame, enum activity kind,
     return frame->kind == kind && (kind == ACTIVITY_FAULT ? frame->args[0] == arg0 : frame->detail == detail);
 }
 
-/* DETAIL is the one given on entry. Faults are matched by their
- * address, ARG0, and DETAIL says how the fault was handled. */
+/* DETAIL: as on entry; of a fault, which ARG0 matches, how it was handled. */
 static inline __attribute__((always_inline)) void activity_leave(struct model *model,
                                                                  struct model_thread *thread,
                                                                  enum activity kind, uint32_t detail,

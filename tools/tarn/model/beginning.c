@@ -8,8 +8,6 @@
  * trace_threshold of a type of events says how they were limited before. This does not depend on the range of
  * time, so every part of a trace has the same names, in the view and in the subcommands.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/model/model_parts.h>
 #include <tools/tarn/read/order.h>
 

@@ -39,13 +39,6 @@ static uint32_t number_of(const struct model_thread *thread)
     return thread != NULL ? thread->number : NONE;
 }
 
-static void save_cpu(const struct model_cpu *cpu, struct buffer *out)
-{
-    struct saved_cpu saved = {.cpu = *cpu, .thread = number_of(cpu->thread)};
-    saved.cpu.thread = NULL;
-    buffer_add(out, &saved, sizeof(saved));
-}
-
 /* Several threads may refer to it, so it may be saved more than once, which is harmless. */
 static uint32_t save_name(const struct model_thread *thread, struct buffer *out)
 {
@@ -104,8 +97,11 @@ size_t model_save(const struct model *model, struct buffer *out)
     size_t start = out->used;
     buffer_add(out, &head, sizeof(head));
     settings_save(model, out);
-    for (uint32_t i = 0; i < model->trace->stream_count; i++)
-        save_cpu(&model->cpus[i], out);
+    for (uint32_t i = 0; i < model->trace->stream_count; i++) {
+        struct saved_cpu saved = {.cpu = model->cpus[i], .thread = number_of(model->cpus[i].thread)};
+        saved.cpu.thread = NULL;
+        buffer_add(out, &saved, sizeof(saved));
+    }
     for (const struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
         head.ended += save_name(thread->waker, out);
         head.ended += save_name(thread->calling != NULL ? thread->call.server : NULL, out);
@@ -120,9 +116,15 @@ size_t model_save(const struct model *model, struct buffer *out)
 
 /* ---- restoring ---- */
 
-static struct model_thread *thread_of(const struct model *model, uint32_t number)
+/* It may be restored later. */
+static struct model_thread *thread_of(struct model *model, uint32_t number)
 {
-    return number != NONE ? model->threads[number] : NULL;
+    return number != NONE ? thread_record(model, number) : NULL;
+}
+
+static const struct model_call *call_of(struct model *model, uint32_t number)
+{
+    return number != NONE ? &thread_record(model, number)->call : NULL;
 }
 
 void model_restore_ended(struct model *model, const struct model_thread *ended)
@@ -146,16 +148,6 @@ void model_restore_ended(struct model *model, const struct model_thread *ended)
     memcpy(thread->comm, ended->comm, sizeof(thread->comm));
 }
 
-static void restore_frames(struct model_thread *thread, uint32_t depth, struct buffer_reader *reader)
-{
-    uint32_t kept = frames_kept(depth);
-    if (kept != 0) {
-        activities_reserve(thread, MODEL_DEPTH_MAX);
-        buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
-    }
-    activities_set_depth(thread, depth);
-}
-
 static void restore_thread(struct model *model, const struct saved_thread *saved,
                            struct buffer_reader *reader)
 {
@@ -164,44 +156,16 @@ static void restore_thread(struct model *model, const struct saved_thread *saved
     memcpy(thread, from, offsetof(struct model_thread, waker));
     process_count_living(model, thread->pid, 1);
     thread->call.client = thread;
-    if (saved->is_calling)
-        thread->calling = &thread->call;
-    restore_frames(thread, thread->depth, reader);
-}
-
-/* Sets the references to other threads, once all are restored. */
-static void connect_thread(struct model *model, const struct saved_thread *saved)
-{
-    struct model_thread *thread = model->threads[saved->thread.number];
+    thread->calling = saved->is_calling ? &thread->call : NULL;
     thread->waker = thread_of(model, saved->waker);
     thread->call.server = thread_of(model, saved->server);
-    thread->call.outer = saved->outer != NONE ? &model->threads[saved->outer]->call : NULL;
-    set_serving(thread, saved->serving != NONE ? &model->threads[saved->serving]->call : NULL);
-}
-
-static void skip_frames(struct buffer_reader *reader, uint32_t depth)
-{
-    buffer_skip(reader, frames_kept(depth) * sizeof(struct model_frame)); /* restored before */
-}
-
-static void restore_threads(struct model *model, const struct saved_head *head, struct buffer_reader *reader)
-{
-    struct buffer_reader again;
-    struct saved_thread saved;
-    for (uint32_t i = 0; i < head->ended; i++) {
-        buffer_get(reader, &saved, SAVED_BYTES);
-        model_restore_ended(model, &saved.thread);
+    thread->call.outer = call_of(model, saved->outer);
+    thread->serving = call_of(model, saved->serving);
+    if (thread->depth != 0) {
+        activities_reserve(thread, MODEL_DEPTH_MAX);
+        buffer_get(reader, thread->frames, frames_kept(thread->depth) * sizeof(thread->frames[0]));
     }
-    again = *reader;
-    for (uint32_t i = 0; i < head->live; i++) {
-        buffer_get(reader, &saved, SAVED_BYTES);
-        restore_thread(model, &saved, reader);
-    }
-    for (uint32_t i = 0; i < head->live; i++) {
-        buffer_get(&again, &saved, SAVED_BYTES);
-        skip_frames(&again, saved.thread.depth);
-        connect_thread(model, &saved);
-    }
+    activities_set_depth(thread, thread->depth);
 }
 
 static void forget_all(struct model *model)
@@ -233,8 +197,9 @@ static void forget_counts(struct model *model)
 
 void model_restore(struct model *model, const void *bytes, size_t size)
 {
-    struct buffer_reader reader = {.at = bytes, .left = size}, cpus;
+    struct buffer_reader reader = {.at = bytes, .left = size};
     const struct trace *trace = model->trace;
+    struct saved_thread saved;
     struct saved_head head;
     struct saved_cpu cpu;
     forget_all(model);
@@ -248,14 +213,19 @@ void model_restore(struct model *model, const void *bytes, size_t size)
     }
     model->thread_count = head.thread_count;
     threads_reserve(model, head.thread_count); /* the last threads may have ended, and have no record */
-    cpus = reader;
-    buffer_skip(&reader, trace->stream_count * sizeof(cpu));
-    restore_threads(model, &head, &reader);
     for (uint32_t i = 0; i < trace->stream_count; i++) {
-        buffer_get(&cpus, &cpu, sizeof(cpu));
+        buffer_get(&reader, &cpu, sizeof(cpu));
         model->cpus[i] = cpu.cpu;
         model->cpus[i].thread = thread_of(model, cpu.thread);
         model->dark_cpus += model->cpus[i].is_dark;
+    }
+    for (uint32_t i = 0; i < head.ended; i++) {
+        buffer_get(&reader, &saved, SAVED_BYTES);
+        model_restore_ended(model, &saved.thread);
+    }
+    for (uint32_t i = 0; i < head.live; i++) {
+        buffer_get(&reader, &saved, SAVED_BYTES);
+        restore_thread(model, &saved, &reader);
     }
     if (model->now < model->from)
         forget_counts(model);

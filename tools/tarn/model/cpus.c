@@ -1,6 +1,4 @@
-/*
- * cpus.c - the running thread of each CPU, also after losses; see model_parts.h.
- */
+/* cpus.c - the running thread of each CPU, also after losses; see model_parts.h. */
 #include <tools/tarn/model/model_parts.h>
 
 void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at)
@@ -49,7 +47,7 @@ static void forget_inside(struct model *model, struct model_thread *thread, uint
 {
     activities_cut(model, thread, 0, at);
     serving_stop(model, thread);
-    forget_drain(thread);
+    set_drains(thread, false); /* unknown from now on */
     thread->is_stack_known = false;
 }
 

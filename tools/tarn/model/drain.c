@@ -43,28 +43,18 @@ bool model_is_left_out(const struct model *model, const struct model_thread *thr
     return model->leaves_out_drain && thread->is_draining && !is_interrupted(thread);
 }
 
-static void set_drains(struct model_thread *thread, bool drains)
+void set_drains(struct model_thread *thread, bool drains)
 {
     thread->drains = drains;
     set_serving(thread, thread->serving);
 }
 
-void forget_drain(struct model_thread *thread)
-{
-    set_drains(thread, false);
-}
-
 /* ---- events ---- */
 
-static const struct model_action *action_of(const struct model *model, const struct cursor *cursor)
-{
-    return &model->actions[cursor->event.type->index];
-}
-
 /* The server has not begun to work on the call that it receives. */
-static bool receives_drain_call(const struct model *model, const struct cursor *cursor)
+static bool receives_drain_call(const struct model *model, const struct model_action *action,
+                                const struct cursor *cursor)
 {
-    const struct model_action *action = action_of(model, cursor);
     const struct model_thread *client =
         thread_find(model, get32(model, &cursor->event, action->at[1]), cursor->rank);
     return client != NULL && client->calling != NULL && client->call.is_drain &&
@@ -82,13 +72,15 @@ static bool is_about_drain(const struct model *model, const struct cursor *curso
 bool model_is_drain_event(const struct model *model, const struct cursor *cursor)
 {
     const struct model_thread *thread = model->cpus[cursor->rank].thread;
-    model_handler *handle = action_of(model, cursor)->handle;
+    const struct model_action *action = &model->actions[cursor->event.type->index];
+    model_handler *handle = action->handle;
     if (handle == on_drain_begin || handle == on_drain_end || is_about_drain(model, cursor))
         return true;
     if (handle == on_irq_entry || handle == on_ipi_entry || handle == on_timer_entry || thread == NULL ||
         model->cpus[cursor->rank].in_timer)
         return false;
-    return model_is_left_out(model, thread) || (handle == on_receive && receives_drain_call(model, cursor));
+    return model_is_left_out(model, thread) ||
+           (handle == on_receive && receives_drain_call(model, action, cursor));
 }
 
 EVENT_HANDLER(on_drain_begin)

@@ -3,7 +3,6 @@
  * lacks; see model_parts.h.
  */
 #include <stdio.h>
-#include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
 /* Fields are in the order of `at`. An event type that lacks one is ignored. */
@@ -114,29 +113,6 @@ static bool has_width(const struct field *field, char width, bool swap)
            field->width == (width == 'S' ? 2 : width - '0') && field->swap == swap;
 }
 
-static void resolve(struct model *model, const struct event_binding *event_binding)
-{
-    const struct schema *schema = &model->trace->schema;
-    const struct event_type *type = schema_find_event(schema, event_binding->event);
-    struct model_action action = {.handle = event_binding->handle};
-    if (type == NULL)
-        return;
-    for (unsigned i = 0; event_binding->widths[i] != '\0'; i++) {
-        const struct field *field = schema_find_field(type, event_binding->fields[i]);
-        if (!has_width(field, event_binding->widths[i], schema->swap))
-            return;
-        action.at[i] = (uint16_t)field->offset;
-    }
-    model->actions[type->index] = action;
-}
-
-void event_bindings_resolve(struct model *model, bool only_scheduling)
-{
-    for (size_t g = 0; g < GROUPS; g++)
-        for (size_t i = 0; i < groups[g].count && !(groups[g].is_detail && only_scheduling); i++)
-            resolve(model, &groups[g].rows[i]);
-}
-
 /* ---- what a schema lacks ---- */
 
 #define LACKS_SHOWN 6u /* any more are only counted */
@@ -166,23 +142,40 @@ static bool has_states(const struct field *field)
     return field->labels != NULL;
 }
 
-static void find_lacks(const struct schema *schema, const struct event_binding *event_binding,
-                       struct lacks *lacks)
+/* Sets the action; false: the schema lacks something. LACKS: what, or NULL. */
+static bool bind(const struct schema *schema, const struct event_binding *binding,
+                 struct model_action *action, struct lacks *lacks)
 {
-    const struct event_type *type = schema_find_event(schema, event_binding->event);
-    if (type == NULL && schema_other_system(schema) == NULL)
-        add_lack(lacks, event_binding->event, NULL);
-    for (unsigned i = 0; type != NULL && event_binding->widths[i] != '\0'; i++) {
-        const struct field *field = schema_find_field(type, event_binding->fields[i]);
-        if (!has_width(field, event_binding->widths[i], schema->swap) ||
-            (event_binding->widths[i] == 'S' && !has_states(field)))
-            add_lack(lacks, event_binding->event, event_binding->fields[i]);
+    const struct event_type *type = schema_find_event(schema, binding->event);
+    bool is_whole = type != NULL;
+    *action = (struct model_action){.handle = binding->handle};
+    if (type == NULL && lacks != NULL && schema_other_system(schema) == NULL)
+        add_lack(lacks, binding->event, NULL);
+    for (unsigned i = 0; type != NULL && binding->widths[i] != '\0'; i++) {
+        const struct field *field = schema_find_field(type, binding->fields[i]);
+        bool fits = has_width(field, binding->widths[i], schema->swap);
+        action->at[i] = fits ? (uint16_t)field->offset : 0;
+        is_whole &= fits;
+        if (lacks != NULL && (!fits || (binding->widths[i] == 'S' && !has_states(field))))
+            add_lack(lacks, binding->event, binding->fields[i]);
     }
+    return is_whole;
+}
+
+void event_bindings_resolve(struct model *model, bool only_scheduling)
+{
+    const struct schema *schema = &model->trace->schema;
+    struct model_action action;
+    for (size_t g = 0; g < GROUPS; g++)
+        for (size_t i = 0; i < groups[g].count && !(groups[g].is_detail && only_scheduling); i++)
+            if (bind(schema, &groups[g].rows[i], &action, NULL))
+                model->actions[schema_find_event(schema, groups[g].rows[i].event)->index] = action;
 }
 
 bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, size_t size)
 {
     struct lacks lacks = {.count = 0};
+    struct model_action action;
     char without[300] = "", more[32] = "";
     size_t used = 0;
     for (size_t g = 0; g < GROUPS; g++) {
@@ -190,7 +183,7 @@ bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, 
         for (size_t i = 0;
              groups[g].without != NULL && i < groups[g].count && !(groups[g].is_detail && only_scheduling);
              i++)
-            find_lacks(schema, &groups[g].rows[i], &lacks);
+            bind(schema, &groups[g].rows[i], &action, &lacks);
         if (lacks.count > before)
             used += (size_t)snprintf(without + used, sizeof(without) - used, "%s%s", used > 0 ? ", " : "",
                                      groups[g].without);

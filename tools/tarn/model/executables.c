@@ -1,5 +1,4 @@
 /* executables.c - which executables are mapped where; see executables.h. */
-#include <string.h>
 #include <tools/tarn/model/executables.h>
 
 void executables_open(struct executables *executables)

@@ -1,7 +1,4 @@
-/*
- * model.c - dispatches events; see model.h.
- */
-#include <stdlib.h>
+/* model.c - dispatches events; see model.h. */
 #include <tools/tarn/model/model_parts.h>
 
 const char *const model_state_names[MODEL_STATES] = {[MODEL_RUNNING] = "running",

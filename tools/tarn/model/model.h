@@ -45,8 +45,7 @@ enum model_state { /* The values up to MODEL_DEAD are those of sched.ev: MODEL_S
                    MODEL_STATES
 };
 extern const char *const model_state_names[MODEL_STATES];
-/* The thread_state (sched.ev) in a logged state; the bits
- * below it are for readers that expect Linux's states. */
+/* The thread_state (sched.ev) in a logged state; the bits below are for readers that expect Linux's. */
 #define MODEL_STATE_OF(told) ((told) >> 11)
 
 enum activity {
@@ -79,10 +78,9 @@ struct model_frame {
     uint64_t inner;      /* part of `ran` in completed inner activities */
     uint64_t interrupts; /* part of `ran` in inner interrupts (ACTIVITY_IRQ, ACTIVITY_IPI) */
     uint64_t uncounted;  /* at its end: time since `begin` that does not count; see model_span */
-    /* at its end: return value, action, or duration in ticks from the event that ends it */
-    int64_t result;
-    bool is_cut;   /* begin or end was not seen: before the trace or `from`, lost, or the thread died */
-    bool is_drain; /* the drain's: its thread was draining when it began; never an interrupt */
+    int64_t result; /* at its end: return value, action, or duration in ticks from the event that ends it */
+    bool is_cut;    /* begin or end was not seen: before the trace or `from`, lost, or the thread died */
+    bool is_drain;  /* the drain's: its thread was draining when it began; never an interrupt */
 };
 
 /* One IPC call. Its four ends carry the same id. Times are 0 until known. */
@@ -91,8 +89,7 @@ struct model_call {
     uint32_t endpoint;
     struct model_thread *client, *server; /* server: NULL until known */
     uint64_t called, received, replied, returned;
-    /* when its server turned to other work, to reply later; 0: it did not */
-    uint64_t parked;
+    uint64_t parked; /* when its server turned to other work, to reply later; 0: it did not */
     int64_t error;
     uint64_t reply_label; /* of the reply; valid once replied */
     /* The call that the client was serving when it made this one; valid while outer->id == outer_id. */
@@ -133,8 +130,7 @@ struct model_thread {
     struct model_thread *waker;
     struct model_frame *frames;       /* outermost first; `ran` is the thread's time at entry */
     const struct model_call *calling; /* the call it waits for as a client, or NULL */
-    /* the call it works on: received last, not yet replied to; or NULL */
-    const struct model_call *serving;
+    const struct model_call *serving; /* the call it works on: received last, not yet replied to; or NULL */
     /* Valid only while an observer has `state_interval`: ticks not yet reported to it. `run_ticks`: time run
      * on `cpu`, by enum model_mode; `waited`: time in other states, valid if model_has_waited. */
     uint64_t run_ticks[MODEL_MODES], waited[MODEL_STATES];
@@ -146,8 +142,7 @@ struct model_thread {
     uint64_t state_deducted;   /* `deducted` when this state began; valid after its first segment */
     struct model_thread *previous, *next; /* in the list of living threads */
     struct model_thread *same_place;      /* next in the hash bucket */
-    /* period of the last interval reported; CPU of the last run reported */
-    uint32_t stays_period, run_cpu;
+    uint32_t stays_period, run_cpu; /* period of the last interval reported; CPU of the last run reported */
     bool is_listed, is_named;
     uint8_t frame_capacity;
 };
@@ -232,8 +227,7 @@ struct model_observer {
     /* A CPU switches threads; PREV's next state is NEW_STATE. */
     void (*switched)(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
                      enum model_state new_state, const struct model_thread *next, uint64_t ticks);
-    /* One of the times of a call was set: called, received,
-     * parked, replied or returned. HAS_ENDED: it was the last. */
+    /* One of the times of a call was set. HAS_ENDED: it was the last. */
     void (*call)(struct model_observer *self, const struct model_call *call, uint64_t ticks, bool has_ended);
     /* A thread is first known, or has ended. */
     void (*thread)(struct model_observer *self, const struct model_thread *thread, bool has_ended,
@@ -357,8 +351,7 @@ size_t model_save(const struct model *model, struct buffer *out);
 /* Restores a model of the same trace, which may be new or used. It continues after the event taken last
  * before the save, with the same thread numbers. Counts from before the model's range are discarded. */
 void model_restore(struct model *model, const void *bytes, size_t size);
-/* Adds a record of a thread that ended before the checkpoint, if it did: number, IDs, name, priority, times.
- */
+/* Adds what is known of a thread that ended before the checkpoint, if it did. */
 void model_restore_ended(struct model *model, const struct model_thread *ended);
 /* Call it after model_restore once all observers are set. Drops the activities in progress if no observer
  * wants them, because their ends would not be seen. */

@@ -44,7 +44,7 @@ static inline void tell_thread(struct model *model, const struct model_thread *t
 
 /* Returns the living thread TID, or NULL. Thread 0 is the idle thread of CPU RANK. */
 struct model_thread *thread_find(const struct model *model, uint32_t tid, uint32_t rank);
-/* Returns the record for unknown threads and those beyond the limit; it has no segments or activities. */
+/* The record for unknown threads and those beyond the limit; it has no segments or activities. */
 struct model_thread *thread_nobody(struct model *model);
 /* Returns the thread, adding it as known from AT on if needed; the record of thread_nobody if there are too
  * many. PID may be MODEL_NOBODY and COMM NULL: unknown. */
@@ -64,10 +64,9 @@ struct model_process *process_know(struct model *model, uint32_t pid); /* for ch
 void process_count_living(struct model *model, uint32_t pid, int more);
 
 void tell_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
-/* Slow path of end_stay: reports to observers. */
 void tell_stay(struct model *model, struct model_thread *thread);
 void tell_move(struct model *model, struct model_thread *thread);
-/* Slow path of count_run: part of the segment may be outside the counted range, or not count. */
+/* Part of the segment may be outside the counted range, or not count. */
 void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
 
 static inline void count_run(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
@@ -155,8 +154,7 @@ static inline bool is_interrupted(const struct model_thread *thread)
 void subtract_cost(struct model *model, struct model_thread *thread, const struct event_type *type);
 /* Decides which part of a segment, cut to the range, does not count. Returns false if nothing does. */
 bool count_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
-/* It is not known any more whether the thread drains. */
-void forget_drain(struct model_thread *thread);
+void set_drains(struct model_thread *thread, bool drains);
 
 /* CALL: the one that SERVER works on from now on; NULL: none. Its segment is closed. */
 static inline void set_serving(struct model_thread *server, const struct model_call *call)

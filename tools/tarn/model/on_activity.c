@@ -1,6 +1,4 @@
-/*
- * on_activity.c - handlers of events that begin or end an activity, and of IPC; see model_parts.h.
- */
+/* on_activity.c - handlers of events that begin or end an activity, and of IPC; see model_parts.h. */
 #include <tools/tarn/model/activities.h>
 
 EVENT_HANDLER(on_syscall_entry)
@@ -39,7 +37,6 @@ static struct model_thread *interrupted_thread(const struct model *model, struct
     EVENT_HANDLER(name)                                              \
     {                                                                \
         struct model_thread *thread = thread_;                       \
-                                                                     \
         if (thread != NULL)                                          \
             activity_enter(model, thread, kind, detail, arg0, arg1); \
     }
@@ -47,7 +44,6 @@ static struct model_thread *interrupted_thread(const struct model *model, struct
     EVENT_HANDLER(name)                                                \
     {                                                                  \
         struct model_thread *thread = thread_;                         \
-                                                                       \
         if (thread != NULL)                                            \
             activity_leave(model, thread, kind, detail, arg0, result); \
     }

@@ -1,6 +1,4 @@
-/*
- * on_sched.c - handlers of scheduling events; see model_parts.h.
- */
+/* on_sched.c - handlers of scheduling events; see model_parts.h. */
 #include <tools/tarn/model/activities.h>
 
 static void tell_wakeup(struct model *model, const struct model_thread *by, const struct model_thread *thread,
@@ -63,16 +61,7 @@ static void wake(struct model *model, struct model_thread *thread, struct model_
         set_state(model, thread, MODEL_READY, model->now);
 }
 
-enum {
-    SWITCH_PREV_TID,
-    SWITCH_PREV_PID,
-    SWITCH_PREV_COMM,
-    SWITCH_PREV_STATE,
-    SWITCH_NEXT_TID,
-    SWITCH_NEXT_PID,
-    SWITCH_NEXT_COMM,
-    SWITCH_NEXT_PRIO
-};
+enum { PREV_TID, PREV_PID, PREV_COMM, PREV_STATE, NEXT_TID, NEXT_PID, NEXT_COMM, NEXT_PRIO };
 
 static void learn_names(struct model *model, const struct event *event, struct model_thread *prev,
                         struct model_thread *next)
@@ -86,26 +75,24 @@ static void learn_names(struct model *model, const struct event *event, struct m
 
 EVENT_HANDLER(on_switch)
 {
-    uint32_t prev_tid = GET32(SWITCH_PREV_TID);
-    uint32_t next_tid = GET32(SWITCH_NEXT_TID), rank = rank_of(model, cpu);
+    uint32_t prev_tid = GET32(PREV_TID);
+    uint32_t next_tid = GET32(NEXT_TID), rank = rank_of(model, cpu);
     struct model_thread *prev = cpu->thread, *next;
     enum model_state state;
     if (prev == model->nobody || prev->tid != prev_tid) {
         if (!cpu->is_lost && prev != model->nobody)
             lose_processor(model, cpu, cpu->last);
-        prev = thread_know(model, prev_tid, GET32(SWITCH_PREV_PID), GET_TEXT(SWITCH_PREV_COMM), rank,
-                           model->now);
+        prev = thread_know(model, prev_tid, GET32(PREV_PID), GET_TEXT(PREV_COMM), rank, model->now);
         run_thread(model, cpu, prev, model->now);
     }
     next = thread_find(model, next_tid, rank);
-    if (next == NULL || memcmp(next->comm, GET_TEXT(SWITCH_NEXT_COMM), TRACE_NAME_BYTES) != 0)
-        next = thread_know(model, next_tid, GET32(SWITCH_NEXT_PID), GET_TEXT(SWITCH_NEXT_COMM), rank,
-                           model->now);
+    if (next == NULL || memcmp(next->comm, GET_TEXT(NEXT_COMM), TRACE_NAME_BYTES) != 0)
+        next = thread_know(model, next_tid, GET32(NEXT_PID), GET_TEXT(NEXT_COMM), rank, model->now);
     else if (next->pid == MODEL_NOBODY)
-        thread_set_pid(model, next, GET32(SWITCH_NEXT_PID));
+        thread_set_pid(model, next, GET32(NEXT_PID));
     learn_names(model, event, prev, next);
-    next->prio = GET16(SWITCH_NEXT_PRIO);
-    state = state_after(prev, MODEL_STATE_OF(GET16(SWITCH_PREV_STATE)));
+    next->prio = GET16(NEXT_PRIO);
+    state = state_after(prev, MODEL_STATE_OF(GET16(PREV_STATE)));
     tell_switch(model, cpu, prev, state, next);
     if (prev != model->nobody && prev != next)
         leave_processor(model, prev, state);

@@ -2,7 +2,6 @@
  * on_state.c - handlers of events about processes, of the statedump, and of changes of what is traced; see
  * model_parts.h.
  */
-#include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
 EVENT_HANDLER(on_process_create)

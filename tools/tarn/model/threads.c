@@ -1,5 +1,4 @@
 /* threads.c - the tables of threads and processes; see model_parts.h. */
-#include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
 
 static struct model_thread **find_place(const struct model *model, uint32_t tid, uint32_t rank)

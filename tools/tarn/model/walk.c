@@ -1,5 +1,4 @@
 /* walk.c - a range of time; see walk.h. */
-#include <stdlib.h>
 #include <tools/tarn/model/model_parts.h>
 #include <tools/tarn/model/walk.h>
 

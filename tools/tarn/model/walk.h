@@ -20,9 +20,9 @@ void walk_look_ahead(struct model *model, const struct cursor *cursor);
 /* The same for all CPUs, before the first event. */
 void walk_begin(struct model *model, const struct merge *merge);
 
-/* Takes the event of CURSOR, at which MERGE stands; returns merge_next. If
- * possible, the merge advances first: the indirect call to the event's handler
- * is unpredictable, and the merge fills the time of the misprediction. */
+/* Takes the event of CURSOR, at which MERGE stands; returns merge_next. If possible, the merge advances
+ * first: the indirect call to the event's handler is unpredictable, and the merge fills the time of the
+ * misprediction. */
 static inline struct cursor *model_apply_next(struct model *model, struct merge *merge, struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];

@@ -4,6 +4,7 @@
  * The events of class counter have counts by slot; counter_bound names the counter of a slot. If a slot gets
  * another counter, a new binding begins: its counts do not add up with those from before.
  */
+#include <stdio.h>
 #include <tools/tarn/relation/maker.h>
 
 #define SLOTS      4u
@@ -38,67 +39,69 @@ static void on_bound(struct counting *counting, const struct event *event)
 {
     uint64_t place = field_integer(counting->bound_fields[PLACE], event->bytes);
     uint64_t slots = field_integer(counting->bound_fields[PLACES], event->bytes);
-    const char *name = (const char *)event->bytes + counting->bound_fields[NAME]->offset;
-    size_t length = event->words * 8ul - counting->bound_fields[NAME]->offset;
-    struct slot *slot;
+    struct value named = value_of_field(counting->bound_fields[NAME], event, NULL);
+    struct slot *slot = &counting->slot[place % SLOTS];
+    char name[NAME_BYTES];
     if (place >= SLOTS || slots > SLOTS || slots == 0)
         return;
-    slot = &counting->slot[place];
-    length = strnlen(name, length < NAME_BYTES - 1 ? length : NAME_BYTES - 1);
-    counting->binding +=
-        slot->name[0] != '\0' && (strlen(slot->name) != length || memcmp(slot->name, name, length) != 0);
-    memcpy(slot->name, name, length);
-    slot->name[length] = '\0';
+    snprintf(name, sizeof(name), "%.*s", (int)named.length, named.text);
+    counting->binding += slot->name[0] != '\0' && strcmp(slot->name, name) != 0;
+    memcpy(slot->name, name, sizeof(name));
     slot->bits = field_integer(counting->bound_fields[BITS], event->bytes);
-    counting->slot_count = slots > counting->slot_count ? slots : counting->slot_count;
+    counting->slot_count = later(slots, counting->slot_count);
 }
 
-/* The thread that an event is about; NULL: unknown. It may have ended with the run that is logged. */
-static const struct model_thread *thread_of(const struct counting *counting, unsigned kind,
-                                            const struct event *event)
-{
-    uint32_t tid = (uint32_t)field_integer(counting->fields[kind][TID], event->bytes);
-    return tid != 0 ? model_find_last(counting->making.analysis->model, tid) : NULL;
-}
+/* clang-format off */
+#define COUNTED_COLUMNS(C) \
+    C("ts", WHEN, WHEN(cursor->ticks), "end of the run, call or interval") \
+    C("cpu", NUMBER, NUMBER(cursor->stream->cpu), "CPU that counted") \
+    C("utid", NUMBER, THREAD_OF(thread), "thread; empty: an idle one, or unknown") \
+    C("tid", NUMBER, values[TID], "thread ID") \
+    C("pid", NUMBER, values[PID], "process ID of a run's thread") \
+    C("kind", TEXT, STRING(kinds[kind].name), "run, syscall or interval") \
+    C("number", NUMBER, values[KEY], "system call number, or ID of the interval") \
+    C("name", TEXT, STRING(label_of(fields[KEY], values[KEY].number, text)), "name of the number") \
+    C("times", NUMBER, values[ENDED], "1; 0: a part of a run that goes on") \
+    C("count0", NUMBER, values[COUNT], "count of slot 0") \
+    C("count1", NUMBER, values[COUNT + 1], "count of slot 1") \
+    C("count2", NUMBER, values[COUNT + 2], "count of slot 2") \
+    C("count3", NUMBER, values[COUNT + 3], "count of slot 3") \
+    C("binding", NUMBER, NUMBER(counting->binding), "number of times that a slot had got another counter before")
+#define COUNTER_COLUMNS(C) \
+    C("slot", NUMBER, NUMBER(i), "slot that the counter is bound to at the end") \
+    C("name", TEXT, STRING(slot->name[0] != '\0' ? slot->name : NULL), "name of the counter") \
+    C("bits", NUMBER, NUMBER(slot->bits), "width of the counter") \
+    C("binding", NUMBER, NUMBER(counting->binding), "number of times that a slot got another counter")
+/* clang-format on */
 
-static bool is_wanted(struct analysis *analysis, const struct cursor *cursor,
-                      const struct model_thread *thread)
-{
-    if (thread != NULL)
-        return analysis_wants_on(analysis, thread, cursor->stream->rank);
-    return !analysis->filter->by_running &&
-           (analysis->filter->streams == NULL || analysis->filter->streams[cursor->stream->rank]);
-}
-
-static void give_counts(struct counting *counting, unsigned kind, const struct cursor *cursor,
-                        const struct model_thread *thread)
+/* The thread of a run may have ended with it. */
+static void give_counts(struct counting *counting, unsigned kind, const struct cursor *cursor)
 {
     const struct field *const *fields = counting->fields[kind];
-    struct value values[FIELDS] = {[ENDED] = VALUE_NUMBER(1)};
+    struct analysis *analysis = counting->making.analysis;
+    struct value values[FIELDS] = {[ENDED] = NUMBER(1)};
+    const struct filter *filter = analysis->filter;
+    const struct model_thread *thread;
+    uint32_t rank = cursor->stream->rank;
     char text[ANALYSIS_NAME_BYTES];
     for (unsigned i = 0; i < FIELDS; i++)
         if (fields[i] != NULL)
-            values[i] = VALUE_NUMBER(field_integer(fields[i], cursor->event.bytes));
-    MAKING_GIVE(&counting->making, COUNTED, cursor->ticks, VALUE_OF(VALUE_WHEN, cursor->ticks),
-                VALUE_NUMBER(cursor->stream->cpu), value_of_thread(thread), values[TID], values[PID],
-                value_text(kinds[kind].name), values[KEY],
-                value_text(label_of(fields[KEY], values[KEY].number, text)), values[ENDED], values[COUNT],
-                values[COUNT + 1], values[COUNT + 2], values[COUNT + 3], VALUE_NUMBER(counting->binding));
+            values[i] = NUMBER(field_integer(fields[i], cursor->event.bytes));
+    thread = values[TID].number != 0 ? model_find_last(analysis->model, (uint32_t)values[TID].number) : NULL;
+    if (thread != NULL ? analysis_wants_on(analysis, thread, rank)
+                       : !filter->by_running && (filter->streams == NULL || filter->streams[rank]))
+        MAKING_GIVE(&counting->making, COUNTED, cursor->ticks, COUNTED_COLUMNS);
 }
 
 static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *running)
 {
     struct counting *counting = MAKING_OF(self, struct counting);
-    const struct event_type *type = cursor->event.type;
-    if (type == counting->bound)
+    if (cursor->event.type == counting->bound)
         on_bound(counting, &cursor->event);
     for (unsigned kind = 0; kind < KINDS; kind++)
-        if (type == counting->types[kind]) {
-            const struct model_thread *thread = thread_of(counting, kind, &cursor->event);
-            if (is_wanted(counting->making.analysis, cursor, thread))
-                give_counts(counting, kind, cursor, thread);
-        }
+        if (cursor->event.type == counting->types[kind])
+            give_counts(counting, kind, cursor);
 }
 
 static void open_counting(struct making *making)
@@ -118,40 +121,15 @@ static void open_counting(struct making *making)
 static void finish_counting(struct making *making)
 {
     const struct counting *counting = (const struct counting *)making;
-    for (unsigned i = 0; i < counting->slot_count; i++)
-        MAKING_GIVE(making, COUNTER, making->analysis->from, VALUE_NUMBER(i),
-                    value_text(counting->slot[i].name[0] != '\0' ? counting->slot[i].name : NULL),
-                    VALUE_NUMBER(counting->slot[i].bits), VALUE_NUMBER(counting->binding));
+    for (unsigned i = 0; i < counting->slot_count; i++) {
+        const struct slot *slot = &counting->slot[i];
+        MAKING_GIVE(making, COUNTER, making->analysis->from, COUNTER_COLUMNS);
+    }
 }
 
-/* clang-format off */
-static const struct relation_column counted_columns[] = {
-    MADE_COLUMN("ts", UNIT_WHEN, "end of the run, call or interval"),
-    MADE_COLUMN("cpu", UNIT_NUMBER, "CPU that counted"),
-    MADE_COLUMN("utid", UNIT_NUMBER, "thread; empty: an idle one, or unknown"),
-    MADE_COLUMN("tid", UNIT_NUMBER, "thread ID"),
-    MADE_COLUMN("pid", UNIT_NUMBER, "process ID of a run's thread"),
-    MADE_COLUMN("kind", UNIT_TEXT, "run, syscall or interval"),
-    MADE_COLUMN("number", UNIT_NUMBER, "system call number, or ID of the interval"),
-    MADE_COLUMN("name", UNIT_TEXT, "name of the number"),
-    MADE_COLUMN("times", UNIT_NUMBER, "1; 0: a part of a run that goes on"),
-    MADE_COLUMN("count0", UNIT_NUMBER, "count of slot 0"),
-    MADE_COLUMN("count1", UNIT_NUMBER, "count of slot 1"),
-    MADE_COLUMN("count2", UNIT_NUMBER, "count of slot 2"),
-    MADE_COLUMN("count3", UNIT_NUMBER, "count of slot 3"),
-    MADE_COLUMN("binding", UNIT_NUMBER, "number of times that a slot had got another counter before"),
-};
-static const struct relation_column counter_columns[] = {
-    MADE_COLUMN("slot", UNIT_NUMBER, "slot that the counter is bound to at the end"),
-    MADE_COLUMN("name", UNIT_TEXT, "name of the counter"),
-    MADE_COLUMN("bits", UNIT_NUMBER, "width of the counter"),
-    MADE_COLUMN("binding", UNIT_NUMBER, "number of times that a slot got another counter"),
-};
-/* clang-format on */
-
 const struct maker counted_maker = {
-    .relations = {MADE_RELATION("counted", "counts of hardware counters", counted_columns),
-                  MADE_RELATION("counter", "hardware counters", counter_columns)},
+    .relations = {MADE_RELATION("counted", "counts of hardware counters", COUNTED_COLUMNS),
+                  MADE_RELATION("counter", "hardware counters", COUNTER_COLUMNS)},
     .size = sizeof(struct counting),
     .open = open_counting,
     .finish = finish_counting,

@@ -19,20 +19,19 @@ struct place {
     uint64_t since; /* ticks: earlier ready time is attributed already */
 };
 
-static void know_event(struct queue_event *known, const struct analysis *analysis, const char *event,
-                       const char *cpu)
-{
-    known->type = analysis_fields(analysis, event, (const char *const[]){"tid", cpu}, 2, known->fields);
-}
-
 void delays_open(struct delays *delays, struct analysis *analysis)
 {
+    static const struct {
+        const char *name, *fields[2];
+    } events[] = {{"sched_enqueue", {"tid", "cpu"}},
+                  {"sched_wakeup", {"tid", "target_cpu"}},
+                  {"sched_migrate_task", {"tid", "dest_cpu"}}};
     delays->model = analysis->model;
     delays->rings = arena_alloc(&analysis->arena, analysis->trace->stream_count * sizeof(delays->rings[0]));
     analysis_slots(analysis, &delays->places, sizeof(struct place));
-    know_event(&delays->events[0], analysis, "sched_enqueue", "cpu");
-    know_event(&delays->events[1], analysis, "sched_wakeup", "target_cpu");
-    know_event(&delays->events[2], analysis, "sched_migrate_task", "dest_cpu");
+    for (unsigned i = 0; i < 3; i++)
+        delays->events[i].type =
+            analysis_fields(analysis, events[i].name, events[i].fields, 2, delays->events[i].fields);
 }
 
 /* Adds a segment; consecutive ones of a thread become one run. */

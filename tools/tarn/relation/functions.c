@@ -1,6 +1,5 @@
 /* functions.c - names of the functions that servers offer; see relation.h. */
 #include <stdio.h>
-#include <string.h>
 #include <tools/tarn/relation/relation.h>
 
 void functions_open(struct functions *functions, struct analysis *analysis)

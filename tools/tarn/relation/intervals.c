@@ -98,17 +98,35 @@ static const char *name_of(const struct pairing *pairing, uint64_t group, char t
     return text;
 }
 
+/* clang-format off */
+#define INTERVAL_COLUMNS(C) \
+    C("ts", WHEN, WHEN(open->begin), "time of the begin event, or else of the end") \
+    C("dur", SPAN, IF(end != 0, SPAN(ticks)), "duration, if both were seen") \
+    C("end_ts", WHEN, IF(end != 0, WHEN(end)), "time of the end event") \
+    C("utid", NUMBER, THREAD_OF(open->thread), "thread that logged the begin") \
+    C("kind", TEXT, STRING(kind), \
+      "whole, begun anew, not ended, not begun, or no space left (too many were open)") \
+    C("name", TEXT, STRING(is_known ? name_of(pairing, open->group, text) : NULL), \
+      "name of the value, or else of the interval") \
+    C("value", NUMBER, IF(is_known && pairing->interval.group != NULL, SIGNED(open->group)), \
+      "value of the field group_by in the begin event") \
+    C("preset", PARAMETER(PRESET, TEXT), NOTHING, PAIR_PRESETS) \
+    C("begin_event", PARAMETER(PARTS + PAIR_BEGIN, TEXT), NOTHING, "the event that begins an interval") \
+    C("end_event", PARAMETER(PARTS + PAIR_END, TEXT), NOTHING, "the event that ends it") \
+    C("match_fields", PARAMETER(PARTS + PAIR_MATCH, TEXT), NOTHING, \
+      "fields that are equal in both: id, or tid=next_tid") \
+    C("same", PARAMETER(PARTS + PAIR_SAME, TEXT), NOTHING, \
+      "both come from the same thread, process or cpu, or from any") \
+    C("group_by", PARAMETER(PARTS + PAIR_GROUP, TEXT), NOTHING, "field of the begin event")
+/* clang-format on */
+
 /* END: of an interval that was seen completely, which took TICKS; 0: another. A group that is not KNOWN has
  * neither name nor value. */
 static void give(struct pairing *pairing, const char *kind, const struct open_interval *open, bool is_known,
                  uint64_t ticks, uint64_t end)
 {
     char text[ANALYSIS_NAME_BYTES];
-    MAKING_GIVE(&pairing->making, 0, open->begin, VALUE_OF(VALUE_WHEN, open->begin),
-                VALUE_IF(end != 0, VALUE_TICKS(ticks, 0)), VALUE_IF(end != 0, VALUE_OF(VALUE_WHEN, end)),
-                value_of_thread(open->thread), value_text(kind),
-                VALUE_IF(is_known, value_text(name_of(pairing, open->group, text))),
-                VALUE_IF(is_known && pairing->interval.group != NULL, VALUE_OF(VALUE_SIGNED, open->group)));
+    MAKING_GIVE(&pairing->making, 0, open->begin, INTERVAL_COLUMNS);
 }
 
 static void give_not_begun(struct pairing *pairing, const struct cursor *cursor)
@@ -192,26 +210,8 @@ static void finish_pairing(struct making *making)
         give(pairing, "not ended", map_value(&pairing->open, i), true, 0, 0);
 }
 
-/* clang-format off */
-static const struct relation_column columns[] = {
-    MADE_COLUMN("ts", UNIT_WHEN, "time of the begin event, or else of the end"),
-    MADE_COLUMN("dur", UNIT_SPAN, "duration, if both were seen"),
-    MADE_COLUMN("end_ts", UNIT_WHEN, "time of the end event"),
-    MADE_COLUMN("utid", UNIT_NUMBER, "thread that logged the begin"),
-    MADE_COLUMN("kind", UNIT_TEXT, "whole, begun anew, not ended, not begun, or no space left (too many were open)"),
-    MADE_COLUMN("name", UNIT_TEXT, "name of the value, or else of the interval"),
-    MADE_COLUMN("value", UNIT_NUMBER, "value of the field group_by in the begin event"),
-    MADE_PARAMETER("preset", PRESET, PAIR_PRESETS),
-    MADE_PARAMETER("begin_event", PARTS + PAIR_BEGIN, "the event that begins an interval"),
-    MADE_PARAMETER("end_event", PARTS + PAIR_END, "the event that ends it"),
-    MADE_PARAMETER("match_fields", PARTS + PAIR_MATCH, "fields that are equal in both: id, or tid=next_tid"),
-    MADE_PARAMETER("same", PARTS + PAIR_SAME, "both come from the same thread, process or cpu, or from any"),
-    MADE_PARAMETER("group_by", PARTS + PAIR_GROUP, "field of the begin event"),
-};
-/* clang-format on */
-
 const struct maker interval_maker = {
-    .relations = {MADE_RELATION("interval", "times between paired events", columns)},
+    .relations = {MADE_RELATION("interval", "times between paired events", INTERVAL_COLUMNS)},
     .size = sizeof(struct pairing),
     .open = open_pairing,
     .finish = finish_pairing,

@@ -104,20 +104,18 @@ static void complete_parts(const struct model_call *call, uint64_t parts[IPC_PAR
 
 /* ---- rows ---- */
 
-enum { LABEL = 5, WHOM = 7, PARTS = 22, CHAIN_CELL = PARTS + IPC_PARTS, COLUMNS };
+enum { LABEL = 5, WHOM = 7 }; /* columns */
 
 static struct value name_of(const struct relation_row *row, const struct relation_column *column)
 {
-    const struct functions *functions = &row->relations->functions;
-    char text[FUNCTION_NAME_BYTES];
-    functions_name(functions, row->cells[WHOM].number, row->cells[LABEL].number, text);
-    return value_copy(row, text);
+    return STRING(functions_name(&row->relations->functions, row->cells[WHOM].number,
+                                 row->cells[LABEL].number, row->relations->text));
 }
 
 static struct value server_of(const struct relation_row *row, const struct relation_column *column)
 {
-    char text[FUNCTION_NAME_BYTES];
-    return value_copy(row, functions_server(&row->relations->functions, row->cells[WHOM].number, text));
+    return STRING(
+        functions_server(&row->relations->functions, row->cells[WHOM].number, row->relations->text));
 }
 
 static struct value label_text(const struct relation_row *row, const struct relation_column *column)
@@ -126,43 +124,66 @@ static struct value label_text(const struct relation_row *row, const struct rela
     return labels != NULL ? value_of_label(row, labels, row->cells[LABEL].number) : NOTHING;
 }
 
+/* clang-format off */
+#define PART(number) IF(!is_cut, SPAN(flight->parts[number]))
+#define IPC_COLUMNS(C) \
+    C("ts", WHEN, WHEN(call->called), "when the client called") \
+    C("dur", SPAN, IF(has_returned, VALUE_TICKS(call->returned - call->called, call->called)), \
+      "time until the client continued") \
+    C("call_id", ADDRESS, HEX(call->id), "number of the call, the same in its four events") \
+    C("function", LAZY(name_of), NOTHING, "server and function") \
+    C("label", LAZY(label_text), NOTHING, "label of the message") \
+    C("label_number", NUMBER, NUMBER(call->label), "the same as a number") \
+    C("endpoint", NUMBER, NUMBER(call->endpoint), "endpoint that was called") \
+    C("whom", NUMBER, NUMBER(functions_whom(call)), "the server; ipc_function() names it with the label") \
+    C("client", TEXT, STRING(analysis_process_name(ipc->making.analysis, client->pid)), \
+      "name of the process that called") \
+    C("server", LAZY(server_of), NOTHING, "name of the process that received the call") \
+    C("client_utid", NUMBER, NUMBER(client->number), "thread that called") \
+    C("client_tid", NUMBER, NUMBER(client->tid), "its thread ID") \
+    C("client_pid", NUMBER, NUMBER(client->pid), "its process ID") \
+    C("server_utid", NUMBER, THREAD_OF(server), "thread that received the call; empty: none") \
+    C("server_tid", NUMBER, IF(server != NULL, NUMBER(server->tid)), "its thread ID") \
+    C("server_pid", NUMBER, IF(server != NULL, NUMBER(server->pid)), "its process ID") \
+    C("received_ts", WHEN, IF(call->received != 0, WHEN(call->received)), "when a server received it") \
+    C("replied_ts", WHEN, IF(call->replied != 0, WHEN(call->replied)), "when the server replied") \
+    C("returned_ts", WHEN, IF(has_returned, WHEN(call->returned)), "when the client continued") \
+    C("result", NUMBER, IF(has_returned, SIGNED(result)), \
+      "result of the call, or of the server; negative: an error") \
+    C("is_error", NUMBER, NUMBER(!is_cut && result < 0), "1: the result is negative") \
+    C("is_cut", NUMBER, NUMBER(is_cut), "1: its begin or end was not seen; it has no parts") \
+    C("to_server_dur", SPAN, PART(PART_TO_SERVER), "until a server received it") \
+    C("running_dur", SPAN, PART(PART_RUNNING), "its server ran") \
+    C("calls_dur", SPAN, PART(PART_CALLS), "its server waited for a call of its own") \
+    C("ready_dur", SPAN, PART(PART_READY), "its server waited for a CPU") \
+    C("locks_dur", SPAN, PART(PART_LOCKS), "its server waited for a futex") \
+    C("faults_dur", SPAN, PART(PART_FAULTS), "its server waited for a pager or fault handler") \
+    C("waits_dur", SPAN, PART(PART_WAITS), "its server waited for something else, or was in an unknown state") \
+    C("deferred_dur", SPAN, PART(PART_DEFERRED), "its server had received it and worked on something else") \
+    C("back_dur", SPAN, PART(PART_BACK), "from the reply until the client ran") \
+    C("chain", NUMBER, IF(!is_cut, NUMBER(chain)), "number in ipc_chain")
+#define CHAIN_COLUMNS(C) \
+    C("chain", NUMBER, NUMBER(i + 1), "number of the chain") \
+    C("outer", NUMBER, IF(!is_root, NUMBER(key[0])), "chain that the server worked on when it called; empty: none") \
+    C("client_pid", NUMBER, IF(is_root, NUMBER((uint32_t)key[0])), \
+      "process that called while it worked on no call") \
+    C("whom", NUMBER, NUMBER(key[1]), "the server; ipc_function() names it with the label") \
+    C("label_number", NUMBER, NUMBER(key[2]), "label of the call")
+/* clang-format on */
+
 static void give_call(struct ipc *ipc, const struct model_call *call)
 {
     struct flight *flight = slots_at(&ipc->flights, call->client->number);
-    const struct analysis *analysis = ipc->making.analysis;
     const struct model_thread *client = call->client, *server = call->server;
     bool has_returned = call->returned != 0;
-    bool is_cut = flight->id != call->id || !has_returned || call->called < analysis->from;
-    struct value cells[COLUMNS] = {
-        VALUE_OF(VALUE_WHEN, call->called),
-        VALUE_IF(has_returned, VALUE_TICKS(call->returned - call->called, call->called)),
-        VALUE_OF(VALUE_HEX, call->id),
-        NOTHING,
-        NOTHING,
-        VALUE_NUMBER(call->label),
-        VALUE_NUMBER(call->endpoint),
-        VALUE_NUMBER(functions_whom(call)),
-        value_text(analysis_process_name(analysis, client->pid)),
-        NOTHING,
-        VALUE_NUMBER(client->number),
-        VALUE_NUMBER(client->tid),
-        VALUE_NUMBER(client->pid),
-        value_of_thread(server),
-        VALUE_IF(server != NULL, VALUE_NUMBER(server->tid)),
-        VALUE_IF(server != NULL, VALUE_NUMBER(server->pid)),
-        VALUE_IF(call->received != 0, VALUE_OF(VALUE_WHEN, call->received)),
-        VALUE_IF(call->replied != 0, VALUE_OF(VALUE_WHEN, call->replied)),
-        VALUE_IF(call->returned != 0, VALUE_OF(VALUE_WHEN, call->returned)),
-        VALUE_IF(has_returned, VALUE_OF(VALUE_SIGNED, ipc_result(call))),
-        VALUE_NUMBER(!is_cut && ipc_result(call) < 0),
-        VALUE_NUMBER(is_cut)};
+    bool is_cut = flight->id != call->id || !has_returned || call->called < ipc->making.analysis->from;
+    int64_t result = call->error != 0 ? call->error : (int64_t)call->reply_label;
+    uint64_t chain = 0;
     if (!is_cut) {
         complete_parts(call, flight->parts);
-        for (unsigned i = 0; i < IPC_PARTS; i++)
-            cells[PARTS + i] = VALUE_TICKS(flight->parts[i], 0);
-        cells[CHAIN_CELL] = VALUE_NUMBER(flight->chain != 0 ? flight->chain : chain_of(ipc, call));
+        chain = flight->chain != 0 ? flight->chain : chain_of(ipc, call);
     }
-    making_give(&ipc->making, IPC, call->called, cells);
+    MAKING_GIVE(&ipc->making, IPC, call->called, IPC_COLUMNS);
 }
 
 static bool is_wanted(const struct ipc *ipc, const struct model_call *call)
@@ -193,8 +214,6 @@ static void open_ipc(struct making *making)
     analysis_map(making->analysis, &ipc->chains, sizeof(uint64_t));
     ipc->chains.limit = MAP_DISTRIBUTIONS_MAX;
     analysis_slots(making->analysis, &ipc->flights, sizeof(struct flight));
-    making->observer.segment = on_segment;
-    making->observer.call = on_call;
 }
 
 /* Gives the calls in progress, and the chains. */
@@ -210,64 +229,17 @@ static void finish_ipc(struct making *making)
     for (size_t i = 0; i < ipc->chains.count; i++) {
         const uint64_t *key = ipc->chains.entries[i]->key;
         bool is_root = key[0] & CHAIN_ROOT;
-        MAKING_GIVE(making, CHAIN, making->analysis->from, VALUE_NUMBER(i + 1),
-                    VALUE_IF(!is_root, VALUE_NUMBER(key[0])),
-                    VALUE_IF(is_root, VALUE_NUMBER((uint32_t)key[0])), VALUE_NUMBER(key[1]),
-                    VALUE_NUMBER(key[2]));
+        MAKING_GIVE(making, CHAIN, making->analysis->from, CHAIN_COLUMNS);
     }
 }
 
-/* clang-format off */
-static const struct relation_column ipc_columns[] = {
-    MADE_COLUMN("ts", UNIT_WHEN, "when the client called"),
-    MADE_COLUMN("dur", UNIT_SPAN, "time until the client continued"),
-    MADE_COLUMN("call_id", UNIT_ADDRESS, "number of the call, the same in its four events"),
-    {.name = "function", .text = "server and function", .unit = UNIT_TEXT, .value = name_of},
-    {.name = "label", .text = "label of the message", .unit = UNIT_TEXT, .value = label_text},
-    MADE_COLUMN("label_number", UNIT_NUMBER, "the same as a number"),
-    MADE_COLUMN("endpoint", UNIT_NUMBER, "endpoint that was called"),
-    MADE_COLUMN("whom", UNIT_NUMBER, "the server; ipc_function() names it with the label"),
-    MADE_COLUMN("client", UNIT_TEXT, "name of the process that called"),
-    {.name = "server", .text = "name of the process that received the call", .unit = UNIT_TEXT, .value = server_of},
-    MADE_COLUMN("client_utid", UNIT_NUMBER, "thread that called"),
-    MADE_COLUMN("client_tid", UNIT_NUMBER, "its thread ID"),
-    MADE_COLUMN("client_pid", UNIT_NUMBER, "its process ID"),
-    MADE_COLUMN("server_utid", UNIT_NUMBER, "thread that received the call; empty: none"),
-    MADE_COLUMN("server_tid", UNIT_NUMBER, "its thread ID"),
-    MADE_COLUMN("server_pid", UNIT_NUMBER, "its process ID"),
-    MADE_COLUMN("received_ts", UNIT_WHEN, "when a server received it"),
-    MADE_COLUMN("replied_ts", UNIT_WHEN, "when the server replied"),
-    MADE_COLUMN("returned_ts", UNIT_WHEN, "when the client continued"),
-    MADE_COLUMN("result", UNIT_NUMBER, "result of the call, or of the server; negative: an error"),
-    MADE_COLUMN("is_error", UNIT_NUMBER, "1: the result is negative"),
-    MADE_COLUMN("is_cut", UNIT_NUMBER, "1: its begin or end was not seen; it has no parts"),
-    MADE_COLUMN("to_server_dur", UNIT_SPAN, "until a server received it"),
-    MADE_COLUMN("running_dur", UNIT_SPAN, "its server ran"),
-    MADE_COLUMN("calls_dur", UNIT_SPAN, "its server waited for a call of its own"),
-    MADE_COLUMN("ready_dur", UNIT_SPAN, "its server waited for a CPU"),
-    MADE_COLUMN("locks_dur", UNIT_SPAN, "its server waited for a futex"),
-    MADE_COLUMN("faults_dur", UNIT_SPAN, "its server waited for a pager or fault handler"),
-    MADE_COLUMN("waits_dur", UNIT_SPAN, "its server waited for something else, or was in an unknown state"),
-    MADE_COLUMN("deferred_dur", UNIT_SPAN, "its server had received it and worked on something else"),
-    MADE_COLUMN("back_dur", UNIT_SPAN, "from the reply until the client ran"),
-    MADE_COLUMN("chain", UNIT_NUMBER, "number in ipc_chain"),
-};
-static const struct relation_column chain_columns[] = {
-    MADE_COLUMN("chain", UNIT_NUMBER, "number of the chain"),
-    MADE_COLUMN("outer", UNIT_NUMBER, "chain that the server worked on when it called; empty: none"),
-    MADE_COLUMN("client_pid", UNIT_NUMBER, "process that called while it worked on no call"),
-    MADE_COLUMN("whom", UNIT_NUMBER, "the server; ipc_function() names it with the label"),
-    MADE_COLUMN("label_number", UNIT_NUMBER, "label of the call"),
-};
-/* clang-format on */
-_Static_assert(sizeof(ipc_columns) / sizeof(ipc_columns[0]) == COLUMNS, "a cell for each column");
-
 const struct maker ipc_maker = {
     .relations = {MADE_RELATION("ipc", "calls between processes, their steps and where their time went",
-                                ipc_columns),
+                                IPC_COLUMNS),
                   MADE_RELATION("ipc_chain", "functions that servers called while they worked on a call",
-                                chain_columns)},
+                                CHAIN_COLUMNS)},
     .size = sizeof(struct ipc),
+    .observer = {.segment = on_segment, .call = on_call},
     .open = open_ipc,
     .finish = finish_ipc,
 };

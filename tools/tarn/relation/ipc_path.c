@@ -8,7 +8,6 @@
  * continuing. Each step begins where the one before ended.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <tools/tarn/relation/delays.h>
 #include <tools/tarn/relation/maker.h>
 
@@ -162,18 +161,6 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
         delays_event(&path->delays, cursor);
 }
 
-static struct path_call *keep_call(struct follower *path, const struct model_call *call, uint64_t ticks,
-                                   bool has_ended)
-{
-    struct path_call *kept = map_at(&path->calls, call->id, 0, 0);
-    kept->call = *call;
-    if (call->replied == ticks && call->returned == 0 && !has_ended) {
-        kept->replier = path->here;
-        kept->replier_serving = path->here->serving != NULL ? path->here->serving->id : 0;
-    }
-    return kept;
-}
-
 /* Takes the parts of the segments in progress. */
 static void take_open_segments(struct follower *path, uint64_t until)
 {
@@ -182,16 +169,6 @@ static void take_open_segments(struct follower *path, uint64_t until)
         if (model->threads[i] != NULL && model->threads[i]->segment < until &&
             !model_leaves_out(model, model->threads[i]))
             on_segment(&path->making.observer, model->threads[i], model->threads[i]->segment, until);
-}
-
-/* Delays are reported newest first. */
-static void sort_pieces(struct follower *path)
-{
-    for (uint32_t n = 0; n < path->threads.count; n++) {
-        struct pieces *pieces = slots_at(&path->threads, n);
-        if (pieces->count > 1)
-            qsort(pieces->items, pieces->count, sizeof(pieces->items[0]), compare_numbers);
-    }
 }
 
 /* ---- the time line ---- */
@@ -247,9 +224,8 @@ static uint64_t or_end(uint64_t ticks, uint64_t end)
 static void follow_call(struct follower *path, const struct path_call *followed, uint64_t from, uint64_t to,
                         uint32_t depth);
 
-/* Follows a time of CALL in which both its client and THREAD may work: a
- * running one counts, else what THREAD waits for. A blocked client waits
- * for THREAD; one that is ready or runs does the remaining work itself. */
+/* Follows a time of CALL in which both its client and THREAD may work: a running one counts, else what THREAD
+ * waits for. A blocked client waits for THREAD; one that is ready or runs does the remaining work itself. */
 static void follow_both(struct follower *path, const struct path_call *call, enum phase phase,
                         const struct model_thread *thread, uint64_t from, uint64_t to, uint32_t depth)
 {
@@ -298,21 +274,16 @@ static void follow_call(struct follower *path, const struct path_call *followed,
     parked = sooner(or_end(call->parked, to), replied);
     if (from < received)
         follow_both(path, followed, PHASE_TO_SERVER, call->server, from, received, depth);
-    from = from > received ? from : received;
+    from = later(from, received);
     if (from < parked)
         follow_server(path, followed, from, parked, depth);
-    from = from > parked ? from : parked;
+    from = later(from, parked);
+    const struct piece deferred = {from, replied, followed->replier_serving, 0,         NULL,
+                                   0,    0,       MODEL_BLOCKED_RECEIVE,     ACTIVITIES};
     if (from < replied)
-        add_step(path, &(struct step){{.from = from,
-                                       .to = replied,
-                                       .serving = followed->replier_serving,
-                                       .state = MODEL_BLOCKED_RECEIVE,
-                                       .activity = ACTIVITIES},
-                                      call->replied != 0 ? followed->replier : call->server,
-                                      depth,
-                                      PHASE_DEFERRED,
-                                      followed});
-    from = from > replied ? from : replied;
+        add_step(path, &(struct step){deferred, call->replied != 0 ? followed->replier : call->server, depth,
+                                      PHASE_DEFERRED, followed});
+    from = later(from, replied);
     if (from < to)
         follow_both(path, followed, PHASE_BACK, call->server, from, to, depth);
 }
@@ -320,10 +291,6 @@ static void follow_call(struct follower *path, const struct path_call *followed,
 /* ---- rows ---- */
 
 static const char *const phase_names[] = {"calls", "to server", "serves", "deferred", "back"};
-static const char *thread_name(const struct follower *path, const struct model_thread *thread)
-{
-    return thread != NULL ? analysis_thread_name(path->making.analysis, thread) : "(nobody)";
-}
 
 static const char *call_name(const struct follower *path, const struct path_call *call,
                              char text[FUNCTION_NAME_BYTES])
@@ -341,9 +308,10 @@ static struct value thread_text(const struct follower *path, const struct model_
     return value_text(thread != NULL ? text : NULL);
 }
 
-static struct value detail_text(const struct field *const *details, const struct piece *piece,
+static struct value detail_text(const struct follower *path, const struct piece *piece,
                                 char text[ANALYSIS_NAME_BYTES])
 {
+    const struct field *const *details = path->making.relations->details;
     if (piece->activity == ACTIVITIES)
         return NOTHING;
     return value_text(piece->detail != UINT32_MAX ? label_of(details[piece->activity], piece->detail, text)
@@ -359,31 +327,51 @@ static bool serves_another(const struct step *step)
              step->piece.serving != step->call->call.id));
 }
 
+/* clang-format off */
+#define STEP_COLUMNS(C) \
+    C("number", NUMBER, NUMBER(number), "number of the step, from 0 on") \
+    C("depth", NUMBER, NUMBER(step->depth), "number of calls around it") \
+    C("after", SPAN, SPAN(piece->from - called), "time from the call until the step") \
+    C("dur", NUMBER, NUMBER(ns), "its nanoseconds; those of all steps add up to the latency") \
+    C("thread", TEXT, STRING(thread ? analysis_thread_name(analysis, thread) : "(nobody)"), \
+      "name of the thread that the call waited for") \
+    C("process", TEXT, STRING(thread ? analysis_process_name(analysis, thread->pid) : "(nobody)"), \
+      "name of its process") \
+    C("tid", NUMBER, IF(thread != NULL, NUMBER(thread->tid)), "thread ID") \
+    C("pid", NUMBER, IF(thread != NULL, NUMBER(thread->pid)), "process ID") \
+    C("cpu", NUMBER, IF(is_on_cpu, NUMBER(analysis->trace->streams[piece->cpu].cpu)), \
+      "where it ran, or was ready") \
+    C("phase", TEXT, STRING(phase_names[is_call ? PHASE_CALL : step->phase]), \
+      "phase of the call: calls, to server, serves, deferred or back") \
+    C("call", TEXT, STRING(call_name(path, step->call, name)), \
+      "server and function of the call, which may be a nested one") \
+    C("of_call", ADDRESS, HEX(step->call->call.id), "ID of that call") \
+    C("state", TEXT, STRING(model_state_names[piece->state == PIECE_UNKNOWN ? MODEL_UNKNOWN : piece->state]), \
+      "state of the thread") \
+    C("activity", TEXT, STRING(piece->activity != ACTIVITIES ? model_activity_names[piece->activity] : NULL), \
+      "innermost activity of the thread, as in the relation activity") \
+    C("detail", TEXT, detail_text(path, piece, detail), "which call, fault or interrupt that was") \
+    C("other", TEXT, thread_text(path, other, text), \
+      "name and ID of the thread that ran while it was ready, or else that woke it") \
+    C("other_is_idle", NUMBER, NUMBER(other != NULL && other->is_idle), "1: that is an idle thread") \
+    C("serves", TEXT, STRING(serves_another(step) ? call_name(path, served, serving) : NULL), \
+      "other call that the thread served instead: server and function") \
+    C("serves_client", TEXT, STRING(served != NULL ? analysis_thread_name(analysis, served->call.client) : NULL), \
+      "name of its client") \
+    C("call_id", PARAMETER(0, NUMBER), NOTHING, "the call that is followed: `call_id = ID`")
+/* clang-format on */
+
 static void give_step(struct follower *path, size_t number, uint64_t called, uint64_t ns)
 {
-    struct making *making = &path->making;
+    const struct analysis *analysis = path->making.analysis;
     const struct step *step = &path->steps[number];
     const struct piece *piece = &step->piece;
     const struct model_thread *thread = step->thread, *other = piece->other;
     const struct path_call *served = path_call_of(path, piece->serving);
-    const struct model_thread *client = served != NULL ? served->call.client : NULL;
     bool is_on_cpu = piece->state == MODEL_RUNNING || piece->state == MODEL_READY;
-    bool is_call = step->depth == 0 && step->phase == PHASE_TO_SERVER, serves = serves_another(step);
+    bool is_call = step->depth == 0 && step->phase == PHASE_TO_SERVER;
     char name[FUNCTION_NAME_BYTES], serving[FUNCTION_NAME_BYTES], text[80], detail[ANALYSIS_NAME_BYTES];
-    MAKING_GIVE(making, 0, called, VALUE_NUMBER(number), VALUE_NUMBER(step->depth),
-                VALUE_TICKS(piece->from - called, 0), VALUE_NUMBER(ns), value_text(thread_name(path, thread)),
-                value_text(thread ? analysis_process_name(path->making.analysis, thread->pid) : "(nobody)"),
-                VALUE_IF(thread != NULL, VALUE_NUMBER(thread->tid)),
-                VALUE_IF(thread != NULL, VALUE_NUMBER(thread->pid)),
-                VALUE_IF(is_on_cpu, VALUE_NUMBER(path->making.analysis->trace->streams[piece->cpu].cpu)),
-                value_text(phase_names[is_call ? PHASE_CALL : step->phase]),
-                value_text(call_name(path, step->call, name)), VALUE_OF(VALUE_HEX, step->call->call.id),
-                value_text(model_state_names[piece->state == PIECE_UNKNOWN ? MODEL_UNKNOWN : piece->state]),
-                value_text(piece->activity != ACTIVITIES ? model_activity_names[piece->activity] : NULL),
-                detail_text(making->relations->details, piece, detail), thread_text(path, other, text),
-                VALUE_NUMBER(other != NULL && other->is_idle),
-                value_text(serves ? call_name(path, served, serving) : NULL),
-                value_text(client != NULL ? analysis_thread_name(path->making.analysis, client) : NULL));
+    MAKING_GIVE(&path->making, 0, called, STEP_COLUMNS);
 }
 
 /* The call has returned. */
@@ -392,7 +380,11 @@ static void give_path(struct follower *path, const struct path_call *call)
     struct analysis_accumulator accumulator = {.analysis = path->making.analysis};
     take_open_segments(path, call->call.returned);
     path->is_called = false;
-    sort_pieces(path);
+    for (uint32_t n = 0; n < path->threads.count; n++) { /* delays were reported newest first */
+        struct pieces *pieces = slots_at(&path->threads, n);
+        if (pieces->count > 1)
+            qsort(pieces->items, pieces->count, sizeof(pieces->items[0]), compare_numbers);
+    }
     follow_call(path, call, call->call.called, call->call.returned, 1);
     for (size_t i = 0; i < path->step_count; i++)
         give_step(path, i, call->call.called,
@@ -403,12 +395,17 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
                     bool has_ended)
 {
     struct follower *path = MAKING_OF(self, struct follower);
-    const struct path_call *kept;
+    struct path_call *kept;
     functions_learn(&path->making.relations->functions, call);
     path->is_called |= call->id == path->id && call->called == ticks && call->received == 0 && !has_ended;
     if (!path->is_called)
         return;
-    kept = keep_call(path, call, ticks, has_ended);
+    kept = map_at(&path->calls, call->id, 0, 0);
+    kept->call = *call;
+    if (call->replied == ticks && call->returned == 0 && !has_ended) {
+        kept->replier = path->here;
+        kept->replier_serving = path->here->serving != NULL ? path->here->serving->id : 0;
+    }
     if (call->id == path->id && has_ended && call->returned != 0)
         give_path(path, kept);
 }
@@ -421,38 +418,11 @@ static void open_follower(struct making *making)
     analysis_slots(making->analysis, &follower->threads, sizeof(struct pieces));
     follower->delays.delayed = on_delay;
     delays_open(&follower->delays, making->analysis);
-    making->observer.segment = on_segment;
-    making->observer.leave = on_leave;
-    making->observer.call = on_call;
-    making->observer.event = on_event;
 }
 
-/* clang-format off */
-static const struct relation_column step_columns[] = {
-    MADE_COLUMN("number", UNIT_NUMBER, "number of the step, from 0 on"),
-    MADE_COLUMN("depth", UNIT_NUMBER, "number of calls around it"),
-    MADE_COLUMN("after", UNIT_SPAN, "time from the call until the step"),
-    MADE_COLUMN("dur", UNIT_NUMBER, "its nanoseconds; those of all steps add up to the latency"),
-    MADE_COLUMN("thread", UNIT_TEXT, "name of the thread that the call waited for"),
-    MADE_COLUMN("process", UNIT_TEXT, "name of its process"),
-    MADE_COLUMN("tid", UNIT_NUMBER, "thread ID"),
-    MADE_COLUMN("pid", UNIT_NUMBER, "process ID"),
-    MADE_COLUMN("cpu", UNIT_NUMBER, "where it ran, or was ready"),
-    MADE_COLUMN("phase", UNIT_TEXT, "phase of the call: calls, to server, serves, deferred or back"),
-    MADE_COLUMN("call", UNIT_TEXT, "server and function of the call, which may be a nested one"),
-    MADE_COLUMN("of_call", UNIT_ADDRESS, "ID of that call"),
-    MADE_COLUMN("state", UNIT_TEXT, "state of the thread"),
-    MADE_COLUMN("activity", UNIT_TEXT, "innermost activity of the thread, as in the relation activity"),
-    MADE_COLUMN("detail", UNIT_TEXT, "which call, fault or interrupt that was"),
-    MADE_COLUMN("other", UNIT_TEXT, "name and ID of the thread that ran while it was ready, or else that woke it"),
-    MADE_COLUMN("other_is_idle", UNIT_NUMBER, "1: that is an idle thread"),
-    MADE_COLUMN("serves", UNIT_TEXT, "other call that the thread served instead: server and function"),
-    MADE_COLUMN("serves_client", UNIT_TEXT, "name of its client"),
-    {.name = "call_id", .text = "the call that is followed: `call_id = ID`", .unit = UNIT_NUMBER, .parameter = 1}};
-/* clang-format on */
-
 const struct maker ipc_path_maker = {
-    .relations = {MADE_RELATION("ipc_step", "the critical path of a call: steps without gaps", step_columns)},
+    .relations = {MADE_RELATION("ipc_step", "the critical path of a call: steps without gaps", STEP_COLUMNS)},
     .size = sizeof(struct follower),
+    .observer = {.segment = on_segment, .leave = on_leave, .call = on_call, .event = on_event},
     .open = open_follower,
 };

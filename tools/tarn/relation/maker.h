@@ -17,8 +17,9 @@ struct maker {
         unsigned column_count;
     } relations[MAKER_RELATIONS]; /* ended by a NULL name */
     size_t size;                  /* of its state, which begins with struct making */
-    /* Sets functions of making->observer; memory is the analysis's. Sets relations->fail if it cannot open
-     * with these parameters. */
+    struct model_observer observer;
+    /* May set more functions of making->observer; memory is the analysis's. Sets relations->fail if it cannot
+     * open with these parameters. */
     void (*open)(struct making *making);
     void (*finish)(struct making *making); /* after the walk, with a valid model; or NULL */
 };
@@ -36,21 +37,35 @@ struct making {
 /* The state of type TYPE, which contains the observer SELF. */
 #define MAKING_OF(self, type) ((type *)(void *)(self))
 
-/* A column may have a `value` of its own, if only some readers want it. */
+/*
+ * A relation is declared as a list of columns with their cells:
+ *     #define RUN_COLUMNS(C) C("cpu", NUMBER, NUMBER(cpu), "the CPU's number") ...
+ * Its maker gives RUN_COLUMNS(CELL_OF), computed from variables that are there. A column that is
+ * LAZY(function), because only some readers want it, and a PARAMETER(number, unit) have the cell NOTHING.
+ * Parameters come last: the maker gets the value of a condition `= 'value'`.
+ */
 /* clang-format off */
-#define MADE_COLUMN(name_, unit_, text_) {.name = (name_), .text = (text_), .unit = (unit_)}
-/* They come last, and rows have no cells for them. The maker gets the value of a condition `= 'value'`. */
-#define MADE_PARAMETER(name_, number_, text_) \
-    {.name = (name_), .text = (text_), .unit = UNIT_TEXT, .parameter = (number_) + 1}
-#define MADE_RELATION(name_, text_, columns_) \
-    {(name_), (text_), (columns_), sizeof(columns_) / sizeof((columns_)[0])}
+#define COLUMN_OF(name_, unit_, cell_, text_) {.name = (name_), .text = (text_), .unit = UNIT_##unit_},
+#define CELL_OF(name_, unit_, cell_, text_)   cell_,
+#define UNIT_LAZY(function)                   UNIT_TEXT, .value = (function)
+#define UNIT_PARAMETER(number, unit)          UNIT_##unit, .parameter = (number) + 1
+#define MADE_RELATION(name_, text_, list_)                                     \
+    {(name_), (text_), (const struct relation_column[]){list_(COLUMN_OF)},     \
+     sizeof((const struct relation_column[]){list_(COLUMN_OF)}) / sizeof(struct relation_column)}
 /* clang-format on */
+#define IF        VALUE_IF
+#define NUMBER    VALUE_NUMBER
+#define STRING    value_text
+#define SIGNED(n) VALUE_OF(VALUE_SIGNED, n)
+#define HEX(n)    VALUE_OF(VALUE_HEX, n)
+#define WHEN(t)   VALUE_OF(VALUE_WHEN, t)
+#define SPAN(t)   VALUE_TICKS(t, 0)
+#define THREAD_OF value_of_thread
 
-/* Gives a row of relation number WHICH that began at BEGIN (ticks). */
 void making_give(struct making *making, unsigned which, uint64_t begin, const struct value *cells);
-/* The same with each cell as an argument. */
-#define MAKING_GIVE(making, which, begin, ...) \
-    making_give(making, which, begin, (const struct value[]){__VA_ARGS__})
+/* Gives a row of relation number WHICH, which has the columns of LIST, that began at BEGIN (ticks). */
+#define MAKING_GIVE(making, which, begin, list) \
+    making_give(making, which, begin, (const struct value[]){list(CELL_OF)})
 
 static inline struct value value_of_thread(const struct model_thread *thread)
 {

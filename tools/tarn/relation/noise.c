@@ -33,6 +33,10 @@ enum noise {
 };
 static const char *const names[] = {"interrupts",    "inter-processor interrupts", "faults", "exceptions",
                                     "other threads", "delay after a wait",         "work",   "waiting"};
+static const enum noise noises_of_activity[ACTIVITIES] = {
+    [ACTIVITY_LIBC] = WORK,     [ACTIVITY_SYSCALL] = WORK,      [ACTIVITY_REQUEST] = WORK,
+    [ACTIVITY_DRAIN] = WORK,    [ACTIVITY_FAULT] = NOISE_FAULT, [ACTIVITY_EXCEPTION] = NOISE_EXCEPTION,
+    [ACTIVITY_IRQ] = NOISE_IRQ, [ACTIVITY_IPI] = NOISE_IPI};
 /* How long a part takes: without the noise of this number, with all, with none. */
 enum { WITH_ALL = NOISES, WITH_NONE, VARIANTS };
 static const char *const variants[VARIANTS] = {
@@ -54,23 +58,47 @@ struct noise_thread {
 struct noises {
     struct making making; /* first */
     uint64_t quantum;     /* ticks */
-    bool has_begun;       /* each variant has a row, even if there is no part */
     struct slots threads; /* struct noise_thread, by thread number */
 };
+
+/* clang-format off */
+#define QUANTUM(C) C("quantum_us", PARAMETER(0, TEXT), NOTHING, "length of the parts and slices, in microseconds (1000)")
+#define INTERRUPTION_COLUMNS(C) \
+    C("ts", WHEN, WHEN(begin), "when it began") \
+    C("dur", SPAN, SPAN(ticks), "time that it took from the work") \
+    C("utid", NUMBER, THREAD_OF(thread), "thread whose work was interrupted") \
+    C("kind", TEXT, STRING(names[kind]), \
+      "interrupts, inter-processor interrupts, faults, exceptions, other threads, delay after a wait") \
+    C("detail", NUMBER, NUMBER(detail), "number of the interrupt, exception or fault type") \
+    C("name", TEXT, STRING(labels != NULL && detail != UINT32_MAX ? label_of(labels, detail, text) : NULL), \
+      "name of the number") \
+    QUANTUM(C)
+#define WORK_COLUMNS(C) \
+    C("utid", NUMBER, THREAD_OF(making->analysis->model->threads[i]), "the thread") \
+    C("kind", TEXT, STRING(names[kind]), "work, or what took time from it: see interruption") \
+    C("dur", SPAN, SPAN(record->taken[kind]), "its time") \
+    QUANTUM(C)
+#define PART_COLUMNS(C) \
+    C("variant", TEXT, STRING(variants[variant]), \
+      "as measured, without one kind of interruption, or the work alone") \
+    C("dur", SPAN, SPAN(ticks), "duration of the part, measured or without the interruption") \
+    C("times", NUMBER, NUMBER(times), "number of such parts") \
+    QUANTUM(C)
+#define SLICE_COLUMNS(C) \
+    C("dur", SPAN, SPAN(work), "work in the slice") \
+    C("times", NUMBER, NUMBER(times), "number of such slices") \
+    QUANTUM(C)
+/* clang-format on */
 
 /* Classifies a segment. */
 static enum noise kind_of(struct noise_thread *record, const struct model_thread *thread)
 {
-    static const uint8_t kinds[ACTIVITIES] = {
-        [ACTIVITY_LIBC] = WORK,     [ACTIVITY_SYSCALL] = WORK,      [ACTIVITY_REQUEST] = WORK,
-        [ACTIVITY_DRAIN] = WORK,    [ACTIVITY_FAULT] = NOISE_FAULT, [ACTIVITY_EXCEPTION] = NOISE_EXCEPTION,
-        [ACTIVITY_IRQ] = NOISE_IRQ, [ACTIVITY_IPI] = NOISE_IPI};
     switch (thread->state) {
     case MODEL_RUNNING:
         record->before = BEFORE_RUNNING;
         if (thread->depth == 0 || thread->depth > MODEL_DEPTH_MAX)
             return WORK;
-        return kinds[thread->frames[thread->depth - 1].kind];
+        return noises_of_activity[thread->frames[thread->depth - 1].kind];
     case MODEL_READY:
         return record->before == BEFORE_RUNNING ? NOISE_PREEMPTED
                : record->before == BEFORE_FAULT ? NOISE_FAULT
@@ -86,8 +114,7 @@ static enum noise kind_of(struct noise_thread *record, const struct model_thread
 
 static void give_part(struct noises *noises, unsigned variant, uint64_t ticks, uint64_t times)
 {
-    MAKING_GIVE(&noises->making, WORK_PART, noises->making.analysis->from, value_text(variants[variant]),
-                VALUE_TICKS(ticks, 0), VALUE_NUMBER(times));
+    MAKING_GIVE(&noises->making, WORK_PART, noises->making.analysis->from, PART_COLUMNS);
 }
 
 /* Gives parts from which the noise took LOST. */
@@ -120,8 +147,7 @@ static void add_work(struct noises *noises, struct noise_thread *record, uint64_
 
 static void give_slice(struct noises *noises, uint64_t work, uint64_t times)
 {
-    MAKING_GIVE(&noises->making, WORK_SLICE, noises->making.analysis->from, VALUE_TICKS(work, 0),
-                VALUE_NUMBER(times));
+    MAKING_GIVE(&noises->making, WORK_SLICE, noises->making.analysis->from, SLICE_COLUMNS);
 }
 
 /* Adds time in which the thread was not waiting, as work or noise. */
@@ -146,16 +172,7 @@ static void give_interruption(struct noises *noises, const struct model_thread *
                               const struct field *labels, uint64_t detail, uint64_t begin, uint64_t ticks)
 {
     char text[ANALYSIS_NAME_BYTES];
-    MAKING_GIVE(&noises->making, INTERRUPTION, begin, VALUE_OF(VALUE_WHEN, begin), VALUE_TICKS(ticks, 0),
-                value_of_thread(thread), value_text(names[kind]), VALUE_NUMBER(detail),
-                value_text(labels != NULL && detail != UINT32_MAX ? label_of(labels, detail, text) : NULL));
-}
-
-static void begin_parts(struct noises *noises)
-{
-    for (unsigned variant = 0; variant < VARIANTS && !noises->has_begun; variant++)
-        give_part(noises, variant, noises->quantum, 0);
-    noises->has_begun = true;
+    MAKING_GIVE(&noises->making, INTERRUPTION, begin, INTERRUPTION_COLUMNS);
 }
 
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
@@ -165,7 +182,6 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct noise_thread *record;
     uint64_t ticks = model_segment_ticks(thread, from, to);
     enum noise kind;
-    begin_parts(noises);
     if (thread->is_idle || !analysis_wants(noises->making.analysis, thread))
         return;
     record = slots_at(&noises->threads, thread->number);
@@ -191,28 +207,18 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
 {
     struct noises *noises = MAKING_OF(self, struct noises);
     const struct field *labels = model_detail_field(&noises->making.analysis->trace->schema, frame->kind);
+    enum noise kind = noises_of_activity[frame->kind];
+    uint64_t ticks = frame->ran - frame->inner;
     struct noise_thread *record;
-    if (thread->is_idle || !analysis_wants(noises->making.analysis, thread))
+    if (kind == WORK || thread->is_idle || !analysis_wants(noises->making.analysis, thread))
         return;
-    switch (frame->kind) {
-    case ACTIVITY_IRQ:
-    case ACTIVITY_IPI:
-    case ACTIVITY_EXCEPTION:
-        give_interruption(noises, thread,
-                          frame->kind == ACTIVITY_IRQ   ? NOISE_IRQ
-                          : frame->kind == ACTIVITY_IPI ? NOISE_IPI
-                                                        : NOISE_EXCEPTION,
-                          labels, frame->detail, frame->begin, frame->ran - frame->inner);
-        break;
-    case ACTIVITY_FAULT:
+    if (kind == NOISE_FAULT) {
         record = slots_at(&noises->threads, thread->number);
         record->is_known = true;
-        give_interruption(noises, thread, NOISE_FAULT, labels, frame->detail, frame->begin, record->fault);
+        ticks = record->fault;
         record->fault = 0;
-        break;
-    default:
-        break;
     }
+    give_interruption(noises, thread, kind, labels, frame->detail, frame->begin, ticks);
 }
 
 static void open_noises(struct making *making)
@@ -228,56 +234,28 @@ static void open_noises(struct making *making)
     ticks = (unsigned __int128)us * making->analysis->trace->schema.clock_freq / 1000000;
     noises->quantum = ticks == 0 ? 1 : ticks > INT64_MAX ? INT64_MAX : (uint64_t)ticks;
     analysis_slots(making->analysis, &noises->threads, sizeof(struct noise_thread));
-    making->observer.segment = on_segment;
-    making->observer.leave = on_leave;
 }
 
 static void finish_noises(struct making *making)
 {
     struct noises *noises = (struct noises *)making;
-    begin_parts(noises);
+    for (unsigned variant = 0; variant < VARIANTS; variant++) /* each has a row, even if there is no part */
+        give_part(noises, variant, noises->quantum, 0);
     for (uint32_t i = 0; i < making->analysis->model->thread_count && i < noises->threads.count; i++) {
         const struct noise_thread *record = slots_find(&noises->threads, i);
         for (unsigned kind = 0; record->is_known && kind < WAITING; kind++)
-            MAKING_GIVE(making, WORK_OF_THREAD, making->analysis->from,
-                        value_of_thread(making->analysis->model->threads[i]), value_text(names[kind]),
-                        VALUE_TICKS(record->taken[kind], 0));
+            MAKING_GIVE(making, WORK_OF_THREAD, making->analysis->from, WORK_COLUMNS);
     }
 }
 
-/* clang-format off */
-#define QUANTUM MADE_PARAMETER("quantum_us", 0, "length of the parts and slices, in microseconds (1000)")
-static const struct relation_column interruption_columns[] = {
-    MADE_COLUMN("ts", UNIT_WHEN, "when it began"),
-    MADE_COLUMN("dur", UNIT_SPAN, "time that it took from the work"),
-    MADE_COLUMN("utid", UNIT_NUMBER, "thread whose work was interrupted"),
-    MADE_COLUMN("kind", UNIT_TEXT, "interrupts, inter-processor interrupts, faults, exceptions, other threads, delay after a wait"),
-    MADE_COLUMN("detail", UNIT_NUMBER, "number of the interrupt, exception or fault type"),
-    MADE_COLUMN("name", UNIT_TEXT, "name of the number"),
-    QUANTUM};
-static const struct relation_column work_columns[] = {
-    MADE_COLUMN("utid", UNIT_NUMBER, "the thread"),
-    MADE_COLUMN("kind", UNIT_TEXT, "work, or what took time from it: see interruption"),
-    MADE_COLUMN("dur", UNIT_SPAN, "its time"),
-    QUANTUM};
-static const struct relation_column part_columns[] = {
-    MADE_COLUMN("variant", UNIT_TEXT, "as measured, without one kind of interruption, or the work alone"),
-    MADE_COLUMN("dur", UNIT_SPAN, "duration of the part, measured or without the interruption"),
-    MADE_COLUMN("times", UNIT_NUMBER, "number of such parts"),
-    QUANTUM};
-static const struct relation_column slice_columns[] = {
-    MADE_COLUMN("dur", UNIT_SPAN, "work in the slice"),
-    MADE_COLUMN("times", UNIT_NUMBER, "number of such slices"),
-    QUANTUM};
-/* clang-format on */
-
 const struct maker noise_maker = {
-    .relations = {MADE_RELATION("interruption", "interruptions of the work of threads", interruption_columns),
-                  MADE_RELATION("work", "work of each thread, and what was taken from it", work_columns),
-                  MADE_RELATION("work_part", "equal parts of work: how long each took", part_columns),
+    .relations = {MADE_RELATION("interruption", "interruptions of the work of threads", INTERRUPTION_COLUMNS),
+                  MADE_RELATION("work", "work of each thread, and what was taken from it", WORK_COLUMNS),
+                  MADE_RELATION("work_part", "equal parts of work: how long each took", PART_COLUMNS),
                   MADE_RELATION("work_slice", "equal slices of time without waiting: the work in each",
-                                slice_columns)},
+                                SLICE_COLUMNS)},
     .size = sizeof(struct noises),
+    .observer = {.segment = on_segment, .leave = on_leave},
     .open = open_noises,
     .finish = finish_noises,
 };

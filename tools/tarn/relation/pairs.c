@@ -1,6 +1,5 @@
 /* pairs.c - which end event belongs to a begin event; see pairs.h. */
 #include <stdio.h>
-#include <string.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/relation/pairs.h>
 

@@ -9,18 +9,11 @@
 
 #define PAGE_BYTES 4096u /* on all architectures */
 
-enum { DUCKDB_BIGINT = 5, DUCKDB_UBIGINT = 9, DUCKDB_VARCHAR = 17 };
-const struct relation_type relation_units[RELATION_UNITS] = {[UNIT_NUMBER] = {"INTEGER", DUCKDB_BIGINT},
-                                                             [UNIT_TEXT] = {"TEXT", DUCKDB_VARCHAR},
-                                                             [UNIT_WHEN] = {"INTEGER", DUCKDB_BIGINT},
-                                                             [UNIT_SPAN] = {"INTEGER", DUCKDB_BIGINT},
-                                                             [UNIT_ADDRESS] = {"HEXINT", DUCKDB_UBIGINT}};
-
 /* ---- values ---- */
 
 struct value value_text(const char *text)
 {
-    return VALUE_IF(text != NULL, ((struct value){.kind = VALUE_TEXT, .text = text, .length = strlen(text)}));
+    return VALUE_IF(text != NULL, VALUE_BYTES(text, strlen(text)));
 }
 
 struct value value_plain(const struct schema *schema, struct value value)
@@ -50,36 +43,14 @@ struct value value_of_field(const struct field *field, const struct event *event
     struct value value = {.kind = field->is_signed    ? VALUE_SIGNED
                                   : field->base == 16 ? VALUE_HEX
                                                       : VALUE_UNSIGNED};
-    char number[ANALYSIS_NAME_BYTES];
     const char *label;
-    switch (field->kind) {
-    case FIELD_TEXT:
-    case FIELD_STRING:
-        return (struct value){.kind = VALUE_TEXT,
-                              .text = (const char *)event->bytes + field->offset,
-                              .length = field_text_length(field, event)};
-    case FIELD_ARRAY:
-    case FIELD_SEQUENCE:
-        return (struct value){.kind = VALUE_TEXT,
-                              .text = list_text,
-                              .length = (size_t)(put_safe_list(list_text, event, field) - list_text)};
-    case FIELD_INTEGER:
-    case FIELD_ENUM:
-        break;
-    }
+    if (field->kind == FIELD_TEXT || field->kind == FIELD_STRING)
+        return VALUE_BYTES((const char *)event->bytes + field->offset, field_text_length(field, event));
+    if (field->kind == FIELD_ARRAY || field->kind == FIELD_SEQUENCE)
+        return VALUE_BYTES(list_text, (size_t)(put_safe_list(list_text, event, field) - list_text));
     value.number = field_integer(field, event->bytes);
-    if (field->kind == FIELD_ENUM) {
-        label = label_of(field, value.number, number);
-        if (label != number)
-            return value_text(label);
-    }
-    return value;
-}
-
-struct value value_copy(const struct relation_row *row, const char *text)
-{
-    snprintf(row->relations->text, sizeof(row->relations->text), "%s", text);
-    return value_text(row->relations->text);
+    label = field->kind == FIELD_ENUM ? field_label(field, value.number) : NULL;
+    return label != NULL ? value_text(label) : value;
 }
 
 /* A label is valid as long as the trace; a number without one is in a buffer. */
@@ -89,14 +60,6 @@ struct value value_of_label(const struct relation_row *row, const struct field *
 }
 
 /* ---- columns ---- */
-
-#define IF           VALUE_IF
-#define NUMBER       VALUE_NUMBER
-#define STRING       value_text
-#define SIGNED(n)    VALUE_OF(VALUE_SIGNED, n)
-#define HEX(n)       VALUE_OF(VALUE_HEX, n)
-#define WHEN(ticks_) VALUE_OF(VALUE_WHEN, ticks_)
-#define SPAN(ticks_) VALUE_TICKS(ticks_, 0)
 
 /* The subject of ROW. */
 #define ANALYSIS   (row->relations->analysis)
@@ -113,152 +76,131 @@ struct value value_of_label(const struct relation_row *row, const struct field *
 
 /* Name, unit, sentence and value of each column. add_event and needs_model go by their order. */
 /* clang-format off */
-#define COLUMNS \
-    COLUMN(TS, "ts", UNIT_WHEN, "time on the trace's clock; a row with a duration begins then", WHEN(row->begin)) \
-    COLUMN(CPU_ID, "cpu_id", UNIT_NUMBER, "CPU that logged the event", CPU_NUMBER) \
-    COLUMN(VPID, "vpid", UNIT_NUMBER, "process that ran", IF(RUNNING->is_known, NUMBER(RUNNING->pid))) \
-    COLUMN(VTID, "vtid", UNIT_NUMBER, "thread that ran", IF(RUNNING->is_known, NUMBER(RUNNING->tid))) \
-    COLUMN(PROCNAME, "procname", UNIT_TEXT, "name of the thread that ran", running_name(RUNNING)) \
-    COLUMN(DUR, "dur", UNIT_SPAN, "duration", \
-           IF(row->ticks != UINT64_MAX, VALUE_TICKS(row->ticks, row->begin))) \
-    COLUMN(EVENT, "name", UNIT_TEXT, "event type", STRING(TYPE->name)) \
-    COLUMN(CLASS, "class", UNIT_TEXT, "event class", STRING(class_of(row))) \
-    COLUMN(BYTES, "bytes", UNIT_NUMBER, "size of the event in the trace", \
-           NUMBER(row->cursor->event.words * 8ul)) \
-    COLUMN(EVENT_NUMBER, "number", UNIT_NUMBER, "number of the event type", NUMBER(TYPE->id)) \
-    COLUMN(STANDS_FOR, "stands_for", UNIT_NUMBER, "N: one in N events was logged; empty: all were", \
-           IF(EVERY > 0, NUMBER(EVERY))) \
-    COLUMN(VARIANCE, "variance", UNIT_NUMBER, "N * (N - 1), for the error of an estimate", \
-           IF(EVERY > 0, NUMBER(EVERY * (EVERY - 1)))) \
-    COLUMN(UTID, "utid", UNIT_NUMBER, "number of the thread, unique in the trace; idle threads share tid 0", \
-           NUMBER(THREAD->number)) \
-    COLUMN(CPU, "cpu", UNIT_NUMBER, "the CPU's number; of a thread, where it runs or last ran", CPU_NUMBER) \
-    COLUMN(TID, "tid", UNIT_NUMBER, "thread ID", NUMBER(THREAD->tid)) \
-    COLUMN(PID, "pid", UNIT_NUMBER, "process ID; 0 is the kernel", \
-           IF(THREAD->pid != MODEL_NOBODY, NUMBER(THREAD->pid))) \
-    COLUMN(ITS_PID, "pid", UNIT_NUMBER, "process ID; 0 is the kernel", NUMBER(row->number)) \
-    COLUMN(THREAD_NAME, "thread_name", UNIT_TEXT, "name of the thread", \
-           STRING(analysis_thread_name(ANALYSIS, THREAD))) \
-    COLUMN(PROCESS_NAME, "process_name", UNIT_TEXT, "name of the process", \
-           STRING(analysis_process_name(ANALYSIS, THREAD->pid))) \
-    COLUMN(DEPTH, "depth", UNIT_NUMBER, "number of activities around it", NUMBER(THREAD->depth)) \
-    COLUMN(KIND, "kind", UNIT_TEXT, "libc, syscall, fault, exception, irq, ipi, request or drain", \
-           STRING(model_activity_names[FRAME->kind])) \
-    COLUMN(LOCK_KIND, "kind", UNIT_TEXT, "lock or event", STRING(row->more)) \
-    COLUMN(ACTIVITY, "name", UNIT_TEXT, "its name; empty: a fault that has not ended", \
-           IF(FRAME->detail != UINT32_MAX, value_of_label(row, row->relations->details[FRAME->kind], FRAME->detail))) \
-    COLUMN(NAME, "name", UNIT_TEXT, "its name", STRING(row->name)) \
-    COLUMN(DETAIL, "detail", UNIT_NUMBER, "number of the call, fault type, vector, interrupt or request", \
-           NUMBER(FRAME->detail)) \
-    COLUMN(ACTIVITY_RAN, "thread_dur", UNIT_SPAN, "part of the duration in which the thread ran", \
-           SPAN(FRAME->ran)) \
-    COLUMN(THREAD_DUR, "thread_dur", UNIT_SPAN, "time that it ran", SPAN(row->ticks)) \
-    COLUMN(SELF_DUR, "self_dur", UNIT_SPAN, "part of thread_dur outside of inner activities", \
-           SPAN(FRAME->ran - FRAME->inner)) \
-    COLUMN(CHILD_DUR, "child_dur", UNIT_SPAN, "part of thread_dur in inner activities", SPAN(FRAME->inner)) \
-    COLUMN(ARG0, "arg0", UNIT_ADDRESS, "first argument; of a fault, the address", HEX(FRAME->args[0])) \
-    COLUMN(ARG1, "arg1", UNIT_ADDRESS, "second argument; of a fault, the instruction's address", \
-           HEX(FRAME->args[1])) \
-    COLUMN(PAGE, "page", UNIT_ADDRESS, "page of arg0", HEX(FRAME->args[0] / PAGE_BYTES * PAGE_BYTES)) \
-    COLUMN(MAPPING, "mapping", UNIT_ADDRESS, "where the file is mapped that contains arg0; 0: none", \
-           HEX(mapping_of(row))) \
-    COLUMN(RESULT, "result", UNIT_NUMBER, "return value; of a fault, nanoseconds until it was handled", \
-           FRAME->kind == ACTIVITY_FAULT ? SPAN((uint64_t)FRAME->result) : SIGNED(FRAME->result)) \
-    COLUMN(IS_ERROR, "is_error", UNIT_NUMBER, "1: the result is negative", NUMBER(FRAME->result < 0)) \
-    COLUMN(IS_CUT, "is_cut", UNIT_NUMBER, "1: its begin or end was not seen", NUMBER(FRAME->is_cut)) \
-    COLUMN(STATE, "state", UNIT_TEXT, "running, ready, idle (asleep), unknown, or what the thread waited for", \
-           \
-           STRING(row->is_so && row->interval != NULL ? "idle" : model_state_names[row->state])) \
-    COLUMN(WAKER_UTID, "waker_utid", UNIT_NUMBER, "thread that ended the wait; empty: a timer or an interrupt", \
-           \
-           value_of_thread(row->other)) \
-    COLUMN(IS_DIRECT, "is_direct", UNIT_NUMBER, "1: an IPC handed over the CPU", NUMBER(row->is_so)) \
-    COLUMN(PREV_UTID, "prev_utid", UNIT_NUMBER, "thread that ran before", value_of_thread(row->other)) \
-    COLUMN(END_STATE, "end_state", UNIT_TEXT, "state of that thread from then on", \
-           STRING(model_state_names[row->state])) \
-    COLUMN(IS_MIGRATION, "is_migration", UNIT_NUMBER, "1: the thread last ran on another CPU", \
-           NUMBER(row->is_so)) \
-    COLUMN(IS_HANDED, "is_handed", UNIT_NUMBER, "1: the thread was handed the CPU without a wait for it", \
-           NUMBER(THREAD->state > MODEL_READY && THREAD->state != MODEL_UNKNOWN)) \
-    COLUMN(FROM_CPU, "from_cpu", UNIT_NUMBER, "sending CPU", CPU_NUMBER) \
-    COLUMN(TO_CPU, "to_cpu", UNIT_NUMBER, "receiving CPU", NUMBER(row->number)) \
-    COLUMN(IS_TAKEN, "is_taken", UNIT_NUMBER, "1: it was taken, dur after it was sent", \
-           NUMBER(row->ticks != UINT64_MAX)) \
-    COLUMN(IS_JOINED, "is_joined", UNIT_NUMBER, "1: the CPU took it together with an earlier one", \
-           NUMBER(row->is_so)) \
-    COLUMN(PARENT_PID, "parent_pid", UNIT_NUMBER, "process that started it", \
-           IF(PROCESS->parent != MODEL_NOBODY, NUMBER(PROCESS->parent))) \
-    COLUMN(PATH, "path", UNIT_TEXT, "file of the executable", STRING(row->more)) \
-    COLUMN(START_TS, "start_ts", UNIT_WHEN, "creation, or when it was first known", WHEN(row->begin)) \
-    COLUMN(END_TS, "end_ts", UNIT_WHEN, "end; empty: alive at the end of the trace", \
-           IF(row->is_so, WHEN(row->end))) \
-    COLUMN(STATUS, "status", UNIT_NUMBER, "exit status", IF(PROCESS->has_ended, SIGNED(PROCESS->status))) \
-    COLUMN(THREADS, "threads", UNIT_NUMBER, "number of its threads", NUMBER(PROCESS->threads)) \
-    COLUMN(LIFE_DUR, "life_dur", UNIT_SPAN, "lifetime within the range", SPAN(life_of(ANALYSIS, PROCESS))) \
-    COLUMN(WAS_CREATED, "was_created", UNIT_NUMBER, "1: its creation was seen", \
-           NUMBER(PROCESS->was_created)) \
-    COLUMN(IS_SELECTED, "is_selected", UNIT_NUMBER, "1: it lived in the range, and the options select it", \
-           NUMBER(is_selected(ANALYSIS, PROCESS))) \
-    COLUMN(PRIO, "prio", UNIT_NUMBER, "priority; among ready threads, the highest runs first", \
-           NUMBER(THREAD->prio)) \
-    COLUMN(RAN_TICKS, "ran_ticks", UNIT_NUMBER, "thread_dur in ticks of the clock, of which sums are exact", \
-           NUMBER(THREAD->ran)) \
-    COLUMN(IS_IDLE, "is_idle", UNIT_NUMBER, "1: the idle thread of a CPU", NUMBER(THREAD->is_idle)) \
-    COLUMN(BUSY_DUR, "busy_dur", UNIT_SPAN, "time in which the CPU did not sleep", SPAN(PROCESSOR->busy)) \
-    COLUMN(BOOT_DUR, "boot_dur", UNIT_SPAN, "part of busy_dur until it first slept or ran a thread", \
-           SPAN(PROCESSOR->boot)) \
-    COLUMN(IDLE_DUR, "idle_dur", UNIT_SPAN, "time in which the CPU slept", SPAN(PROCESSOR->idle)) \
-    COLUMN(LOST_DUR, "lost_dur", UNIT_SPAN, "time for which events were lost", SPAN(PROCESSOR->lost)) \
-    COLUMN(SWITCHES, "switches", UNIT_NUMBER, "switches of threads", NUMBER(PROCESSOR->switches)) \
-    COLUMN(BASE, "base", UNIT_ADDRESS, "address at which it is mapped", HEX(EXECUTABLE->base)) \
-    COLUMN(SIZE, "size", UNIT_NUMBER, "size in bytes", NUMBER(EXECUTABLE->size)) \
-    COLUMN(ITS_NUMBER, "number", UNIT_NUMBER, "number in events", NUMBER(row->number)) \
-    COLUMN(WATCH, "watch", UNIT_NUMBER, "one of N acquisitions is logged; 0: none", NUMBER(row->ticks)) \
-    COLUMN(VALUE, "value", UNIT_TEXT, "its value", row->more != NULL ? STRING(row->more) : number_text(row)) \
-    COLUMN(STATE_THING, "thing", UNIT_TEXT, "process, thread, executable, lock_class, irq, or begin or end of the statedump", \
-           STRING(thing_of(row))) \
-    COLUMN(STATE_PID, "pid", UNIT_NUMBER, "process ID; 0 is the kernel", field_called(row, "pid")) \
-    COLUMN(STATE_TID, "tid", UNIT_NUMBER, "thread ID", field_called(row, "tid")) \
-    COLUMN(STATE_PARENT, "parent_pid", UNIT_NUMBER, "process that started it", \
-           first_of(field_called(row, "parent_pid"), field_called(row, "ppid"))) \
-    COLUMN(STATE_NUMBER, "number", UNIT_NUMBER, "number of the lock class, interrupt or statedump", \
-           first_of(first_of(field_called(row, "lock_class"), field_called(row, "irq")), field_called(row, "number"))) \
-    COLUMN(STATE_NAME, "name", UNIT_TEXT, "its name; of an executable, its path; of an interrupt, its use", \
-           first_of(first_of(field_called(row, "name"), field_called(row, "filename")), field_called(row, "action"))) \
-    COLUMN(STATE_KIND, "kind", UNIT_TEXT, "of a lock class: lock or event", field_called(row, "kind")) \
-    COLUMN(STATE_WATCH, "watch", UNIT_NUMBER, "of a lock class: one of N acquisitions is logged", field_called(row, "watch")) \
-    COLUMN(STATE_PRIO, "prio", UNIT_NUMBER, "priority of a thread", field_called(row, "prio")) \
-    COLUMN(STATE_STATE, "state", UNIT_TEXT, "state of a thread", state_called(row)) \
-    COLUMN(STATE_BASE, "base", UNIT_ADDRESS, "address at which an executable is mapped", field_called(row, "base")) \
-    COLUMN(STATE_SIZE, "size", UNIT_NUMBER, "size of an executable in bytes", field_called(row, "size")) \
-    COLUMN(REPORT_TS, "ts", UNIT_WHEN, "time before which nothing is wrong; empty: unknown", \
-           IF(REPORT->begin != 0, WHEN(REPORT->begin))) \
-    COLUMN(REPORT_END, "end_ts", UNIT_WHEN, "time from which on nothing is wrong; empty: unknown", \
-           IF(REPORT->end > REPORT->begin, WHEN(REPORT->end))) \
-    COLUMN(REPORT_CPU, "cpu", UNIT_NUMBER, "the CPU's number; empty: the whole trace", \
-           IF(REPORT->stream != NULL, NUMBER(REPORT->stream->cpu))) \
-    COLUMN(REPORT_NAME, "name", UNIT_TEXT, "kind, as `tarn check` calls it", STRING(anomaly_kinds[REPORT->anomaly].name)) \
-    COLUMN(REPORT_PACKET, "packet", UNIT_NUMBER, "number of the packet", IF(REPORT->stream != NULL, NUMBER(REPORT->packet_seq))) \
-    COLUMN(REPORT_OFFSET, "offset", UNIT_NUMBER, "place in the CPU's file", IF(REPORT->stream != NULL, NUMBER(REPORT->offset))) \
-    COLUMN(REPORT_TEXT, "text", UNIT_TEXT, "the line of `tarn check`", report_text(row)) \
-    COLUMN(LOST_EVENTS, "events", UNIT_NUMBER, "events lost, those in lost packets too; empty: unknown", lost_events(REPORT)) \
-    COLUMN(LOST_PACKETS, "packets", UNIT_NUMBER, "packets lost", \
-           NUMBER(REPORT->anomaly == ANOMALY_LOST_PACKETS ? REPORT->count : 0))
+#define COLUMNS(C) \
+    C(TS, "ts", WHEN, "time on the trace's clock; a row with a duration begins then", WHEN(row->begin)) \
+    C(CPU_ID, "cpu_id", NUMBER, "CPU that logged the event", CPU_NUMBER) \
+    C(VPID, "vpid", NUMBER, "process that ran", IF(RUNNING->is_known, NUMBER(RUNNING->pid))) \
+    C(VTID, "vtid", NUMBER, "thread that ran", IF(RUNNING->is_known, NUMBER(RUNNING->tid))) \
+    C(PROCNAME, "procname", TEXT, "name of the thread that ran", VALUE_BYTES(RUNNING->comm, RUNNING->comm_length)) \
+    C(DUR, "dur", SPAN, "duration", IF(row->ticks != UINT64_MAX, VALUE_TICKS(row->ticks, row->begin))) \
+    C(EVENT, "name", TEXT, "event type", STRING(TYPE->name)) \
+    C(CLASS, "class", TEXT, "event class", \
+      STRING(ANALYSIS->trace->schema.classes[TRACE_ID_CLASS(TYPE->id)].name)) \
+    C(BYTES, "bytes", NUMBER, "size of the event in the trace", NUMBER(row->cursor->event.words * 8ul)) \
+    C(EVENT_NUMBER, "number", NUMBER, "number of the event type", NUMBER(TYPE->id)) \
+    C(STANDS_FOR, "stands_for", NUMBER, "N: one in N events was logged; empty: all were", \
+      IF(EVERY > 0, NUMBER(EVERY))) \
+    C(VARIANCE, "variance", NUMBER, "N * (N - 1), for the error of an estimate", \
+      IF(EVERY > 0, NUMBER(EVERY * (EVERY - 1)))) \
+    C(UTID, "utid", NUMBER, "number of the thread, unique in the trace; idle threads share tid 0", \
+      NUMBER(THREAD->number)) \
+    C(CPU, "cpu", NUMBER, "the CPU's number; of a thread, where it runs or last ran", CPU_NUMBER) \
+    C(TID, "tid", NUMBER, "thread ID", NUMBER(THREAD->tid)) \
+    C(PID, "pid", NUMBER, "process ID; 0 is the kernel", IF(THREAD->pid != MODEL_NOBODY, NUMBER(THREAD->pid))) \
+    C(ITS_PID, "pid", NUMBER, "process ID; 0 is the kernel", NUMBER(row->number)) \
+    C(THREAD_NAME, "thread_name", TEXT, "name of the thread", STRING(analysis_thread_name(ANALYSIS, THREAD))) \
+    C(PROCESS_NAME, "process_name", TEXT, "name of the process", \
+      STRING(analysis_process_name(ANALYSIS, THREAD->pid))) \
+    C(DEPTH, "depth", NUMBER, "number of activities around it", NUMBER(THREAD->depth)) \
+    C(KIND, "kind", TEXT, "libc, syscall, fault, exception, irq, ipi, request or drain", \
+      STRING(model_activity_names[FRAME->kind])) \
+    C(LOCK_KIND, "kind", TEXT, "lock or event", STRING(row->more)) \
+    C(ACTIVITY, "name", TEXT, "its name; empty: a fault that has not ended", \
+      IF(FRAME->detail != UINT32_MAX, value_of_label(row, row->relations->details[FRAME->kind], FRAME->detail))) \
+    C(NAME, "name", TEXT, "its name", STRING(row->name)) \
+    C(DETAIL, "detail", NUMBER, "number of the call, fault type, vector, interrupt or request", \
+      NUMBER(FRAME->detail)) \
+    C(ACTIVITY_RAN, "thread_dur", SPAN, "part of the duration in which the thread ran", SPAN(FRAME->ran)) \
+    C(THREAD_DUR, "thread_dur", SPAN, "time that it ran", SPAN(row->ticks)) \
+    C(SELF_DUR, "self_dur", SPAN, "part of thread_dur outside of inner activities", \
+      SPAN(FRAME->ran - FRAME->inner)) \
+    C(CHILD_DUR, "child_dur", SPAN, "part of thread_dur in inner activities", SPAN(FRAME->inner)) \
+    C(ARG0, "arg0", ADDRESS, "first argument; of a fault, the address", HEX(FRAME->args[0])) \
+    C(ARG1, "arg1", ADDRESS, "second argument; of a fault, the instruction's address", HEX(FRAME->args[1])) \
+    C(PAGE, "page", ADDRESS, "page of arg0", HEX(FRAME->args[0] / PAGE_BYTES * PAGE_BYTES)) \
+    C(MAPPING, "mapping", ADDRESS, "where the file is mapped that contains arg0; 0: none", HEX(mapping_of(row))) \
+    C(RESULT, "result", NUMBER, "return value; of a fault, nanoseconds until it was handled", \
+      FRAME->kind == ACTIVITY_FAULT ? SPAN((uint64_t)FRAME->result) : SIGNED(FRAME->result)) \
+    C(IS_ERROR, "is_error", NUMBER, "1: the result is negative", NUMBER(FRAME->result < 0)) \
+    C(IS_CUT, "is_cut", NUMBER, "1: its begin or end was not seen", NUMBER(FRAME->is_cut)) \
+    C(STATE, "state", TEXT, "running, ready, idle (asleep), unknown, or what the thread waited for", \
+      STRING(row->is_so && row->interval != NULL ? "idle" : model_state_names[row->state])) \
+    C(WAKER_UTID, "waker_utid", NUMBER, "thread that ended the wait; empty: a timer or an interrupt", \
+      THREAD_OF(row->other)) \
+    C(IS_DIRECT, "is_direct", NUMBER, "1: an IPC handed over the CPU", NUMBER(row->is_so)) \
+    C(PREV_UTID, "prev_utid", NUMBER, "thread that ran before", THREAD_OF(row->other)) \
+    C(END_STATE, "end_state", TEXT, "state of that thread from then on", STRING(model_state_names[row->state])) \
+    C(IS_MIGRATION, "is_migration", NUMBER, "1: the thread last ran on another CPU", NUMBER(row->is_so)) \
+    C(IS_HANDED, "is_handed", NUMBER, "1: the thread was handed the CPU without a wait for it", \
+      NUMBER(THREAD->state > MODEL_READY && THREAD->state != MODEL_UNKNOWN)) \
+    C(FROM_CPU, "from_cpu", NUMBER, "sending CPU", CPU_NUMBER) \
+    C(TO_CPU, "to_cpu", NUMBER, "receiving CPU", NUMBER(row->number)) \
+    C(IS_TAKEN, "is_taken", NUMBER, "1: it was taken, dur after it was sent", NUMBER(row->ticks != UINT64_MAX)) \
+    C(IS_JOINED, "is_joined", NUMBER, "1: the CPU took it together with an earlier one", NUMBER(row->is_so)) \
+    C(PARENT_PID, "parent_pid", NUMBER, "process that started it", \
+      IF(PROCESS->parent != MODEL_NOBODY, NUMBER(PROCESS->parent))) \
+    C(PATH, "path", TEXT, "file of the executable", STRING(row->more)) \
+    C(START_TS, "start_ts", WHEN, "creation, or when it was first known", WHEN(row->begin)) \
+    C(END_TS, "end_ts", WHEN, "end; empty: alive at the end of the trace", IF(row->is_so, WHEN(row->end))) \
+    C(STATUS, "status", NUMBER, "exit status", IF(PROCESS->has_ended, SIGNED(PROCESS->status))) \
+    C(THREADS, "threads", NUMBER, "number of its threads", NUMBER(PROCESS->threads)) \
+    C(LIFE_DUR, "life_dur", SPAN, "lifetime within the range", SPAN(life_of(ANALYSIS, PROCESS))) \
+    C(WAS_CREATED, "was_created", NUMBER, "1: its creation was seen", NUMBER(PROCESS->was_created)) \
+    C(IS_SELECTED, "is_selected", NUMBER, "1: it lived in the range, and the options select it", \
+      NUMBER(is_selected(ANALYSIS, PROCESS))) \
+    C(PRIO, "prio", NUMBER, "priority; among ready threads, the highest runs first", NUMBER(THREAD->prio)) \
+    C(RAN_TICKS, "ran_ticks", NUMBER, "thread_dur in ticks of the clock, of which sums are exact", \
+      NUMBER(THREAD->ran)) \
+    C(IS_IDLE, "is_idle", NUMBER, "1: the idle thread of a CPU", NUMBER(THREAD->is_idle)) \
+    C(BUSY_DUR, "busy_dur", SPAN, "time in which the CPU did not sleep", SPAN(PROCESSOR->busy)) \
+    C(BOOT_DUR, "boot_dur", SPAN, "part of busy_dur until it first slept or ran a thread", \
+      SPAN(PROCESSOR->boot)) \
+    C(IDLE_DUR, "idle_dur", SPAN, "time in which the CPU slept", SPAN(PROCESSOR->idle)) \
+    C(LOST_DUR, "lost_dur", SPAN, "time for which events were lost", SPAN(PROCESSOR->lost)) \
+    C(SWITCHES, "switches", NUMBER, "switches of threads", NUMBER(PROCESSOR->switches)) \
+    C(BASE, "base", ADDRESS, "address at which it is mapped", HEX(EXECUTABLE->base)) \
+    C(SIZE, "size", NUMBER, "size in bytes", NUMBER(EXECUTABLE->size)) \
+    C(ITS_NUMBER, "number", NUMBER, "number in events", NUMBER(row->number)) \
+    C(WATCH, "watch", NUMBER, "one of N acquisitions is logged; 0: none", NUMBER(row->ticks)) \
+    C(VALUE, "value", TEXT, "its value", row->more != NULL ? STRING(row->more) : number_text(row)) \
+    C(STATE_THING, "thing", TEXT, \
+      "process, thread, executable, lock_class, irq, or begin or end of the statedump", STRING(thing_of(row))) \
+    C(STATE_PID, "pid", NUMBER, "process ID; 0 is the kernel", field_called(row, "pid")) \
+    C(STATE_TID, "tid", NUMBER, "thread ID", field_called(row, "tid")) \
+    C(STATE_PARENT, "parent_pid", NUMBER, "process that started it", \
+      first_of(field_called(row, "parent_pid"), field_called(row, "ppid"))) \
+    C(STATE_NUMBER, "number", NUMBER, "number of the lock class, interrupt or statedump", \
+      first_of(first_of(field_called(row, "lock_class"), field_called(row, "irq")), field_called(row, "number"))) \
+    C(STATE_NAME, "name", TEXT, "its name; of an executable, its path; of an interrupt, its use", \
+      first_of(first_of(field_called(row, "name"), field_called(row, "filename")), field_called(row, "action"))) \
+    C(STATE_KIND, "kind", TEXT, "of a lock class: lock or event", field_called(row, "kind")) \
+    C(STATE_WATCH, "watch", NUMBER, "of a lock class: one of N acquisitions is logged", \
+      field_called(row, "watch")) \
+    C(STATE_PRIO, "prio", NUMBER, "priority of a thread", field_called(row, "prio")) \
+    C(STATE_STATE, "state", TEXT, "state of a thread", state_called(row)) \
+    C(STATE_BASE, "base", ADDRESS, "address at which an executable is mapped", field_called(row, "base")) \
+    C(STATE_SIZE, "size", NUMBER, "size of an executable in bytes", field_called(row, "size")) \
+    C(REPORT_TS, "ts", WHEN, "time before which nothing is wrong; empty: unknown", \
+      IF(REPORT->begin != 0, WHEN(REPORT->begin))) \
+    C(REPORT_END, "end_ts", WHEN, "time from which on nothing is wrong; empty: unknown", \
+      IF(REPORT->end > REPORT->begin, WHEN(REPORT->end))) \
+    C(REPORT_CPU, "cpu", NUMBER, "the CPU's number; empty: the whole trace", \
+      IF(REPORT->stream != NULL, NUMBER(REPORT->stream->cpu))) \
+    C(REPORT_NAME, "name", TEXT, "kind, as `tarn check` calls it", STRING(anomaly_kinds[REPORT->anomaly].name)) \
+    C(REPORT_PACKET, "packet", NUMBER, "number of the packet", \
+      IF(REPORT->stream != NULL, NUMBER(REPORT->packet_seq))) \
+    C(REPORT_OFFSET, "offset", NUMBER, "place in the CPU's file", \
+      IF(REPORT->stream != NULL, NUMBER(REPORT->offset))) \
+    C(REPORT_TEXT, "text", TEXT, "the line of `tarn check`", report_text(row)) \
+    C(LOST_EVENTS, "events", NUMBER, "events lost, those in lost packets too; empty: unknown", \
+      lost_events(REPORT)) \
+    C(LOST_PACKETS, "packets", NUMBER, "packets lost", \
+      NUMBER(REPORT->anomaly == ANOMALY_LOST_PACKETS ? REPORT->count : 0))
 /* clang-format on */
 
 static const struct event_type *type_of(const struct relation_row *row)
 {
     return row->cursor != NULL ? row->cursor->event.type : row->item;
-}
-
-static const char *class_of(const struct relation_row *row)
-{
-    return ANALYSIS->trace->schema.classes[TRACE_ID_CLASS(TYPE->id)].name;
-}
-
-static struct value running_name(const struct running *running)
-{
-    return (struct value){.kind = VALUE_TEXT, .text = running->comm, .length = running->comm_length};
 }
 
 static uint64_t mapping_of(const struct relation_row *row)
@@ -326,43 +268,31 @@ static struct value report_text(const struct relation_row *row)
 
 static struct value lost_events(const struct report *report)
 {
-    bool has_packets = report->anomaly == ANOMALY_LOST_PACKETS;
-    uint64_t events = has_packets ? report->events : report->count;
-    bool is_known = report->anomaly == ANOMALY_LOST_EVENTS ? events != UINT64_MAX
-                                                           : has_packets && events != TRACE_EVENTS_UNKNOWN;
-    return IF(is_known, NUMBER(events));
+    if (report->anomaly == ANOMALY_LOST_PACKETS)
+        return IF(report->events != TRACE_EVENTS_UNKNOWN, NUMBER(report->events));
+    return IF(report->anomaly == ANOMALY_LOST_EVENTS && report->count != UINT64_MAX, NUMBER(report->count));
 }
 
 static struct value number_text(const struct relation_row *row)
 {
-    char text[24];
-    snprintf(text, sizeof(text), "%lld", (long long)row->number);
-    return value_copy(row, text);
+    snprintf(row->relations->text, sizeof(row->relations->text), "%lld", (long long)row->number);
+    return value_text(row->relations->text);
 }
 
-#define COLUMN(meaning_, name_, unit_, text_, value_)                                                  \
+#define FUNCTION(meaning_, name_, unit_, text_, value_)                                                \
     static struct value of_##meaning_(const struct relation_row *row, const struct relation_column *c) \
     {                                                                                                  \
         return value_;                                                                                 \
     }
-COLUMNS
-#undef COLUMN
-
-enum {
-    M_END, /* of a list */
-#define COLUMN(meaning_, name_, unit_, text_, value_) M_##meaning_,
-    COLUMNS
-#undef COLUMN
-        MEANINGS
-};
+COLUMNS(FUNCTION)
 
 /* clang-format off */
-static const struct relation_column meanings[MEANINGS] = {
-#define COLUMN(meaning_, name_, unit_, text_, value_) \
-    [M_##meaning_] = {.name = (name_), .text = (text_), .unit = (unit_), .value = of_##meaning_},
-    COLUMNS
-#undef COLUMN
-};
+#define NUMBERED(meaning_, name_, unit_, text_, value_) M_##meaning_,
+enum { M_END /* of a list */, COLUMNS(NUMBERED) MEANINGS };
+
+#define DECLARED(meaning_, name_, unit_, text_, value_) \
+    [M_##meaning_] = {.name = (name_), .text = (text_), .unit = UNIT_##unit_, .value = of_##meaning_},
+static const struct relation_column meanings[MEANINGS] = {COLUMNS(DECLARED)};
 
 #define CONTEXT M_TS, M_CPU_ID, M_VPID, M_VTID, M_PROCNAME
 #define CONTEXT_COLUMNS 5u
@@ -426,8 +356,6 @@ static struct value of_duration(const struct relation_row *row, const struct rel
     const uint64_t ticks = field_integer(column->field, row->cursor->event.bytes);
     return IF(ticks != UINT64_MAX, SPAN(ticks));
 }
-
-/* ---- catalog ---- */
 
 /* Whether the field is one of `durations`, or of a row (trace/format/FORMAT.md, "Rows"). */
 static bool is_in_ticks(const struct event_type *type, const struct field *field)
@@ -495,6 +423,8 @@ static void add_event(struct catalog *catalog, struct relation *relation, const 
                                   .column_count = (unsigned)(column - columns)};
 }
 
+/* ---- catalog ---- */
+
 static struct value of_maker(const struct relation_row *row, const struct relation_column *column)
 {
     return row->cells[column->cell];
@@ -512,18 +442,11 @@ static void add_made(struct catalog *catalog, const struct maker *maker, unsigne
     memcpy(columns, made->columns, made->column_count * sizeof(*columns));
     for (unsigned c = 0; c < made->column_count; c++) {
         columns[c].cell = c;
-        if (columns[c].parameter != 0)
-            columns[c].value = of_parameter;
-        else if (columns[c].value == NULL)
-            columns[c].value = of_maker;
+        if (columns[c].value == NULL)
+            columns[c].value = columns[c].parameter != 0 ? of_parameter : of_maker;
     }
-    catalog->relations[catalog->own++] = (struct relation){.name = made->name,
-                                                           .text = made->text,
-                                                           .source = SOURCE_MADE,
-                                                           .maker = maker,
-                                                           .part = part,
-                                                           .columns = columns,
-                                                           .column_count = made->column_count};
+    catalog->relations[catalog->own++] = (struct relation){
+        made->name, made->text, SOURCE_MADE, maker, part, NULL, NULL, columns, made->column_count};
 }
 
 void catalog_open(struct catalog *catalog, const struct schema *schema)
@@ -533,16 +456,15 @@ void catalog_open(struct catalog *catalog, const struct schema *schema)
     catalog->relations = arena_alloc(&catalog->arena, (OWN_RELATIONS + MAKERS * MAKER_RELATIONS + types) *
                                                           sizeof(catalog->relations[0]));
     for (size_t i = 0; i < OWN_RELATIONS; i++) {
+        struct relation *relation = &catalog->relations[i];
         struct relation_column *columns =
             arena_alloc(&catalog->arena, sizeof(own_relations[i].columns) * sizeof(*columns));
-        catalog->relations[i] = (struct relation){
-            .name = own_relations[i].name,
-            .text = own_relations[i].text,
-            .source = own_relations[i].source,
-            .columns = columns,
-            .column_count =
-                (unsigned)(add_meanings(columns, own_relations[i].source, own_relations[i].columns) -
-                           columns)};
+        relation->name = own_relations[i].name;
+        relation->text = own_relations[i].text;
+        relation->source = own_relations[i].source;
+        relation->columns = columns;
+        relation->column_count =
+            (unsigned)(add_meanings(columns, relation->source, own_relations[i].columns) - columns);
     }
     for (size_t i = 0; i < MAKERS; i++)
         for (unsigned part = 0; part < MAKER_RELATIONS && makers[i]->relations[part].name != NULL; part++)

@@ -33,6 +33,7 @@ struct value {
 #define VALUE_NUMBER(n)        ((struct value){.kind = VALUE_UNSIGNED, .number = (n)})
 #define VALUE_OF(kind_, n)     ((struct value){.kind = (kind_), .number = (uint64_t)(n)})
 #define VALUE_TICKS(n, begin_) ((struct value){.kind = VALUE_SPAN, .number = (n), .begin = (begin_)})
+#define VALUE_BYTES(t, n)      ((struct value){.kind = VALUE_TEXT, .text = (t), .length = (n)})
 #define NOTHING                ((struct value){.kind = VALUE_NULL})
 #define VALUE_IF(known, value) ((known) ? (value) : NOTHING)
 struct value value_text(const char *text); /* NULL: VALUE_NULL */
@@ -69,17 +70,11 @@ enum relation_source {
 };
 
 enum relation_unit { UNIT_NUMBER, UNIT_TEXT, UNIT_WHEN, UNIT_SPAN, UNIT_ADDRESS, RELATION_UNITS };
-/* What they are to the engines: SQLite has no unsigned integers; DuckDB's numbers are those of its header. */
-struct relation_type {
-    const char *sqlite_type;
-    int duckdb_type;
-};
-extern const struct relation_type relation_units[RELATION_UNITS];
 
 struct relation_row;
 struct relation_column {
-    const char *name,
-        *text; /* a sentence without capital and full stop; NULL: the event's declaration has it */
+    const char *name;
+    const char *text; /* a sentence without capital and full stop; NULL: the event's declaration has it */
     enum relation_unit unit;
     unsigned cell;             /* of SOURCE_MADE: its number */
     const struct field *field; /* of an event; NULL: another column */
@@ -152,8 +147,7 @@ struct relation_row {
     uint64_t number;
     const char *name, *more;
 };
-/* These texts are valid until the next one. */
-struct value value_copy(const struct relation_row *row, const char *text);
+/* Its text is valid until the next one. */
 struct value value_of_label(const struct relation_row *row, const struct field *field, uint64_t number);
 static inline struct value relation_value(const struct relation_row *row,
                                           const struct relation_column *column)
@@ -182,12 +176,6 @@ void functions_learn(struct functions *functions, const struct model_call *call)
 static inline uint64_t functions_whom(const struct model_call *call)
 {
     return call->server != NULL ? call->server->pid : FUNCTION_BY_ENDPOINT | call->endpoint;
-}
-/* Returns the result of a call: an error of the kernel, or the reply's label, which is negative for errors.
- */
-static inline int64_t ipc_result(const struct model_call *call)
-{
-    return call->error != 0 ? call->error : (int64_t)call->reply_label;
 }
 /* MODEL_NOBODY: unknown. */
 uint32_t functions_pid(const struct functions *functions, uint64_t whom);
@@ -231,8 +219,7 @@ struct relations {
     size_t report_count;
 };
 
-/* ANALYSIS is open. Add sinks, then observe its model; after the walk, finish. The memory is the analysis's.
- */
+/* ANALYSIS is open, and has the memory. Add sinks, then observe its model; after the walk, finish. */
 void relations_open(struct relations *relations, struct analysis *analysis);
 /* SINK's relation is of a source before SOURCE_STREAMS. */
 void relations_add(struct relations *relations, struct relation_sink *sink);

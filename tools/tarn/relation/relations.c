@@ -1,12 +1,12 @@
 /* relations.c - the rows of relations during a walk; see relation.h. */
-#include <stdlib.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/relation/maker.h>
 
 #define OF(self) OUTER(self, struct relations, observer)
 
-static void give(struct relation_sink *sink, const struct relation_row *row)
+static void give(struct relations *relations, struct relation_sink *sink, struct relation_row *row)
 {
+    row->relations = relations;
     for (; sink != NULL; sink = sink->next)
         sink->take(sink, row);
 }
@@ -23,14 +23,10 @@ static void give_ipi(struct relations *relations, struct pending_ipi ipi, uint64
                      uint64_t ticks, bool is_joined)
 {
     char text[ANALYSIS_NAME_BYTES];
-    give(relations->sinks[SOURCE_IPI],
-         &(struct relation_row){.relations = relations,
-                                .begin = ipi.sent,
-                                .ticks = ticks,
-                                .cpu = ipi.from,
-                                .number = to,
-                                .name = label_of(relations->details[ACTIVITY_IPI], kind, text),
-                                .is_so = is_joined});
+    struct relation_row row = {.begin = ipi.sent, .ticks = ticks, .cpu = ipi.from, .number = to};
+    row.name = label_of(relations->details[ACTIVITY_IPI], kind, text);
+    row.is_so = is_joined;
+    give(relations, relations->sinks[SOURCE_IPI], &row);
 }
 
 /* Not filtered. The clocks of CPUs may differ slightly: then the time is 0. */
@@ -68,29 +64,22 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
          relations->sinks[SOURCE_STATEDUMP] == NULL) ||
         !analysis_wants_event(relations->analysis, cursor, thread))
         return;
-    const struct relation_row row = {.relations = relations,
-                                     .thread = thread,
-                                     .cpu = cursor->stream->rank,
-                                     .begin = cursor->ticks,
-                                     .cursor = cursor};
-    give(sink, &row);
-    give(relations->sinks[SOURCE_EVENT], &row);
+    struct relation_row row = {
+        .thread = thread, .cpu = cursor->stream->rank, .begin = cursor->ticks, .cursor = cursor};
+    give(relations, sink, &row);
+    give(relations, relations->sinks[SOURCE_EVENT], &row);
     if (TRACE_ID_CLASS(cursor->event.type->id) == relations->statedump_class)
-        give(relations->sinks[SOURCE_STATEDUMP], &row);
+        give(relations, relations->sinks[SOURCE_STATEDUMP], &row);
 }
 
 static void on_leave(struct model_observer *self, const struct model_thread *thread,
                      const struct model_frame *frame, uint64_t end)
 {
     struct relations *relations = OF(self);
+    struct relation_row row = {.thread = thread, .cpu = thread->cpu, .begin = frame->begin, .frame = frame};
+    row.ticks = model_span(frame, end);
     if (analysis_wants(relations->analysis, thread))
-        give(relations->sinks[SOURCE_ACTIVITY], &(struct relation_row){.relations = relations,
-                                                                       .thread = thread,
-                                                                       .cpu = thread->cpu,
-                                                                       .begin = frame->begin,
-                                                                       .end = end,
-                                                                       .ticks = model_span(frame, end),
-                                                                       .frame = frame});
+        give(relations, relations->sinks[SOURCE_ACTIVITY], &row);
 }
 
 static void end_state(struct thread_states *states, struct thread_state *interval)
@@ -132,19 +121,15 @@ void thread_states_finish(struct thread_states *states)
 static void take_state(struct thread_states *self, const struct thread_state *interval)
 {
     struct relations *relations = OUTER(self, struct relations, states);
-    const struct relation_row row = {.relations = relations,
-                                     .thread = interval->thread,
-                                     .cpu = interval->cpu,
-                                     .begin = interval->from,
-                                     .end = interval->to,
-                                     .ticks = interval->ticks,
-                                     .interval = interval,
-                                     .state = interval->state,
-                                     .is_so = interval->is_asleep};
+    struct relation_row row = {.thread = interval->thread, .cpu = interval->cpu, .interval = interval};
+    row.begin = interval->from;
+    row.ticks = interval->ticks;
+    row.state = interval->state;
+    row.is_so = interval->is_asleep;
     if (!interval->thread->is_idle || interval->state != MODEL_READY)
-        give(relations->sinks[SOURCE_STATE], &row);
+        give(relations, relations->sinks[SOURCE_STATE], &row);
     if (interval->state == MODEL_RUNNING && !interval->is_asleep)
-        give(relations->sinks[SOURCE_RUN], &row);
+        give(relations, relations->sinks[SOURCE_RUN], &row);
 }
 
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
@@ -159,29 +144,21 @@ static void on_wakeup(struct model_observer *self, const struct model_thread *by
                       const struct model_thread *thread, uint64_t ticks, bool direct)
 {
     struct relations *relations = OF(self);
+    struct relation_row row = {.thread = thread, .other = by, .cpu = thread->cpu, .begin = ticks};
+    row.is_so = direct;
     if (analysis_wants(relations->analysis, thread))
-        give(relations->sinks[SOURCE_WAKEUP], &(struct relation_row){.relations = relations,
-                                                                     .thread = thread,
-                                                                     .other = by,
-                                                                     .cpu = thread->cpu,
-                                                                     .begin = ticks,
-                                                                     .is_so = direct});
+        give(relations, relations->sinks[SOURCE_WAKEUP], &row);
 }
 
 static void on_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
                       enum model_state new_state, const struct model_thread *next, uint64_t ticks)
 {
     struct relations *relations = OF(self);
-    if (!analysis_wants_on(relations->analysis, next, cpu) ||
-        model_leaves_out(relations->analysis->model, next))
-        return;
-    give(relations->sinks[SOURCE_SWITCH], &(struct relation_row){.relations = relations,
-                                                                 .thread = next,
-                                                                 .other = prev,
-                                                                 .cpu = cpu,
-                                                                 .begin = ticks,
-                                                                 .state = new_state,
-                                                                 .is_so = next->has_run && next->cpu != cpu});
+    struct relation_row row = {.thread = next, .other = prev, .cpu = cpu, .begin = ticks, .state = new_state};
+    row.is_so = next->has_run && next->cpu != cpu;
+    if (analysis_wants_on(relations->analysis, next, cpu) &&
+        !model_leaves_out(relations->analysis->model, next))
+        give(relations, relations->sinks[SOURCE_SWITCH], &row);
 }
 
 void relations_open(struct relations *relations, struct analysis *analysis)
@@ -226,6 +203,7 @@ static struct making *making_of(struct relations *relations, const struct relati
         return making;
     making = arena_alloc(&relations->analysis->arena, maker->size);
     making->maker = maker;
+    making->observer = maker->observer;
     making->relations = relations;
     making->analysis = relations->analysis;
     making->parameters = sink->parameters;
@@ -235,15 +213,15 @@ static struct making *making_of(struct relations *relations, const struct relati
 
 void making_give(struct making *making, unsigned which, uint64_t begin, const struct value *cells)
 {
-    give(making->sinks[which], &(struct relation_row){.relations = making->relations,
-                                                      .begin = begin,
-                                                      .cells = cells,
-                                                      .parameters = making->parameters});
+    give(making->relations, making->sinks[which],
+         &(struct relation_row){.begin = begin, .cells = cells, .parameters = making->parameters});
 }
 
 void relations_add(struct relations *relations, struct relation_sink *sink)
 {
-    struct relation_sink **last = &relations->sinks[sink->relation->source];
+    enum relation_source source = sink->relation->source;
+    struct model_observer *observer = &relations->observer;
+    struct relation_sink **last = &relations->sinks[source];
     if (sink->relation->type != NULL)
         last = &relations->of_type[sink->relation->type->index];
     if (sink->relation->maker != NULL)
@@ -252,30 +230,18 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
         last = &(*last)->next;
     *last = sink;
     sink->next = NULL;
-    switch (sink->relation->source) {
-    case SOURCE_EVENT:
-    case SOURCE_IPI:
-    case SOURCE_STATEDUMP:
-        relations->observer.event = on_event;
-        return;
-    case SOURCE_ACTIVITY:
-        relations->observer.leave = on_leave;
-        return;
-    case SOURCE_STATE:
-    case SOURCE_RUN:
-        relations->needs_activities |= sink->relation->source == SOURCE_STATE || !sink->is_without_idle;
-        relations->observer.segment = on_segment;
-        return;
-    case SOURCE_WAKEUP:
-        relations->needs_activities = true;
-        relations->observer.wakeup = on_wakeup;
-        return;
-    case SOURCE_SWITCH:
-        relations->observer.switched = on_switch;
-        return;
-    default: /* SOURCE_MADE: their maker observes */
-        return;
-    }
+    relations->needs_activities |=
+        source == SOURCE_STATE || source == SOURCE_WAKEUP || (source == SOURCE_RUN && !sink->is_without_idle);
+    if (source == SOURCE_EVENT || source == SOURCE_IPI || source == SOURCE_STATEDUMP)
+        observer->event = on_event;
+    else if (source == SOURCE_ACTIVITY)
+        observer->leave = on_leave;
+    else if (source == SOURCE_STATE || source == SOURCE_RUN)
+        observer->segment = on_segment;
+    else if (source == SOURCE_WAKEUP)
+        observer->wakeup = on_wakeup;
+    else if (source == SOURCE_SWITCH)
+        observer->switched = on_switch;
 }
 
 bool relations_observe(struct relations *relations)
@@ -383,33 +349,29 @@ static bool fill_fact(struct relations *relations, uint64_t number, struct relat
 {
     const struct analysis *analysis = relations->analysis;
     const struct schema *schema = &analysis->trace->schema;
+    const struct model_sampling *sampling = &analysis->model->sampling;
+    const char *system = schema_other_system(schema);
     struct loss_fact facts[LOSS_FACTS];
-    const struct loss_fact own[] = {
-        {.name = "directory"},
-        {.name = "byte_order"},
-        {.name = "system"},
-        {.name = "begin_ns", .value = (uint64_t)schema_ns(schema, analysis->from)},
-        {.name = "end_ns", .value = (uint64_t)schema_ns(schema, analysis->to)},
-        {.name = "clock_frequency", .value = schema->clock_freq},
-        {.name = "sampling_period", .value = analysis->model->sampling.period},
-        {.name = "sampling_counter"},
-        {.name = "sampling_counts_instructions", .value = analysis->model->sampling.counts_instructions}};
+    const struct {
+        const char *name, *text; /* text: NULL: the value */
+        uint64_t value;
+    } own[] = {{"directory", analysis->trace->directory, 0},
+               {"byte_order", schema->big_endian ? "big-endian" : "little-endian", 0},
+               {"system", system != NULL ? system : "Tarn", 0},
+               {"begin_ns", NULL, (uint64_t)schema_ns(schema, analysis->from)},
+               {"end_ns", NULL, (uint64_t)schema_ns(schema, analysis->to)},
+               {"clock_frequency", NULL, schema->clock_freq},
+               {"sampling_period", NULL, sampling->period},
+               {"sampling_counter", sampling->counter, 0},
+               {"sampling_counts_instructions", NULL, sampling->counts_instructions}};
     const unsigned own_count = sizeof(own) / sizeof(own[0]);
     if (number >= own_count + (relations->losses != NULL ? LOSS_FACTS : 0))
         return false;
     if (number >= own_count)
         losses_facts(relations->losses, facts);
-    const struct loss_fact *fact = number < own_count ? &own[number] : &facts[number - own_count];
-    row->name = fact->name;
-    row->number = fact->value;
-    if (number == 0)
-        row->more = analysis->trace->directory;
-    else if (number == 1)
-        row->more = schema->big_endian ? "big-endian" : "little-endian";
-    else if (number == 2)
-        row->more = schema_other_system(schema) != NULL ? schema_other_system(schema) : "Tarn";
-    else if (strcmp(row->name, "sampling_counter") == 0)
-        row->more = analysis->model->sampling.counter;
+    row->name = number < own_count ? own[number].name : facts[number - own_count].name;
+    row->number = number < own_count ? own[number].value : facts[number - own_count].value;
+    row->more = number < own_count ? own[number].text : NULL;
     return true;
 }
 
@@ -418,9 +380,10 @@ bool relations_final(struct relations *relations, enum relation_source source, u
 {
     const struct model *model = relations->analysis->model;
     const struct trace *trace = relations->analysis->trace;
+    const struct filter *filter = relations->analysis->filter;
     const struct executable *executable;
     const struct known_name *name;
-
+    const struct report *report;
     *row = (struct relation_row){.relations = relations, .number = number};
     *is_one = true;
     switch (source) {
@@ -434,9 +397,8 @@ bool relations_final(struct relations *relations, enum relation_source source, u
     case SOURCE_CPU:
         row->cpu = (uint32_t)number;
         row->item = &model->cpus[number];
-        *is_one =
-            number < trace->stream_count && model->cpus[number].thread != NULL &&
-            (relations->analysis->filter->streams == NULL || relations->analysis->filter->streams[number]);
+        *is_one = number < trace->stream_count && model->cpus[number].thread != NULL &&
+                  (filter->streams == NULL || filter->streams[number]);
         return number < trace->stream_count;
     case SOURCE_EXECUTABLE:
         if (number >= model->executables.all.count)
@@ -458,18 +420,13 @@ bool relations_final(struct relations *relations, enum relation_source source, u
         return true;
     case SOURCE_EVENT_TYPE:
         row->item = number < trace->schema.event_count ? trace->schema.events[number] : NULL;
-        return number < trace->schema.event_count;
+        return row->item != NULL;
     case SOURCE_ANOMALY:
-    case SOURCE_LOSS: {
-        const struct report *report = find_report(relations, number);
-
-        if (report == NULL)
-            return false;
-        row->item = report;
-        *is_one = wants_report(relations->analysis, report) &&
+    case SOURCE_LOSS:
+        row->item = report = find_report(relations, number);
+        *is_one = report != NULL && wants_report(relations->analysis, report) &&
                   (source == SOURCE_ANOMALY || anomaly_kinds[report->anomaly].is_loss);
-        return true;
-    }
+        return report != NULL;
     default: /* SOURCE_TRACE */
         return fill_fact(relations, number, row);
     }

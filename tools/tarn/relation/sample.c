@@ -15,25 +15,24 @@
 
 enum { SAMPLE, FRAME };
 
-struct sums {
-    uint64_t samples, ns, instructions, counted;
-};
-
+enum { SAMPLES, NS, OF_INSTRUCTIONS, OF_COUNTED, SUMS };
 enum { TID, PID, MODE, IP, KERNEL_DEPTH, BUSY, LATE, INSTRUCTIONS, COUNTED, CHAIN, FIELDS };
 static const char *const field_names[FIELDS] = {"tid",  "pid",  "mode",         "ip",      "kernel_depth",
                                                 "busy", "late", "instructions", "counted", "chain"};
+
+/* Flags of an address in a chain. */
+#define IS_KERNEL    0x100000000ull
+#define IS_RETURN    0x200000000ull /* a return address: take the symbol of the call before it */
+#define IS_INNERMOST 0x400000000ull /* of the kernel's or the program's part of the chain */
+#define IS_CUT       0x800000000ull /* no address: stands for calls that the sample lacks */
 
 /* An address in a chain, called from `outer`. */
 struct stack_node {
     const struct stack_node *outer; /* NULL: a process */
     const struct executable *executable;
-    uint64_t address;
+    uint64_t address, flags;
     uint32_t pid;
-    bool is_kernel;
-    bool is_return;    /* a return address: take the symbol of the call before it */
-    bool is_innermost; /* of the kernel's or the program's part of the chain */
-    bool is_cut;       /* no address: stands for calls that the sample lacks */
-    struct sums self;
+    uint64_t self[SUMS];
 };
 
 struct sampling {
@@ -45,11 +44,6 @@ struct sampling {
 };
 
 /* ---- the walk -------------------------------------------------------------------------------------- */
-
-static uint64_t element(const struct field *field, const struct event *event, uint64_t i)
-{
-    return load64(event->bytes + field->offset + 8 * i, field->swap);
-}
 
 /* Whether NODE is the record that all chains beyond the map's limit share. */
 static bool is_rest(const struct sampling *sampling, const struct stack_node *node)
@@ -69,32 +63,20 @@ static struct stack_node *root_of(struct sampling *sampling, uint32_t pid)
     return node;
 }
 
-#define IS_KERNEL    0x100000000ull
-#define IS_RETURN    0x200000000ull
-#define IS_INNERMOST 0x400000000ull
-#define IS_CUT       0x800000000ull
-
 static struct stack_node *call_from(struct sampling *sampling, struct stack_node *outer, uint64_t address,
                                     uint64_t flags)
 {
     struct stack_node *node =
         map_at(&sampling->stacks, (uint64_t)(uintptr_t)outer, address, outer->pid | flags);
-    if (node->outer == NULL && !is_rest(sampling, node)) {
-        node->outer = outer;
-        node->address = address;
-        node->pid = outer->pid;
-        node->is_kernel = flags & IS_KERNEL;
-        node->is_return = flags & IS_RETURN;
-        node->is_innermost = flags & IS_INNERMOST;
-        node->is_cut = flags & IS_CUT;
-        node->executable = executables_find(&sampling->making.analysis->model->executables,
-                                            node->is_kernel ? 0 : node->pid, address);
-    }
+    if (node->outer != NULL || is_rest(sampling, node))
+        return node;
+    *node = (struct stack_node){.outer = outer, .address = address, .flags = flags, .pid = outer->pid};
+    node->executable = executables_find(&sampling->making.analysis->model->executables,
+                                        flags & IS_KERNEL ? 0 : node->pid, address);
     return node;
 }
 
-/* The kernel's part is followed by the place in the program: the
- * return address of the system call, or the interrupted instruction. */
+/* The kernel's part is followed by the system call's return address, or the interrupted instruction. */
 static uint64_t flags_of(uint64_t i, uint64_t mode, uint64_t kernel_count, uint64_t syscall_mode)
 {
     if (mode == 0 || i > kernel_count)
@@ -108,25 +90,34 @@ static uint64_t flags_of(uint64_t i, uint64_t mode, uint64_t kernel_count, uint6
 static struct stack_node *take_chain(struct sampling *sampling, const struct event *event, uint32_t pid)
 {
     uint64_t mode = field_integer(sampling->fields[MODE], event->bytes);
-    uint64_t count = field_count(sampling->fields[CHAIN], event);
+    const struct field *chain = sampling->fields[CHAIN];
+    uint64_t count = field_count(chain, event);
     uint64_t kernel_count = field_integer(sampling->fields[KERNEL_DEPTH], event->bytes);
     struct stack_node *node = root_of(sampling, pid);
     if (count > CHAIN_MAX || (sampling->is_cut != NULL && field_integer(sampling->is_cut, event->bytes) != 0))
         node = call_from(sampling, node, 0, IS_CUT);
     for (uint64_t i = count < CHAIN_MAX ? count : CHAIN_MAX; i-- > 0;)
-        node = call_from(sampling, node, element(sampling->fields[CHAIN], event, i),
+        node = call_from(sampling, node, load64(event->bytes + chain->offset + 8 * i, chain->swap),
                          flags_of(i, mode, kernel_count, sampling->syscall_mode));
     return call_from(sampling, node, field_integer(sampling->fields[IP], event->bytes),
                      IS_INNERMOST | (mode != 0 ? IS_KERNEL : 0));
 }
 
-static void sums_add(struct sums *into, const struct sums *from)
-{
-    into->samples += from->samples;
-    into->ns += from->ns;
-    into->instructions += from->instructions;
-    into->counted += from->counted;
-}
+/* clang-format off */
+#define SAMPLE_COLUMNS(C) \
+    C("ts", WHEN, WHEN(cursor->ticks), "when the sample was taken") \
+    C("dur", NUMBER, NUMBER(sums[NS]), "time that it represents, in nanoseconds") \
+    C("cpu", NUMBER, NUMBER(cursor->stream->cpu), "CPU that was sampled") \
+    C("utid", NUMBER, THREAD_OF(thread), "thread that ran") \
+    C("is_kernel", NUMBER, NUMBER(values[MODE] != 0), "1: the kernel ran") \
+    C("ip", ADDRESS, HEX(values[IP]), "address of the instruction") \
+    C("chain", TEXT, value_of_field(sampling->fields[CHAIN], event, making->relations->list_text), \
+      "return addresses, innermost first: those in the kernel, then those in the program") \
+    C("instructions", NUMBER, NUMBER(sums[OF_INSTRUCTIONS]), \
+      "instructions that it represents, if the CPU counts them") \
+    C("counted", NUMBER, NUMBER(sums[OF_COUNTED]), "count of the hardware counter that drove the sampling") \
+    C("late_dur", SPAN, SPAN(values[LATE]), "delay until it was taken")
+/* clang-format on */
 
 static void on_sample(struct sampling *sampling, const struct cursor *cursor,
                       const struct model_thread *thread)
@@ -136,18 +127,14 @@ static void on_sample(struct sampling *sampling, const struct cursor *cursor,
     uint64_t values[CHAIN];
     for (unsigned i = 0; i < CHAIN; i++)
         values[i] = field_integer(sampling->fields[i], event->bytes);
-    const struct sums sums = {1, analysis_ns(making->analysis, values[BUSY]), values[INSTRUCTIONS],
-                              values[COUNTED]};
-
-    if (making->sinks[FRAME] != NULL)
-        sums_add(&take_chain(sampling, event, (uint32_t)values[PID])->self, &sums);
+    const uint64_t sums[SUMS] = {1, analysis_ns(making->analysis, values[BUSY]), values[INSTRUCTIONS],
+                                 values[COUNTED]};
+    struct stack_node *node =
+        making->sinks[FRAME] != NULL ? take_chain(sampling, event, (uint32_t)values[PID]) : NULL;
+    for (unsigned i = 0; node != NULL && i < SUMS; i++)
+        node->self[i] += sums[i];
     if (making->sinks[SAMPLE] != NULL)
-        MAKING_GIVE(making, SAMPLE, cursor->ticks, VALUE_OF(VALUE_WHEN, cursor->ticks), VALUE_NUMBER(sums.ns),
-                    VALUE_NUMBER(cursor->stream->cpu), value_of_thread(thread),
-                    VALUE_NUMBER(values[MODE] != 0), VALUE_OF(VALUE_HEX, values[IP]),
-                    value_of_field(sampling->fields[CHAIN], event, making->relations->list_text),
-                    VALUE_NUMBER(sums.instructions), VALUE_NUMBER(sums.counted),
-                    VALUE_TICKS(values[LATE], 0));
+        MAKING_GIVE(making, SAMPLE, cursor->ticks, SAMPLE_COLUMNS);
 }
 
 /* Returns the thread that a sample belongs to. During a switch, which is logged already, the kernel still
@@ -196,33 +183,57 @@ struct chain {
     uint64_t number, level; /* level: of the next frame */
 };
 
+/* clang-format off */
+#define FRAME_COLUMNS(C) \
+    C("stack", NUMBER, NUMBER(chain->number), "number of the chain of calls") \
+    C("level", NUMBER, NUMBER(chain->level++), \
+      "0: the function that was sampled, 1: its caller, ...; the last one is the process") \
+    C("name", TEXT, STRING(name), "name of the function, or of the process") \
+    C("executable", TEXT, STRING(at->executable != NULL ? executable_name(at->executable) : ""), \
+      "file name of its executable; empty: a process") \
+    C("is_kernel", NUMBER, is_kernel, "1: the kernel's; empty: a process") \
+    C("file", TEXT, STRING(at->line != 0 ? at->file : NULL), "source file") \
+    C("line", NUMBER, IF(at->line != 0 && at->file != NULL, NUMBER(at->line)), "line") \
+    C("samples", NUMBER, NUMBER(sums[SAMPLES]), "number of samples with this chain") \
+    C("dur", NUMBER, NUMBER(sums[NS]), "time that they represent, in nanoseconds") \
+    C("instructions", NUMBER, NUMBER(sums[OF_INSTRUCTIONS]), \
+      "instructions that they represent, if the CPUs count them") \
+    C("counted", NUMBER, NUMBER(sums[OF_COUNTED]), "count of the hardware counter that drove the sampling")
+/* clang-format on */
+
 /* SYMBOL: NULL: the frame has no code. Of a process, is_kernel is unknown. */
 static void give_frame(struct chain *chain, const char *name, const struct symbol *symbol,
                        struct value is_kernel)
 {
     static const struct symbol nowhere;
-    const struct sums *sums = &chain->sampled->self;
+    const uint64_t *sums = chain->sampled->self;
     const struct symbol *at = symbol != NULL ? symbol : &nowhere;
-    const char *file = at->line != 0 ? at->file : NULL;
-    MAKING_GIVE(chain->making, FRAME, chain->making->analysis->from, VALUE_NUMBER(chain->number),
-                VALUE_NUMBER(chain->level++), value_text(name),
-                value_text(at->executable != NULL ? executable_name(at->executable) : ""), is_kernel,
-                value_text(file), VALUE_IF(file != NULL, VALUE_NUMBER(at->line)), VALUE_NUMBER(sums->samples),
-                VALUE_NUMBER(sums->ns), VALUE_NUMBER(sums->instructions), VALUE_NUMBER(sums->counted));
+    MAKING_GIVE(chain->making, FRAME, chain->making->analysis->from, FRAME_COLUMNS);
 }
 
 static const struct executable *executable_of(const struct sampling *sampling, const struct stack_node *node)
 {
     if (node->executable != NULL) /* otherwise the statedump may have named it later */
         return node->executable;
-    return executables_find(&sampling->making.analysis->model->executables, node->is_kernel ? 0 : node->pid,
-                            node->address);
+    return executables_find(&sampling->making.analysis->model->executables,
+                            node->flags & IS_KERNEL ? 0 : node->pid, node->address);
 }
 
 /* Returns the address of NODE's call, or of its instruction. */
 static uint64_t place_of(const struct stack_node *node)
 {
-    return node->address - node->is_return;
+    return node->address - (node->flags & IS_RETURN ? 1 : 0);
+}
+
+static const struct symbol *symbol_of(struct sampling *sampling, const struct stack_node *node,
+                                      struct symbol *none)
+{
+    const struct executable *executable = executable_of(sampling, node);
+    if (sampling->making.analysis->symbols != NULL)
+        return symbols_find(sampling->making.analysis->symbols, executable, place_of(node));
+    *none = (struct symbol){.executable = executable,
+                            .offset = executable != NULL ? node->address - executable->base : node->address};
+    return none;
 }
 
 /* Whether NODE, which follows INNER in the chain, is its caller. */
@@ -241,12 +252,11 @@ static bool is_stale(struct sampling *sampling, const struct stack_node *node,
                      const struct stack_node *caller)
 {
     const struct symbol *symbol, *inner;
-    if (sampling->making.analysis->symbols == NULL || executable_of(sampling, node) == NULL)
+    struct symbol none;
+    if (executable_of(sampling, node) == NULL)
         return true;
-    symbol = symbol_outermost(
-        symbols_find(sampling->making.analysis->symbols, executable_of(sampling, node), place_of(node)));
-    inner = symbol_outermost(
-        symbols_find(sampling->making.analysis->symbols, executable_of(sampling, caller), place_of(caller)));
+    symbol = symbol_outermost(symbol_of(sampling, node, &none));
+    inner = symbol_outermost(symbol_of(sampling, caller, &none));
     return symbol->function != NULL && inner->function != NULL && symbol->executable == inner->executable &&
            strcmp(symbol->function, inner->function) == 0;
 }
@@ -255,24 +265,15 @@ static bool is_stale(struct sampling *sampling, const struct stack_node *node,
 static bool is_in_chain(struct sampling *sampling, const struct stack_node *node,
                         const struct stack_node *const behind[2])
 {
-    if (behind[0] == NULL || behind[0]->is_kernel != node->is_kernel)
+    const struct stack_node *inner = behind[0], *innermost = behind[1];
+    if (inner == NULL || ((inner->flags ^ node->flags) & IS_KERNEL) != 0)
         return true;
-    if (behind[0]->is_innermost)
-        return is_caller(sampling, node, behind[0]);
-    if (behind[1] == NULL || behind[1]->is_kernel != node->is_kernel || !behind[1]->is_innermost)
+    if (inner->flags & IS_INNERMOST)
+        return is_caller(sampling, node, inner);
+    if (innermost == NULL || ((innermost->flags ^ node->flags) & IS_KERNEL) != 0 ||
+        !(innermost->flags & IS_INNERMOST))
         return true;
-    return !is_caller(sampling, behind[0], behind[1]) || !is_stale(sampling, node, behind[0]);
-}
-
-static const struct symbol *symbol_of(struct sampling *sampling, const struct stack_node *node,
-                                      struct symbol *none)
-{
-    const struct executable *executable = executable_of(sampling, node);
-    if (sampling->making.analysis->symbols != NULL)
-        return symbols_find(sampling->making.analysis->symbols, executable, place_of(node));
-    *none = (struct symbol){.executable = executable,
-                            .offset = executable != NULL ? node->address - executable->base : node->address};
-    return none;
+    return !is_caller(sampling, inner, innermost) || !is_stale(sampling, node, inner);
 }
 
 /* A sample at a place where the kernel enables interrupts, or sleeps, was due before
@@ -280,7 +281,7 @@ static const struct symbol *symbol_of(struct sampling *sampling, const struct st
 static const char *name_of(const struct stack_node *node, const struct symbol *symbol, char *text)
 {
     const char *name = symbol_name(symbol, node->address, text);
-    bool was_due = node->is_kernel && node->is_innermost &&
+    bool was_due = node->flags & IS_KERNEL && node->flags & IS_INNERMOST &&
                    (strcmp(name, "profile_open_window") == 0 || strcmp(name, "profile_sleep") == 0);
     return was_due ? "(interrupts disabled)" : name;
 }
@@ -289,7 +290,7 @@ static void give_symbols(struct chain *chain, const struct stack_node *node, con
 {
     char text[SYMBOL_NAME_BYTES];
     for (; symbol != NULL; symbol = symbol->outer)
-        give_frame(chain, name_of(node, symbol, text), symbol, VALUE_NUMBER(node->is_kernel));
+        give_frame(chain, name_of(node, symbol, text), symbol, VALUE_NUMBER((node->flags & IS_KERNEL) != 0));
 }
 
 /* The process is the outermost frame. */
@@ -299,7 +300,7 @@ static void give_chain(struct sampling *sampling, const struct stack_node *node,
     const struct stack_node *behind[2] = {NULL, NULL};
     struct symbol none;
     for (; node->outer != NULL; node = node->outer) {
-        if (node->is_cut) {
+        if (node->flags & IS_CUT) {
             give_frame(&chain, "(calls cut off)", NULL, VALUE_NUMBER(false));
             continue;
         }
@@ -316,43 +317,15 @@ static void finish_sampling(struct making *making)
     struct sampling *sampling = (struct sampling *)making;
     for (size_t i = 0; i < sampling->stacks.count; i++) {
         const struct stack_node *node = map_value(&sampling->stacks, i);
-        if (node->self.samples != 0 && node->outer != NULL)
+        if (node->self[SAMPLES] != 0 && node->outer != NULL)
             give_chain(sampling, node, i);
     }
 }
 
-/* clang-format off */
-static const struct relation_column sample_columns[] = {
-    MADE_COLUMN("ts", UNIT_WHEN, "when the sample was taken"),
-    MADE_COLUMN("dur", UNIT_NUMBER, "time that it represents, in nanoseconds"),
-    MADE_COLUMN("cpu", UNIT_NUMBER, "CPU that was sampled"),
-    MADE_COLUMN("utid", UNIT_NUMBER, "thread that ran"),
-    MADE_COLUMN("is_kernel", UNIT_NUMBER, "1: the kernel ran"),
-    MADE_COLUMN("ip", UNIT_ADDRESS, "address of the instruction"),
-    MADE_COLUMN("chain", UNIT_TEXT, "return addresses, innermost first: those in the kernel, then those in the program"),
-    MADE_COLUMN("instructions", UNIT_NUMBER, "instructions that it represents, if the CPU counts them"),
-    MADE_COLUMN("counted", UNIT_NUMBER, "count of the hardware counter that drove the sampling"),
-    MADE_COLUMN("late_dur", UNIT_SPAN, "delay until it was taken"),
-};
-static const struct relation_column frame_columns[] = {
-    MADE_COLUMN("stack", UNIT_NUMBER, "number of the chain of calls"),
-    MADE_COLUMN("level", UNIT_NUMBER, "0: the function that was sampled, 1: its caller, ...; the last one is the process"),
-    MADE_COLUMN("name", UNIT_TEXT, "name of the function, or of the process"),
-    MADE_COLUMN("executable", UNIT_TEXT, "file name of its executable; empty: a process"),
-    MADE_COLUMN("is_kernel", UNIT_NUMBER, "1: the kernel's; empty: a process"),
-    MADE_COLUMN("file", UNIT_TEXT, "source file"),
-    MADE_COLUMN("line", UNIT_NUMBER, "line"),
-    MADE_COLUMN("samples", UNIT_NUMBER, "number of samples with this chain"),
-    MADE_COLUMN("dur", UNIT_NUMBER, "time that they represent, in nanoseconds"),
-    MADE_COLUMN("instructions", UNIT_NUMBER, "instructions that they represent, if the CPUs count them"),
-    MADE_COLUMN("counted", UNIT_NUMBER, "count of the hardware counter that drove the sampling"),
-};
-/* clang-format on */
-
 const struct maker sample_maker = {
-    .relations = {MADE_RELATION("sample", "code that CPUs executed when they were sampled", sample_columns),
+    .relations = {MADE_RELATION("sample", "code that CPUs executed when they were sampled", SAMPLE_COLUMNS),
                   MADE_RELATION("sample_frame", "functions in the chains of calls that were sampled",
-                                frame_columns)},
+                                FRAME_COLUMNS)},
     .size = sizeof(struct sampling),
     .open = open_sampling,
     .finish = finish_sampling,

@@ -20,7 +20,7 @@ struct scan {
     unsigned steps, checked;
     /* Rows of the model's current event: values of the used columns, row after row. A row without any has
      * one. */
-    unsigned *used, *place, used_count; /* the columns; the place of each */
+    unsigned *place, used_count; /* place: of each column */
     struct value *queue;
     size_t queued, taken, size; /* in values */
     struct buffer texts;        /* of the queue: `number` is the place of a text */
@@ -61,17 +61,9 @@ static void queue_value(struct scan *scan, struct value value)
     scan->queue[scan->queued++] = value;
 }
 
-static void note_used(struct scan *scan)
+static bool is_used(const struct scan *scan, unsigned column)
 {
-    scan->used = arena_alloc(&scan->analysis->arena, (scan->relation->column_count + 1) * sizeof(unsigned));
-    scan->place = arena_alloc(&scan->analysis->arena, (scan->relation->column_count + 1) * sizeof(unsigned));
-    for (unsigned c = 0; c < scan->relation->column_count; c++)
-        if ((scan->limits.columns >> (c < 63 ? c : 63) & 1) != 0) {
-            scan->place[c] = scan->used_count;
-            scan->used[scan->used_count++] = c;
-        }
-    if (scan->used_count == 0)
-        scan->used[scan->used_count++] = 0;
+    return (scan->limits.columns >> (column < 63 ? column : 63) & 1) != 0;
 }
 
 static void take_row(struct relation_sink *self, const struct relation_row *row)
@@ -79,36 +71,31 @@ static void take_row(struct relation_sink *self, const struct relation_row *row)
     struct scan *scan = OUTER(self, struct scan, sink);
     if (row->begin < scan->from || row->begin >= scan->to || !wants_row(scan, row))
         return;
-    for (unsigned u = 0; u < scan->used_count; u++)
-        queue_value(scan, value_plain(&scan->source.trace->schema,
-                                      relation_value(row, &scan->relation->columns[scan->used[u]])));
+    for (unsigned c = 0; c < scan->relation->column_count; c++)
+        if (is_used(scan, c))
+            queue_value(scan, value_plain(&scan->source.trace->schema,
+                                          relation_value(row, &scan->relation->columns[c])));
 }
 
 /* ---- events ---- */
 
-/* Chooses the filter's streams, or only that of a condition on the CPU. */
-static void choose_streams(struct scan *scan)
+/* Reads the filter's streams, or only that of a condition on the CPU. */
+static void open_events(struct scan *scan)
 {
     const struct trace *trace = scan->source.trace;
     const bool *chosen = scan->source.filter->streams;
+    bool by_name = scan->source.filter->process != NULL; /* it needs all names from the start on */
     scan->streams = alloc_zero(trace->stream_count + 1, sizeof(bool));
-    for (unsigned i = 0; i < trace->stream_count; i++)
+    for (unsigned i = 0; i < trace->stream_count; i++) {
         scan->streams[i] = chosen == NULL || chosen[i];
-    for (unsigned c = 0; c < scan->limits.condition_count; c++) {
-        const struct scan_condition *condition = &scan->limits.conditions[c];
-        for (unsigned i = 0; i < trace->stream_count; i++)
+        for (unsigned c = 0; c < scan->limits.condition_count; c++) {
+            const struct scan_condition *condition = &scan->limits.conditions[c];
             if (strcmp(scan->relation->columns[condition->column].name, "cpu_id") == 0)
                 scan->streams[i] &= trace->streams[i].cpu == condition->value.number;
+        }
     }
-}
-
-static void open_events(struct scan *scan)
-{
-    bool by_name = scan->source.filter->process != NULL; /* it needs all names from the start on */
-    choose_streams(scan);
-    names_open(&scan->names, &scan->source.trace->schema);
-    merge_open(&scan->merge, scan->source.trace, scan->streams, by_name ? 0 : scan->from,
-               scan->source.reporter);
+    names_open(&scan->names, &trace->schema);
+    merge_open(&scan->merge, trace, scan->streams, by_name ? 0 : scan->from, scan->source.reporter);
     scan->has_merge = true;
 }
 
@@ -162,7 +149,10 @@ struct analysis *scan_walk_open(const struct scan_source *source, uint64_t begin
 
 static bool open_model(struct scan *scan, struct fail *fail)
 {
-    note_used(scan);
+    scan->limits.columns |= scan->limits.columns == 0;
+    scan->place = arena_alloc(&scan->analysis->arena, (scan->relation->column_count + 1) * sizeof(unsigned));
+    for (unsigned c = 0; c < scan->relation->column_count; c++)
+        scan->place[c] = is_used(scan, c) ? scan->used_count++ : 0;
     relations_open(&scan->relations, scan->analysis);
     scan->sink = (struct relation_sink){.relation = scan->relation, .take = take_row};
     take_parameters(scan);
@@ -174,12 +164,10 @@ static bool open_model(struct scan *scan, struct fail *fail)
     return true;
 }
 
-/* Returns from when on the walk must know all events. Rows of makers, and of interrupts that are sent before
- * they are taken, may depend on any event before. */
-static uint64_t first_needed(const struct scan *scan)
+/* Whether rows may depend on any event before: those of makers, and interrupts sent before they are taken. */
+static bool needs_past(const struct scan *scan)
 {
-    bool is_past = scan->relation->source == SOURCE_MADE || scan->relation->source == SOURCE_IPI;
-    return is_past ? scan->source.filter->from_ticks : scan->from;
+    return scan->relation->source == SOURCE_MADE || scan->relation->source == SOURCE_IPI;
 }
 
 /* ---- the end: rows with a duration come behind the limit ---- */
@@ -227,7 +215,7 @@ static bool find_ends(struct scan *scan)
 static bool is_past(struct scan *scan)
 {
     enum relation_source source = scan->relation->source;
-    if (scan->cursor->ticks < scan->to || source == SOURCE_MADE || source == SOURCE_IPI)
+    if (scan->cursor->ticks < scan->to || needs_past(scan))
         return false;
     if (source != SOURCE_STATE && source != SOURCE_RUN && source != SOURCE_ACTIVITY)
         return true;
@@ -283,11 +271,11 @@ static void seek_thread(struct scan *scan)
 
 /* ---- all ---- */
 
-static bool uses_model(const struct relation *relation, const struct scan_limits *limits)
+static bool uses_model(const struct scan *scan)
 {
-    bool uses = relation->source != SOURCE_EVENT;
-    for (unsigned c = 0; c < relation->column_count && !uses; c++)
-        uses = relation->columns[c].needs_model && (limits->columns >> (c < 63 ? c : 63) & 1) != 0;
+    bool uses = scan->relation->source != SOURCE_EVENT;
+    for (unsigned c = 0; c < scan->relation->column_count; c++)
+        uses |= scan->relation->columns[c].needs_model && is_used(scan, c);
     return uses;
 }
 
@@ -308,10 +296,11 @@ struct scan *scan_open(const struct scan_source *source, const struct relation *
         seek_thread(scan);
         return scan;
     }
-    scan->has_model = uses_model(relation, limits) || source->filter->without_drain;
+    scan->has_model = uses_model(scan) || source->filter->without_drain;
     if (scan->has_model) {
         scan->has_merge = true;
-        scan->analysis = scan_walk_open(source, first_needed(scan), &scan->model, &scan->merge);
+        scan->analysis = scan_walk_open(source, needs_past(scan) ? source->filter->from_ticks : scan->from,
+                                        &scan->model, &scan->merge);
         if (open_model(scan, fail))
             return scan;
         scan_close(scan);

@@ -35,6 +35,36 @@ struct scheduling {
     } ended;
 };
 
+/* clang-format off */
+#define BY_COLUMNS(C, by_, utid_text, idle_text) \
+    C("by_utid", NUMBER, THREAD_OF((by_) != NULL && !(by_)->is_idle ? (by_) : NULL), utid_text) \
+    C("by_idle", NUMBER, NUMBER((by_) != NULL && (by_)->is_idle), idle_text)
+#define STRETCH_COLUMNS(C, begin_, dur_, cpu_, thread_, ts_text) \
+    C("ts", WHEN, WHEN(begin_), ts_text) \
+    C("dur", SPAN, dur_, "duration") \
+    C("cpu", NUMBER, NUMBER(scheduling->making.analysis->trace->streams[cpu_].cpu), "the CPU's number") \
+    C("utid", NUMBER, THREAD_OF(thread_), "the thread that ran or waited")
+#define RUN_COLUMNS(C) \
+    STRETCH_COLUMNS(C, thread->since, IF(is_whole, SPAN(model_state_ticks(thread, ticks))), cpu, thread, \
+                    "when the run began") \
+    C("end_reason", TEXT, STRING(reason), \
+      "why it ended: what the thread then waited for, or preempted, time slice used up, ...") \
+    C("is_preempted", NUMBER, NUMBER(*reason == 't' || strcmp(reason, "preempted") == 0), \
+      "1: the thread was still runnable: for another thread, or at the end of its time slice") \
+    C("is_cut", NUMBER, NUMBER(!is_whole), "1: its begin was not seen, and dur is empty")
+#define WAIT_COLUMNS(C) \
+    STRETCH_COLUMNS(C, wait->since, SPAN(wait->ticks), wait->cpu, wait->thread, "when the thread became ready") \
+    C("is_ended", NUMBER, NUMBER(is_ended), "0: the thread was still ready at the end of the range") \
+    C("is_woken", NUMBER, NUMBER(wait->is_woken), "1: it began with a wake-up") \
+    C("waker_utid", NUMBER, THREAD_OF(wait->waker), "thread that woke it; empty: a timer or an interrupt") \
+    BY_COLUMNS(C, record->by, "thread that ran longest on the CPU meanwhile; empty: unknown, or an idle one", \
+               "1: it was an idle thread") \
+    C("by_dur", SPAN, SPAN(record->by_ticks), "run time of that thread meanwhile")
+#define DELAY_COLUMNS(C) \
+    STRETCH_COLUMNS(C, from, SPAN(to - from), cpu, thread, "when the other thread began to run") \
+    BY_COLUMNS(C, by, "the thread that ran; empty: unknown, or an idle one", "1: the CPU slept or was just waking up")
+/* clang-format on */
+
 static bool wants_on(struct scheduling *scheduling, const struct model_thread *thread, uint32_t cpu)
 {
     return !thread->is_idle && analysis_wants_on(scheduling->making.analysis, thread, cpu);
@@ -51,20 +81,10 @@ static bool is_begin_known(const struct scheduling *scheduling, const struct mod
     return thread->since > thread->begin && thread->since >= scheduling->making.analysis->from;
 }
 
-static struct value cpu_value(const struct scheduling *scheduling, uint32_t rank)
-{
-    return VALUE_NUMBER(scheduling->making.analysis->trace->streams[rank].cpu);
-}
-
 static void give_wait(struct scheduling *scheduling, const struct ended *wait, bool is_ended)
 {
     struct record *record = record_of(scheduling, wait->thread);
-    const struct model_thread *by = record->by != NULL && !record->by->is_idle ? record->by : NULL;
-    MAKING_GIVE(&scheduling->making, WAIT, wait->since, VALUE_OF(VALUE_WHEN, wait->since),
-                VALUE_TICKS(wait->ticks, 0), cpu_value(scheduling, wait->cpu), value_of_thread(wait->thread),
-                VALUE_NUMBER(is_ended), VALUE_NUMBER(wait->is_woken), value_of_thread(wait->waker),
-                value_of_thread(by), VALUE_NUMBER(record->by != NULL && by == NULL),
-                VALUE_TICKS(record->by_ticks, 0));
+    MAKING_GIVE(&scheduling->making, WAIT, wait->since, WAIT_COLUMNS);
     record->by = NULL;
     record->by_ticks = 0;
 }
@@ -110,10 +130,7 @@ static void end_run(struct scheduling *scheduling, uint32_t cpu, const struct mo
     bool is_whole = thread->state == MODEL_RUNNING && is_begin_known(scheduling, thread);
     const char *reason = reason_of(scheduling, thread, state);
     record_of(scheduling, thread)->is_woken = thread->has_pending_wakeup && state == MODEL_READY;
-    MAKING_GIVE(&scheduling->making, RUN, thread->since, VALUE_OF(VALUE_WHEN, thread->since),
-                VALUE_IF(is_whole, VALUE_TICKS(model_state_ticks(thread, ticks), 0)),
-                cpu_value(scheduling, cpu), value_of_thread(thread), value_text(reason),
-                VALUE_NUMBER(*reason == 't' || strcmp(reason, "preempted") == 0), VALUE_NUMBER(!is_whole));
+    MAKING_GIVE(&scheduling->making, RUN, thread->since, RUN_COLUMNS);
 }
 
 static void end_wait(struct scheduling *scheduling, uint32_t cpu, const struct model_thread *thread,
@@ -176,10 +193,7 @@ static void on_delay(struct delays *delays, const struct model_thread *thread, c
         record->by_ticks = to - from;
         record->by = by;
     }
-    MAKING_GIVE(&scheduling->making, DELAY, from, VALUE_OF(VALUE_WHEN, from), VALUE_TICKS(to - from, 0),
-                cpu_value(scheduling, cpu), value_of_thread(thread),
-                value_of_thread(by != NULL && !by->is_idle ? by : NULL),
-                VALUE_NUMBER(by != NULL && by->is_idle));
+    MAKING_GIVE(&scheduling->making, DELAY, from, DELAY_COLUMNS);
 }
 
 static void open_scheduling(struct making *making)
@@ -194,10 +208,6 @@ static void open_scheduling(struct making *making)
     scheduling->yield = (uint32_t)field_label_value(numbers, "thread_yield", UINT32_MAX);
     delays_open(&scheduling->delays, analysis);
     scheduling->delays.delayed = on_delay;
-    making->observer.segment = on_segment;
-    making->observer.switched = on_switch;
-    making->observer.wakeup = on_wakeup;
-    making->observer.event = on_event;
 }
 
 /* Gives the waits that have not ended, too. */
@@ -219,41 +229,14 @@ static void finish_scheduling(struct making *making)
     }
 }
 
-/* clang-format off */
-#define STRETCH_COLUMNS(ts_)                                        \
-    MADE_COLUMN("ts", UNIT_WHEN, ts_),                              \
-    MADE_COLUMN("dur", UNIT_SPAN, "duration"),                      \
-    MADE_COLUMN("cpu", UNIT_NUMBER, "the CPU's number"),            \
-    MADE_COLUMN("utid", UNIT_NUMBER, "the thread that ran or waited")
-static const struct relation_column run_columns[] = {
-    STRETCH_COLUMNS("when the run began"),
-    MADE_COLUMN("end_reason", UNIT_TEXT, "why it ended: what the thread then waited for, or preempted, time slice used up, ..."),
-    MADE_COLUMN("is_preempted", UNIT_NUMBER, "1: the thread was still runnable: for another thread, or at the end of its time slice"),
-    MADE_COLUMN("is_cut", UNIT_NUMBER, "1: its begin was not seen, and dur is empty"),
-};
-static const struct relation_column wait_columns[] = {
-    STRETCH_COLUMNS("when the thread became ready"),
-    MADE_COLUMN("is_ended", UNIT_NUMBER, "0: the thread was still ready at the end of the range"),
-    MADE_COLUMN("is_woken", UNIT_NUMBER, "1: it began with a wake-up"),
-    MADE_COLUMN("waker_utid", UNIT_NUMBER, "thread that woke it; empty: a timer or an interrupt"),
-    MADE_COLUMN("by_utid", UNIT_NUMBER, "thread that ran longest on the CPU meanwhile; empty: unknown, or an idle one"),
-    MADE_COLUMN("by_idle", UNIT_NUMBER, "1: it was an idle thread"),
-    MADE_COLUMN("by_dur", UNIT_SPAN, "run time of that thread meanwhile"),
-};
-static const struct relation_column delay_columns[] = {
-    STRETCH_COLUMNS("when the other thread began to run"),
-    MADE_COLUMN("by_utid", UNIT_NUMBER, "the thread that ran; empty: unknown, or an idle one"),
-    MADE_COLUMN("by_idle", UNIT_NUMBER, "1: the CPU slept or was just waking up"),
-};
-/* clang-format on */
-
 const struct maker scheduling_maker = {
-    .relations = {MADE_RELATION("run", "runs of threads on a CPU, and why they ended", run_columns),
+    .relations = {MADE_RELATION("run", "runs of threads on a CPU, and why they ended", RUN_COLUMNS),
                   MADE_RELATION("wait", "times in which a thread was ready and waited for a CPU",
-                                wait_columns),
+                                WAIT_COLUMNS),
                   MADE_RELATION("delay", "runs of a thread on a CPU for which another waited",
-                                delay_columns)},
+                                DELAY_COLUMNS)},
     .size = sizeof(struct scheduling),
+    .observer = {.segment = on_segment, .switched = on_switch, .wakeup = on_wakeup, .event = on_event},
     .open = open_scheduling,
     .finish = finish_scheduling,
 };

@@ -78,24 +78,17 @@ struct time_use {
 static struct use use_when_blocked(const struct model_thread *thread)
 {
     const struct model_call *call = thread->calling;
-    switch (thread->state) {
-    case MODEL_READY:
-        return (struct use){.kind = USE_READY};
-    case MODEL_BLOCKED_SEND:
-    case MODEL_BLOCKED_REPLY:
-    case MODEL_BLOCKED_FAULT:
-        if (call != NULL)
-            return (struct use){.kind = call->received == 0 ? USE_TAKE
-                                        : call->parked != 0 ? USE_DEFERRED
-                                                            : USE_SERVER,
-                                .detail = call->label,
-                                .whom = functions_whom(call)};
+    bool needs_reply = thread->state == MODEL_BLOCKED_SEND || thread->state == MODEL_BLOCKED_REPLY ||
+                       thread->state == MODEL_BLOCKED_FAULT;
+    if (thread->state == MODEL_READY || thread->state == MODEL_UNKNOWN)
+        return (struct use){.kind = thread->state == MODEL_READY ? USE_READY : USE_UNKNOWN};
+    if (call == NULL || !needs_reply)
         return (struct use){.kind = USE_WAIT, .detail = thread->state};
-    case MODEL_UNKNOWN:
-        return (struct use){.kind = USE_UNKNOWN};
-    default:
-        return (struct use){.kind = USE_WAIT, .detail = thread->state};
-    }
+    return (struct use){.kind = call->received == 0 ? USE_TAKE
+                                : call->parked != 0 ? USE_DEFERRED
+                                                    : USE_SERVER,
+                        .detail = call->label,
+                        .whom = functions_whom(call)};
 }
 
 /* Activities in which a program runs its own code. */
@@ -130,6 +123,11 @@ static uint64_t context_of(const struct model_thread *thread)
     return depth > 0 ? 1 + (uint64_t)thread->frames[depth - 1].detail : 0;
 }
 
+static bool is_call(enum use_kind kind)
+{
+    return kind >= USE_SERVER && kind <= USE_DEFERRED;
+}
+
 /* Whether occurrences of this kind are times without a gap; activities are counted at their begin or end
  * instead. */
 static bool counts_intervals(enum use_kind kind)
@@ -140,18 +138,6 @@ static bool counts_intervals(enum use_kind kind)
 /* ---- rows ---- */
 
 enum { KIND = 4, DETAIL = 7, CONTEXT = 9 }; /* columns */
-
-static void give_use(struct making *making, const struct model_thread *thread, const struct use *use,
-                     uint64_t begin, uint64_t ticks, bool is_new)
-{
-    bool is_call = use->kind >= USE_SERVER && use->kind <= USE_DEFERRED;
-    MAKING_GIVE(making, TIME_USE, begin, VALUE_OF(VALUE_WHEN, begin), VALUE_TICKS(ticks, 0),
-                value_of_thread(thread), VALUE_NUMBER(making->analysis->trace->streams[thread->cpu].cpu),
-                VALUE_NUMBER(use->kind), value_text(kinds[use->kind].name), value_text(kinds[use->kind].part),
-                VALUE_NUMBER(use->detail), VALUE_IF(is_call, VALUE_NUMBER(use->whom)),
-                VALUE_IF(use->context != 0, VALUE_NUMBER(use->context - 1)), NOTHING, NOTHING,
-                VALUE_NUMBER(is_new), VALUE_NUMBER(use->kind == USE_OPEN_FAULT));
-}
 
 static struct value name_of(const struct relation_row *row, const struct relation_column *column)
 {
@@ -164,7 +150,7 @@ static struct value name_of(const struct relation_row *row, const struct relatio
     for (unsigned activity = 0; activity < ACTIVITY_REQUEST; activity++)
         if (kind_of_activity[activity] == kind)
             return value_of_label(row, row->relations->details[activity], detail);
-    return value_text(kind >= USE_SERVER && kind <= USE_DEFERRED ? NULL : kinds[kind].name);
+    return value_text(is_call(kind) ? NULL : kinds[kind].name);
 }
 
 static struct value name_of_context(const struct relation_row *row, const struct relation_column *column)
@@ -175,14 +161,49 @@ static struct value name_of_context(const struct relation_row *row, const struct
                : value_of_label(row, row->relations->details[ACTIVITY_LIBC], context.number);
 }
 
+/* clang-format off */
+#define USE_COLUMNS(C) \
+    C("ts", WHEN, WHEN(begin), "begin") \
+    C("dur", SPAN, SPAN(ticks), "duration; a page fault's is a row at its end") \
+    C("utid", NUMBER, THREAD_OF(thread), "the thread") \
+    C("cpu", NUMBER, NUMBER(making->analysis->trace->streams[thread->cpu].cpu), "where it runs or last ran") \
+    C("kind_number", NUMBER, NUMBER(use->kind), "number of the kind") \
+    C("kind", TEXT, STRING(kinds[use->kind].name), \
+      "activity or state of the thread: user code, system call, ready, ...") \
+    C("part", TEXT, STRING(kinds[use->kind].part), "group of kinds: a column of `tarn breakdown`") \
+    C("detail", NUMBER, NUMBER(use->detail), \
+      "number of the call, fault, interrupt or state; of a call to a server, the label") \
+    C("whom", NUMBER, IF(is_call(use->kind), NUMBER(use->whom)), \
+      "the server of a call; ipc_function() names it with the label") \
+    C("context", NUMBER, IF(use->context != 0, NUMBER(use->context - 1)), \
+      "number of the POSIX call in which that was") \
+    C("name", LAZY(name_of), NOTHING, "name of the detail, or else of the kind; empty: a call to a server") \
+    C("context_name", LAZY(name_of_context), NOTHING, "name of the POSIX call") \
+    C("is_new", NUMBER, NUMBER(is_new), "1: it begins; an activity begins in a row without time") \
+    C("is_open", NUMBER, NUMBER(use->kind == USE_OPEN_FAULT), \
+      "1: a page fault that has not ended: what kind it was is unknown")
+#define SERVED_COLUMNS(C) \
+    C("ts", WHEN, WHEN(begin), "begin") \
+    C("dur", SPAN, SPAN(ticks), "duration") \
+    C("utid", NUMBER, THREAD_OF(call->server), "thread that received the call") \
+    C("whom", NUMBER, NUMBER(functions_whom(call)), "the server; ipc_function() names it with the label") \
+    C("label", NUMBER, NUMBER(call->label), "label of the call") \
+    C("running_dur", SPAN, SPAN(runs ? ticks : 0), "the duration if it ran") \
+    C("waiting_dur", SPAN, SPAN(runs ? 0 : ticks), "the duration if it did not run") \
+    C("is_new", NUMBER, NUMBER(is_new), "1: it receives the call, in a row without time")
+/* clang-format on */
+
+static void give_use(struct making *making, const struct model_thread *thread, const struct use *use,
+                     uint64_t begin, uint64_t ticks, bool is_new)
+{
+    MAKING_GIVE(making, TIME_USE, begin, USE_COLUMNS);
+}
+
 static void give_served(struct making *making, const struct model_call *call, uint64_t begin, uint64_t ticks,
                         bool runs, bool is_new)
 {
     if (making->sinks[SERVED] != NULL)
-        MAKING_GIVE(making, SERVED, begin, VALUE_OF(VALUE_WHEN, begin), VALUE_TICKS(ticks, 0),
-                    value_of_thread(call->server), VALUE_NUMBER(functions_whom(call)),
-                    VALUE_NUMBER(call->label), VALUE_TICKS(runs ? ticks : 0, 0),
-                    VALUE_TICKS(runs ? 0 : ticks, 0), VALUE_NUMBER(is_new));
+        MAKING_GIVE(making, SERVED, begin, SERVED_COLUMNS);
 }
 
 /* ---- the walk ---- */
@@ -257,10 +278,6 @@ static void on_call(struct model_observer *self, const struct model_call *call, 
 static void open_time_use(struct making *making)
 {
     analysis_slots(making->analysis, &((struct time_use *)making)->progress, sizeof(struct progress));
-    making->observer.segment = on_segment;
-    making->observer.enter = on_enter;
-    making->observer.leave = on_leave;
-    making->observer.call = on_call;
 }
 
 static void finish_time_use(struct making *making)
@@ -275,41 +292,13 @@ static void finish_time_use(struct making *making)
     }
 }
 
-/* clang-format off */
-static const struct relation_column use_columns[] = {
-    MADE_COLUMN("ts", UNIT_WHEN, "begin"),
-    MADE_COLUMN("dur", UNIT_SPAN, "duration; a page fault's is a row at its end"),
-    MADE_COLUMN("utid", UNIT_NUMBER, "the thread"),
-    MADE_COLUMN("cpu", UNIT_NUMBER, "where it runs or last ran"),
-    MADE_COLUMN("kind_number", UNIT_NUMBER, "number of the kind"),
-    MADE_COLUMN("kind", UNIT_TEXT, "activity or state of the thread: user code, system call, ready, ..."),
-    MADE_COLUMN("part", UNIT_TEXT, "group of kinds: a column of `tarn breakdown`"),
-    MADE_COLUMN("detail", UNIT_NUMBER, "number of the call, fault, interrupt or state; of a call to a server, the label"),
-    MADE_COLUMN("whom", UNIT_NUMBER, "the server of a call; ipc_function() names it with the label"),
-    MADE_COLUMN("context", UNIT_NUMBER, "number of the POSIX call in which that was"),
-    {.name = "name", .text = "name of the detail, or else of the kind; empty: a call to a server", .unit = UNIT_TEXT, .value = name_of},
-    {.name = "context_name", .text = "name of the POSIX call", .unit = UNIT_TEXT, .value = name_of_context},
-    MADE_COLUMN("is_new", UNIT_NUMBER, "1: it begins; an activity begins in a row without time"),
-    MADE_COLUMN("is_open", UNIT_NUMBER, "1: a page fault that has not ended: what kind it was is unknown"),
-};
-static const struct relation_column served_columns[] = {
-    MADE_COLUMN("ts", UNIT_WHEN, "begin"),
-    MADE_COLUMN("dur", UNIT_SPAN, "duration"),
-    MADE_COLUMN("utid", UNIT_NUMBER, "thread that received the call"),
-    MADE_COLUMN("whom", UNIT_NUMBER, "the server; ipc_function() names it with the label"),
-    MADE_COLUMN("label", UNIT_NUMBER, "label of the call"),
-    MADE_COLUMN("running_dur", UNIT_SPAN, "the duration if it ran"),
-    MADE_COLUMN("waiting_dur", UNIT_SPAN, "the duration if it did not run"),
-    MADE_COLUMN("is_new", UNIT_NUMBER, "1: it receives the call, in a row without time"),
-};
-/* clang-format on */
-
 const struct maker time_use_maker = {
     .relations = {MADE_RELATION("time_use",
                                 "activities and states of threads, with each tick of a thread's life once",
-                                use_columns),
-                  MADE_RELATION("served", "time of servers while they worked on a call", served_columns)},
+                                USE_COLUMNS),
+                  MADE_RELATION("served", "time of servers while they worked on a call", SERVED_COLUMNS)},
     .size = sizeof(struct time_use),
+    .observer = {.segment = on_segment, .enter = on_enter, .leave = on_leave, .call = on_call},
     .open = open_time_use,
     .finish = finish_time_use,
 };

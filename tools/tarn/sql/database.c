@@ -4,24 +4,20 @@
 
 /* ---- the tables ---- */
 
-/* The data and the table of a relation. */
-struct relation_table {
-    struct database *database;
-    const struct relation *relation;
-};
-
-/* SQLite takes a type for an integer that has the letters INT; the first one is for `tarn export`. */
+/* SQLite, which has no unsigned integers, takes a type for an integer that has the letters INT; UINT is for
+ * `tarn export`. */
 static const char *type_of(const struct relation_column *column)
 {
+    static const char *const types[RELATION_UNITS] = {"INTEGER", "TEXT", "INTEGER", "INTEGER", "HEXINT"};
     return column->unit == UNIT_NUMBER && column->field != NULL && !column->field->is_signed
                ? "UINT"
-               : relation_units[column->unit].sqlite_type;
+               : types[column->unit];
 }
 
 static void *connect_table(struct database *database, void *data, int argc, const char *const *argv,
                            sqlite3_str *sql, char **error)
 {
-    const struct relation *relation = ((const struct relation_table *)data)->relation;
+    const struct relation *relation = data;
     for (unsigned c = 0; c < relation->column_count; c++)
         sqlite3_str_appendf(
             sql, "%s\"%w\" %s%s", c > 0 ? ", " : "", relation->columns[c].name,
@@ -34,38 +30,34 @@ static void *connect_table(struct database *database, void *data, int argc, cons
  * SQLite checks them again. */
 #define PLAN_COLUMN_FIRST '0'
 
-static char operator_of(const struct relation *relation, const struct sqlite3_index_constraint *constraint)
+static char sign_of(const struct relation *relation, const struct sqlite3_index_constraint *constraint)
 {
-    bool is_time = constraint->iColumn >= 0 && relation->columns[constraint->iColumn].unit == UNIT_WHEN;
     if (!constraint->usable || constraint->iColumn < 0 || constraint->iColumn > 70)
         return '\0';
-    switch (constraint->op) {
-    case SQLITE_INDEX_CONSTRAINT_EQ:
-        return relation->columns[constraint->iColumn].unit != UNIT_SPAN && !is_time ? '=' : '\0';
-    case SQLITE_INDEX_CONSTRAINT_GT:
-    case SQLITE_INDEX_CONSTRAINT_GE:
-        return is_time && strcmp(relation->columns[constraint->iColumn].name, "ts") == 0 ? '>' : '\0';
-    case SQLITE_INDEX_CONSTRAINT_LT:
-    case SQLITE_INDEX_CONSTRAINT_LE:
-        return is_time && strcmp(relation->columns[constraint->iColumn].name, "ts") == 0 ? '<' : '\0';
-    default:
+    const struct relation_column *column = &relation->columns[constraint->iColumn];
+    if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ)
+        return column->unit != UNIT_SPAN && column->unit != UNIT_WHEN ? '=' : '\0';
+    if (column->unit != UNIT_WHEN || strcmp(column->name, "ts") != 0)
         return '\0';
-    }
+    return constraint->op == SQLITE_INDEX_CONSTRAINT_GT || constraint->op == SQLITE_INDEX_CONSTRAINT_GE ? '>'
+           : constraint->op == SQLITE_INDEX_CONSTRAINT_LT || constraint->op == SQLITE_INDEX_CONSTRAINT_LE
+               ? '<'
+               : '\0';
 }
 
 static int choose_plan(void *table, sqlite3_index_info *info)
 {
-    const struct relation *relation = ((const struct relation_table *)table)->relation;
+    const struct relation *relation = table;
     bool is_final = relation->source >= SOURCE_STREAMS;
     sqlite3_str *plan = sqlite3_str_new(NULL);
     int used = 0;
     info->estimatedCost = is_final ? 1e3 : 1e9;
     for (int i = 0; i < info->nConstraint; i++) {
-        char operator= operator_of(relation, &info->aConstraint[i]);
-        if (operator== '\0' || strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
+        char sign = sign_of(relation, &info->aConstraint[i]);
+        if (sign == '\0' || strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
         info->aConstraintUsage[i].argvIndex = ++used;
-        sqlite3_str_appendf(plan, "%c%c", operator, PLAN_COLUMN_FIRST + info->aConstraint[i].iColumn);
+        sqlite3_str_appendf(plan, "%c%c", sign, PLAN_COLUMN_FIRST + info->aConstraint[i].iColumn);
         info->estimatedCost /= 10;
     }
     sqlite3_str_appendf(plan, "!%llx", (unsigned long long)info->colUsed);
@@ -88,26 +80,25 @@ static bool condition_of(const struct relation *relation, unsigned column, sqlit
     if (type == SQLITE_INTEGER && !is_text)
         condition->value = VALUE_OF(VALUE_SIGNED, sqlite3_value_int64(wanted));
     else if (is_text && (type == SQLITE_TEXT || (type == SQLITE_INTEGER && is_parameter)))
-        condition->value = (struct value){.kind = VALUE_TEXT,
-                                          .text = (const char *)sqlite3_value_text(wanted),
-                                          .length = (size_t)sqlite3_value_bytes(wanted)};
+        condition->value =
+            VALUE_BYTES((const char *)sqlite3_value_text(wanted), (size_t)sqlite3_value_bytes(wanted));
     else
         return false;
     return true;
 }
 
-static void limit_time(struct scan_limits *limits, char operator, sqlite3_value * value)
+static void limit_time(struct scan_limits *limits, char sign, sqlite3_value *value)
 {
     sqlite3_int64 ns = sqlite3_value_int64(value);
     if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER)
         return;
-    if (operator== '>' && ns> limits->from_ns)
+    if (sign == '>' && ns > limits->from_ns)
         limits->from_ns = ns;
-    if (operator== '<' && ns<limits->to_ns && ns != INT64_MAX)
+    if (sign == '<' && ns < limits->to_ns && ns != INT64_MAX)
         limits->to_ns = ns;
 }
 
-static bool move(struct rows_cursor *cursor)
+static bool move(struct rows_cursor *cursor, char **error)
 {
     return scan_next(cursor->state);
 }
@@ -115,22 +106,22 @@ static bool move(struct rows_cursor *cursor)
 static int begin_scan(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
                       char **error)
 {
-    const struct relation_table *table = cursor->table;
+    const struct relation *relation = cursor->table;
     struct scan_limits limits = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
     struct fail fail;
     for (int i = 0; i < argc; i++, plan += 2)
         if (*plan != '=')
             limit_time(&limits, *plan, argv[i]);
         else if (limits.condition_count < SCAN_CONDITIONS &&
-                 condition_of(table->relation, (unsigned)(plan[1] - PLAN_COLUMN_FIRST), argv[i],
+                 condition_of(relation, (unsigned)(plan[1] - PLAN_COLUMN_FIRST), argv[i],
                               &limits.conditions[limits.condition_count]))
             limits.condition_count++;
     limits.columns = strtoull(plan + 1, NULL, 16);
-    cursor->state = database_scan(table->database, table->relation, &limits, &fail);
+    cursor->state = database_scan(cursor->database, relation, &limits, &fail);
     if (cursor->state != NULL)
         return SQLITE_OK;
     *error = sqlite3_mprintf("%s", fail.text);
-    return table->database->stop ? SQLITE_INTERRUPT : SQLITE_ERROR;
+    return cursor->database->stop ? SQLITE_INTERRUPT : SQLITE_ERROR;
 }
 
 void result_value(sqlite3_context *context, struct value value)
@@ -170,11 +161,9 @@ bool database_open(struct database *database, const struct scan_source *source, 
     /* of one thread; CREATE is also for what is attached to it */
     status = sqlite3_open_v2(":memory:", &database->sqlite,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-    for (unsigned i = 0; status == SQLITE_OK && i < database->catalog.count; i++) {
-        struct relation_table *table = arena_alloc(&database->arena, sizeof(*table));
-        *table = (struct relation_table){database, &database->catalog.relations[i]};
-        status = rows_register(database, table->relation->name, &relation_tables, table);
-    }
+    for (unsigned i = 0; status == SQLITE_OK && i < database->catalog.count; i++)
+        status = rows_register(database, database->catalog.relations[i].name, &relation_tables,
+                               &database->catalog.relations[i]);
     if (status == SQLITE_OK)
         status = functions_register(database);
     if (status == SQLITE_OK)

@@ -66,13 +66,26 @@ struct answer {
     const char *(*text)(struct answer *answer, unsigned column, bool *is_number);
 };
 
+/* ---- duck.c: DuckDB as a second engine ---- */
+
+struct duck *duck_open(struct fail *fail); /* NULL: FAIL */
+void duck_close(struct duck *duck);        /* or NULL */
+/* The relations of DATABASE, which lives longer, become table functions. */
+bool duck_relations(struct duck *duck, struct database *database, struct fail *fail);
+/* Executes a statement. PRINT (or NULL) gets its rows, if it has columns. */
+bool duck_run(struct duck *duck, const char *sql, void (*print)(void *context, struct answer *answer),
+              void *context, struct fail *fail);
+/* Ends a query early; for signal handlers. */
+void duck_stop(struct duck *duck);
+
 /* ---- rows.c: the common part of all virtual tables of SQLite; a kind of table gives the rows ---- */
 
 struct rows_cursor {
     sqlite3_vtab_cursor base; /* first: SQLite's */
-    void *table;              /* what the kind's `connect` returned */
-    void *state;              /* the kind's */
-    uint64_t number;          /* of the row, from 0 on */
+    struct database *database;
+    void *table;     /* what the kind's `connect` returned */
+    void *state;     /* the kind's */
+    uint64_t number; /* of the row, from 0 on */
     bool is_row;
 };
 
@@ -81,10 +94,11 @@ struct rows_kind {
     /* Adds the table's columns to SQL. DATA: of rows_register. NULL: it failed. */
     void *(*connect)(struct database *database, void *data, int argc, const char *const *argv,
                      sqlite3_str *sql, char **error);
-    void (*drop)(void *table); /* NULL: nothing to do */
-    int (*plan)(void *table, sqlite3_index_info *info);
+    void (*drop)(void *table);                          /* NULL: nothing to do */
+    int (*plan)(void *table, sqlite3_index_info *info); /* NULL: there is only one */
     int (*begin)(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv, char **error);
-    bool (*move)(struct rows_cursor *cursor); /* to row `number`, which follows; false: there is none */
+    /* To row `number`, which follows; false: there is none. */
+    bool (*move)(struct rows_cursor *cursor, char **error);
     void (*value)(struct rows_cursor *cursor, sqlite3_context *context, unsigned column);
     void (*end)(struct rows_cursor *cursor); /* frees `state`, if it is not NULL; NULL: nothing to do */
 };
@@ -96,9 +110,6 @@ int rows_register(struct database *database, const char *name, const struct rows
 /* Register them; each returns an SQLite status. */
 int functions_register(struct database *database);
 int folds_register(struct database *database);
-/* lock_functions.c */
-void sql_lock_name(sqlite3_context *context, int argc, sqlite3_value **argv);
-void sql_call_chain(sqlite3_context *context, int argc, sqlite3_value **argv);
 /* Adds the sinks of all folds that are not filled yet. */
 void folds_add(struct database *database, struct relations *relations);
 void folds_filled(struct database *database);

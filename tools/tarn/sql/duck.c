@@ -1,14 +1,23 @@
-/* duck.c - the relations in DuckDB, by its C interface ("C API" in its documentation); see duck.h. */
+/*
+ * duck.c - the relations in DuckDB, by its C interface ("C API" in its documentation); see database.h.
+ *
+ * Its library is no part of Tarn: `make duckdb` fetches it, and it is loaded when it is asked for, from
+ * $TARN_DUCKDB or from duckdb/ beside the program's directory. Each relation is a table function of DuckDB,
+ * and its name alone calls it. Only the columns that a query uses are computed. Named parameters: `model :=
+ * true` adds the columns that need the model, `SELECT *` has none of them otherwise; columns that tell a
+ * relation what to do are parameters, too. One thread executes everything, because the readers of a trace are
+ * for one.
+ */
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <tools/tarn/print/print_value.h>
-#include <tools/tarn/sql/duck.h>
+#include <tools/tarn/sql/database.h>
 
 /* ---- its library ---- */
 
-enum { TYPE_BOOLEAN = 1, TYPE_VARCHAR = 17 };
+enum { TYPE_BOOLEAN = 1, TYPE_BIGINT = 5, TYPE_UBIGINT = 9, TYPE_VARCHAR = 17 };
+static const int types[RELATION_UNITS] = {TYPE_BIGINT, TYPE_VARCHAR, TYPE_BIGINT, TYPE_BIGINT, TYPE_UBIGINT};
 
 struct result {
     void *words[6];
@@ -223,7 +232,7 @@ static void bind_function(void *info)
     binding->limits = (struct scan_limits){.from_ns = INT64_MIN, .to_ns = INT64_MAX};
     for (unsigned c = 0; c < relation->column_count; c++) {
         const struct relation_column *column = &relation->columns[c];
-        void *type = library.create_logical_type(relation_units[column->unit].duckdb_type);
+        void *type = library.create_logical_type(types[column->unit]);
         if (column->parameter != 0) {
             take_parameter(binding, info, c, column->name);
         } else if (with_model || !column->needs_model) {

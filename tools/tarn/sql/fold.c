@@ -78,18 +78,20 @@ struct fold {
 
 static const char *next_word(struct arena *arena, const char **at)
 {
-    size_t length;
-    const char *word;
-    *at += strspn(*at, " \t\n");
-    if (**at == '\'')
-        length = strcspn(*at + 1, "'") + 1;
-    else
-        length = strcspn(*at, " \t\n");
-    word = length == 0    ? NULL
-           : **at == '\'' ? arena_string(arena, *at + 1, length - 1)
-                          : arena_string(arena, *at, length);
-    *at += length + (**at == '\'');
-    return word;
+    const char *begin = *at + strspn(*at, " \t\n");
+    bool is_quoted = *begin == '\'';
+    size_t length = is_quoted ? strcspn(++begin, "'") : strcspn(begin, " \t\n");
+    *at = begin + length + (is_quoted && begin[length] != '\0');
+    return length > 0 || is_quoted ? arena_string(arena, begin, length) : NULL;
+}
+
+/* COUNT: none, or WORD is NULL. */
+static unsigned place_of(const char *const *words, unsigned count, const char *word)
+{
+    unsigned place = word != NULL ? 0 : count;
+    while (place < count && strcmp(words[place], word) != 0)
+        place++;
+    return place;
 }
 
 static const struct relation_column *find_column(const struct fold *fold, const char *name)
@@ -114,9 +116,8 @@ static bool parse_where(struct fold *fold, struct fold_term *term, const char *a
         term->words[term->word_count] = word;
         term->numbers[term->word_count] = word != NULL ? strtoll(word, NULL, 0) : 0;
     }
-    while (sign != NULL && term->sign <= WHERE_ABOVE && strcmp(sign, signs[term->sign]) != 0)
-        term->sign++;
-    if (sign == NULL || word != NULL || term->word_count == 0 || term->sign > WHERE_ABOVE)
+    term->sign = place_of(signs, WHERE_ABOVE + 1, sign);
+    if (word != NULL || term->word_count == 0 || term->sign > WHERE_ABOVE)
         return fail_set(fail,
                         "expected: where COLUMN = WORD, > WORD, glob WORD, word WORD, or in WORD WORD...");
     if (term->column->parameter != 0)
@@ -152,16 +153,14 @@ static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
         [TERM_SPREAD] = "spread", [TERM_TOP] = "top"};
     struct fold_term *term = &fold->terms[fold->term_count];
     const char *word = next_word(&fold->arena, &at), *name = NULL;
-    unsigned kind = 0;
-    while (word != NULL && kind <= TERM_TOP && strcmp(word, kinds[kind]) != 0)
-        kind++;
-    if (word == NULL || kind > TERM_TOP)
+    unsigned kind = place_of(kinds, TERM_TOP + 1, word);
+    if (kind > TERM_TOP)
         return fail_set(
             fail, "'%.40s' is no term of a fold: where, times, by, keep, count, sum, max, at, spread or top",
             word != NULL ? word : "");
     if (fold->term_count++ == FOLD_TERMS)
         return fail_set(fail, "a fold has at most %u terms", FOLD_TERMS);
-    *term = (struct fold_term){.kind = (enum fold_term_kind)kind, .sign = WHERE_EQUAL};
+    *term = (struct fold_term){.kind = kind};
     if (kind == TERM_TOP && (!option_count(word = next_word(&fold->arena, &at), &fold->top_size, fail) ||
                              fold->top_size == 0 || fold->top_size > TOP_MAX))
         return fail_set(fail, "top needs a number from 1 to %u", TOP_MAX);
@@ -221,7 +220,6 @@ static bool has(const struct fold *fold, const struct relation_row *row)
     {
         struct value value = relation_value(row, term->column);
         unsigned word = 0;
-
         while (word < term->word_count && !is_word(term, word, &value))
             word++;
         if (word == term->word_count)
@@ -230,19 +228,17 @@ static bool has(const struct fold *fold, const struct relation_row *row)
     return true;
 }
 
+/* A text of the largest, which change, has a place of its own. */
 static void keep(struct fold *fold, struct value *kept, struct value value)
 {
-    const char *text = value.text;
     if (value.kind == VALUE_SPAN)
         value.begin = 0; /* rounded as sums are */
-    if (value.kind == VALUE_TEXT) {
-        value.text = fold->top_size == 0        ? arena_string(&fold->arena, text, value.length)
-                     : kept->kind == VALUE_TEXT ? kept->text
-                                                : arena_alloc(&fold->arena, TEXT_BYTES);
-        if (fold->top_size != 0) {
-            value.length = value.length < TEXT_BYTES ? value.length : TEXT_BYTES;
-            memcpy((char *)value.text, text, value.length);
-        }
+    if (value.kind == VALUE_TEXT && fold->top_size == 0)
+        value.text = arena_string(&fold->arena, value.text, value.length);
+    if (value.kind == VALUE_TEXT && fold->top_size != 0) {
+        char *place = kept->kind == VALUE_TEXT ? (char *)kept->text : arena_alloc(&fold->arena, TEXT_BYTES);
+        value.length = sooner(value.length, TEXT_BYTES);
+        value.text = memcpy(place, value.text, value.length);
     }
     *kept = value;
 }
@@ -270,11 +266,9 @@ static struct fold_row *group_of(struct fold *fold, const struct relation_row *r
     EACH_TERM(fold, term, TERM_BY, TERM_BY)
     {
         struct value value = relation_value(row, term->column);
-
         uint64_t part = value.kind == VALUE_TEXT   ? hash_bytes(HASH_SEED, value.text, value.length)
                         : value.kind == VALUE_NULL ? (uint64_t)1 << 63
                                                    : value.number;
-
         if (count < MAP_KEYS)
             key[count++] = part;
         else
@@ -300,7 +294,6 @@ static void count_row(struct fold *fold, struct fold_row *group, const struct re
     {
         union fold_cell *cell = &group->cells[term->cell];
         struct value value;
-
         if (term->kind == TERM_AT && is_largest)
             keep(fold, &cell->value, relation_value(row, term->column));
         if (term->kind == TERM_AT || (term->unless != NULL && relation_value(row, term->unless).number != 0))
@@ -433,12 +426,6 @@ static void drop_fold(void *table)
     free_fold(fold);
 }
 
-static int plan_fold(void *table, sqlite3_index_info *info)
-{
-    info->estimatedCost = info->estimatedRows = 1000;
-    return SQLITE_OK;
-}
-
 static int begin_rows(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
                       char **error)
 {
@@ -452,7 +439,7 @@ static int begin_rows(struct rows_cursor *cursor, const char *plan, int argc, sq
     return SQLITE_OK;
 }
 
-static bool move(struct rows_cursor *cursor)
+static bool move(struct rows_cursor *cursor, char **error)
 {
     const struct fold *fold = cursor->table;
     return cursor->number < (fold->top != NULL ? fold->top_count : map_total(&fold->groups));
@@ -473,12 +460,8 @@ static void column_value(struct rows_cursor *cursor, sqlite3_context *context, u
 
 int folds_register(struct database *database)
 {
-    static const struct rows_kind kind = {.connect = connect_fold,
-                                          .drop = drop_fold,
-                                          .plan = plan_fold,
-                                          .begin = begin_rows,
-                                          .move = move,
-                                          .value = column_value};
+    static const struct rows_kind kind = {
+        .connect = connect_fold, .drop = drop_fold, .begin = begin_rows, .move = move, .value = column_value};
     return rows_register(database, "fold", &kind, NULL);
 }
 

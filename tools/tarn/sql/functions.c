@@ -77,7 +77,8 @@ static void gather(sqlite3_context *context, int argc, sqlite3_value **argv)
     } else if (sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER ||
                sqlite3_value_numeric_type(argv[0]) == SQLITE_FLOAT) {
         sqlite3_int64 value = sqlite3_value_int64(argv[0]);
-        distribution_add(&gathered->holder.distribution, &gathered->arena, value > 0 ? (uint64_t)value : 0);
+        distribution_add_many(&gathered->holder.distribution, &gathered->arena,
+                              value > 0 ? (uint64_t)value : 0, 1);
     }
 }
 
@@ -125,6 +126,13 @@ static void end_together(sqlite3_context *context)
 
 /* ---- functions of one row ---- */
 
+/* With the model at the end; NULL: stopped. */
+static const struct analysis *analysis_in(sqlite3_context *context)
+{
+    struct relations *relations = database_final(sqlite3_user_data(context));
+    return relations != NULL ? relations->analysis : NULL;
+}
+
 static void to_ns(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     const struct database *database = sqlite3_user_data(context);
@@ -158,8 +166,8 @@ static void to_time(sqlite3_context *context, int argc, sqlite3_value **argv)
 /* At least a nanosecond, so that one can divide by it. */
 static void to_seconds(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
-    struct relations *relations = database_final(sqlite3_user_data(context));
-    double seconds = relations != NULL ? analysis_seconds(relations->analysis) : 0;
+    const struct analysis *analysis = analysis_in(context);
+    double seconds = analysis != NULL ? analysis_seconds(analysis) : 0;
     sqlite3_result_double(context, seconds > 1e-9 ? seconds : 1e-9);
 }
 
@@ -203,43 +211,36 @@ static void to_xml(sqlite3_context *context, int argc, sqlite3_value **argv)
 static void at_symbol(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     struct database *database = sqlite3_user_data(context);
-    struct relations *relations = database_final(database);
+    const struct analysis *analysis = analysis_in(context);
     const char *what = argc > 2 ? (const char *)sqlite3_value_text(argv[2]) : "";
     uint64_t address = (uint64_t)sqlite3_value_int64(argv[1]);
+    struct symbols *symbols = database->source.symbols;
     const struct executable *executable;
     const struct symbol *symbol = NULL;
     char text[SYMBOL_NAME_BYTES];
-    if (relations == NULL || what == NULL)
+    if (analysis == NULL || what == NULL)
         return;
-    executable = executables_find(&relations->analysis->model->executables,
-                                  (uint32_t)sqlite3_value_int64(argv[0]), address);
-    if (strcmp(what, "file") == 0) {
-        result_text(context, executable != NULL ? executable->path : NULL);
-        return;
-    }
-    if (strcmp(what, "executable") == 0) {
-        result_text(context, executable_name(executable));
-        return;
-    }
-    if (strcmp(what, "program") == 0) {
-        if (database->source.symbols != NULL && executable != NULL)
-            result_text(context, symbols_file(database->source.symbols, executable));
-        return;
-    }
+    executable =
+        executables_find(&analysis->model->executables, (uint32_t)sqlite3_value_int64(argv[0]), address);
     if (strcmp(what, "base") == 0) {
         sqlite3_result_int64(context, executable != NULL ? (sqlite3_int64)executable->base : 0);
-        return;
-    }
-    if (database->source.symbols != NULL)
-        symbol = symbols_find(database->source.symbols, executable, address);
-    if (*what == '\0') {
+    } else if (strcmp(what, "file") == 0) {
+        result_text(context, executable != NULL ? executable->path : NULL);
+    } else if (strcmp(what, "executable") == 0) {
+        result_text(context, executable_name(executable));
+    } else if (strcmp(what, "program") == 0) {
+        result_text(context,
+                    symbols != NULL && executable != NULL ? symbols_file(symbols, executable) : NULL);
+    } else {
+        symbol = symbols != NULL ? symbols_find(symbols, executable, address) : NULL;
         snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-        result_text(context, symbol != NULL ? symbol_name(symbol, address, text) : text);
-    } else if (symbol != NULL && symbol->function != NULL) {
-        snprintf(text, sizeof(text), "%s:%u", symbol->file != NULL ? symbol->file : "", symbol->line);
-        result_text(context, strcmp(what, "source") != 0 ? symbol->function
-                             : symbol->file != NULL      ? text
-                                                         : NULL);
+        if (*what == '\0')
+            result_text(context, symbol != NULL ? symbol_name(symbol, address, text) : text);
+        else if (symbol != NULL && strcmp(what, "source") != 0)
+            result_text(context, symbol->function);
+        else if (symbol != NULL && symbol->function != NULL && symbol->file != NULL)
+            sqlite3_result_text(context, sqlite3_mprintf("%s:%u", symbol->file, symbol->line), -1,
+                                sqlite3_free);
     }
 }
 
@@ -263,104 +264,225 @@ static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     struct relations *relations = database_final(self->database);
     sqlite3_int64 number = sqlite3_value_int64(argv[0]);
     char text[FUNCTION_NAME_BYTES];
+    const struct model_thread *thread;
     const struct model *model;
-    bool is_kept;
-    uint32_t pid;
     if (relations == NULL || sqlite3_value_type(argv[0]) != SQLITE_INTEGER)
         return;
     model = relations->analysis->model;
+    thread = number >= 0 && number < model->thread_count ? model->threads[number] : NULL;
     switch (self->what) {
     case 'p':
         result_text(context, analysis_process_name(relations->analysis, (uint32_t)number));
-        return;
+        break;
     case 'l':
-        is_kept = number >= 0 && number < MODEL_LOCK_CLASSES;
-        snprintf(text, sizeof(text), is_kept ? "class %lld" : "(others)", (long long)number);
-        result_text(context, is_kept && model->lock_classes[number].name[0] != '\0'
-                                 ? model->lock_classes[number].name
-                                 : text);
-        return;
+        snprintf(text, sizeof(text), "class %lld", (long long)number);
+        if (number < 0 || number >= MODEL_LOCK_CLASSES)
+            result_text(context, "(others)");
+        else
+            result_text(context, *model->lock_classes[number].name ? model->lock_classes[number].name : text);
+        break;
     case 'i':
         result_text(context, names_of(&model->names, NAMES_OF_IRQS, (uint64_t)number));
-        return;
+        break;
     case 's':
         result_text(context, functions_server(&relations->functions, (uint64_t)number, text));
-        return;
+        break;
     case 'f':
         result_text(context, functions_name(&relations->functions, (uint64_t)number,
                                             (uint64_t)sqlite3_value_int64(argv[1]), text));
-        return;
+        break;
     case 'S':
-        pid = functions_pid(&relations->functions, (uint64_t)number);
-        if (pid != MODEL_NOBODY)
-            sqlite3_result_int64(context, pid);
-        return;
+        number = functions_pid(&relations->functions, (uint64_t)number);
+        if (number != MODEL_NOBODY)
+            sqlite3_result_int64(context, number);
+        break;
+    case 't':
+        result_text(context, thread != NULL ? analysis_thread_name(relations->analysis, thread) : NULL);
+        break;
+    default:
+        if (thread != NULL)
+            sqlite3_result_int64(context, self->what == 'T' ? thread->tid : thread->pid);
     }
-    if (number < 0 || number >= model->thread_count || model->threads[number] == NULL)
+}
+
+/* ---- names of locks and call chains ---- */
+
+#define CHAIN_TEXT_BYTES 400u
+
+/* Returns the symbol at an address of a process, or of the kernel; NULL: unknown. */
+static const struct symbol *find_symbol(const struct analysis *analysis, uint32_t pid, uint64_t address)
+{
+    const struct executable *executable = executables_find(&analysis->model->executables, pid, address);
+    const struct symbol *symbol = analysis->symbols != NULL && executable != NULL
+                                      ? symbols_find(analysis->symbols, executable, address)
+                                      : NULL;
+    return symbol != NULL && symbol->function != NULL ? symbol : NULL;
+}
+
+static void to_lock_name(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const struct analysis *analysis = analysis_in(context);
+    uint32_t pid = (uint32_t)sqlite3_value_int64(argv[0]);
+    uint64_t address = (uint64_t)sqlite3_value_int64(argv[1]);
+    const char *name = analysis != NULL ? names_of(&analysis->model->names, pid, address) : NULL;
+    const struct symbol *symbol =
+        analysis != NULL && name == NULL ? find_symbol(analysis, pid, address) : NULL;
+    char text[SYMBOL_NAME_BYTES];
+    if (sqlite3_value_type(argv[1]) == SQLITE_NULL)
         return;
-    if (self->what == 't')
-        result_text(context, analysis_thread_name(relations->analysis, model->threads[number]));
-    else
-        sqlite3_result_int64(context,
-                             self->what == 'T' ? model->threads[number]->tid : model->threads[number]->pid);
+    snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+    if (symbol != NULL && symbol->offset != 0)
+        snprintf(text, sizeof(text), "%s+0x%llx", symbol->function, (unsigned long long)symbol->offset);
+    else if (symbol != NULL)
+        name = symbol->function;
+    result_text(context, name != NULL ? name : text);
+}
+
+/* Functions that implement locks or waits for events; their callers are of interest. */
+static bool is_part_of_locking(const char *function)
+{
+    static const char *const parts[] = {
+        /* the kernel's */
+        "spin_lock", "spin_try_lock", "spin_lock_contended", "spin_note_taken", "spin_note_tried",
+        "spin_note_taken_after_wait", "note_with_care", "log_contended", "make_note", "log_acquired",
+        /* libc-glue's: shared ones, then locks, then events */
+        "end_lock_wait", "note_acquisition", "note_sample", "acquire_contended", "lock_acquire", "note_taken",
+        "lock_word_acquire", "lock_word_try_acquire", "lock_until", "pthread_mutex_lock",
+        "pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_spin_lock", "pthread_spin_trylock",
+        "__retarget_lock_acquire", "__retarget_lock_acquire_recursive", "__retarget_lock_try_acquire",
+        "__retarget_lock_try_acquire_recursive", "rwlock_wait", "rwlock_wait_to_write", "rwlock_read_until",
+        "rwlock_write_until", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_tryrdlock",
+        "pthread_rwlock_trywrlock", "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock", "once_wait",
+        "pthread_once", "semaphore_wait", "semaphore_wait_until", "semaphore_note_taken", "sem_wait",
+        "sem_trywait", "sem_timedwait", "condition_sleep_until", "condition_wait_until", "pthread_cond_wait",
+        "pthread_cond_timedwait", "pthread_cond_clockwait", "pthread_barrier_wait", "join_wait",
+        "join_pthread", "pthread_join", "wait_for_window", "borrow_window",
+        /* from older versions */
+        "note_acquired", "note_tried", "note_word_tried"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strcmp(function, parts[i]) == 0)
+            return true;
+    return false;
+}
+
+struct chain_text {
+    char text[CHAIN_TEXT_BYTES];
+    size_t used;
+    sqlite3_int64 functions, most;
+};
+
+static void add_function(struct chain_text *chain, const char *name)
+{
+    if (chain->functions == chain->most || (chain->functions == 0 && is_part_of_locking(name)))
+        return;
+    chain->used += (size_t)snprintf(chain->text + chain->used, CHAIN_TEXT_BYTES - chain->used, "%s%.80s",
+                                    chain->functions ? " < " : "", name);
+    chain->used = chain->used < CHAIN_TEXT_BYTES ? chain->used : CHAIN_TEXT_BYTES - 1;
+    chain->functions++;
+}
+
+/* The addresses are return addresses: the call is before them. */
+static void to_call_chain(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const struct analysis *analysis = analysis_in(context);
+    const char *at = (const char *)sqlite3_value_text(argv[1]);
+    struct chain_text chain = {.text = "(unknown)", .most = sqlite3_value_int64(argv[2])};
+    if (analysis == NULL || at == NULL)
+        return;
+    while (*at != '\0') {
+        const char *begin = at + strspn(at, " ");
+        char *end, number[24];
+        uint64_t address = strtoull(begin, &end, 16);
+        const struct symbol *symbol =
+            find_symbol(analysis, (uint32_t)sqlite3_value_int64(argv[0]), address - 1);
+        if (end == begin)
+            break;
+        snprintf(number, sizeof(number), "0x%llx", (unsigned long long)address);
+        if (symbol == NULL)
+            add_function(&chain, number);
+        for (; symbol != NULL; symbol = symbol->outer)
+            add_function(&chain, symbol->function != NULL ? symbol->function : number);
+        at = end;
+    }
+    result_text(context, chain.text);
 }
 
 /* ---- table-valued functions ---- */
 
-#define TVF_COLUMNS 8u
-
-struct tvf_row {
-    const char *text; /* of the first column, if it has one */
-    sqlite3_int64 numbers[TVF_COLUMNS];
-    double reals[TVF_COLUMNS];
-};
-
-struct tvf_rows {
-    struct tvf_row *rows;
-    size_t count, size;
-    struct arena arena;
-};
-
+/* What it has before its hidden arguments. */
 struct tvf {
     const char *declaration;
-    unsigned columns, arguments; /* `columns` before the hidden arguments */
-    const char *kinds;           /* of the columns: t, i, r */
-    int (*fill)(struct database *database, struct tvf_rows *into, sqlite3_value **argv, char **error);
-    struct database *database;
+    int columns, arguments;
 };
 
-static struct tvf_row *add_row(struct tvf_rows *into)
+static void *connect_tvf(struct database *database, void *data, int argc, const char *const *argv,
+                         sqlite3_str *sql, char **error)
 {
-    if (into->count == into->size)
-        into->rows = array_grow(into->rows, into->count, &into->size, sizeof(into->rows[0]));
-    into->rows[into->count] = (struct tvf_row){.text = NULL};
-    return &into->rows[into->count++];
+    sqlite3_str_appendall(sql, ((const struct tvf *)data)->declaration);
+    return data;
 }
 
-static int fill_histogram(struct database *database, struct tvf_rows *into, sqlite3_value **argv,
-                          char **error)
+static int plan_tvf(void *table, sqlite3_index_info *info)
+{
+    const struct tvf *tvf = table;
+    int given = 0;
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+        if (constraint->iColumn < tvf->columns || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+            !constraint->usable)
+            continue;
+        info->aConstraintUsage[i].argvIndex = constraint->iColumn - tvf->columns + 1;
+        info->aConstraintUsage[i].omit = 1;
+        given++;
+    }
+    return given == tvf->arguments ? SQLITE_OK : SQLITE_CONSTRAINT;
+}
+
+static void end_state(struct rows_cursor *cursor)
+{
+    free(cursor->state);
+}
+
+struct histogram {
+    const struct holder *holder;
+    const struct schema *schema;
+    struct histogram_row row;
+};
+
+static int begin_histogram(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
+                           char **error)
 {
     static const struct schema in_ns = {.clock_freq = 1000000000};
-    const struct holder *holder = holder_of(database, argv[0]);
-    const struct schema *schema = &in_ns;
-    struct histogram_row found;
-    if (holder == NULL) {
+    struct histogram *histogram = cursor->state = alloc_zero(1, sizeof(*histogram));
+    histogram->holder = holder_of(cursor->database, argv[0]);
+    if (histogram->holder == NULL) {
         *error = sqlite3_mprintf("histogram() needs a distribution: together(X)");
         return SQLITE_ERROR;
     }
-    if (holder->is_ticks)
-        schema = &database->source.trace->schema;
-    for (unsigned i = 0; histogram_row(&holder->distribution, schema, i, &found); i++) {
-        struct tvf_row *row = add_row(into);
-        const double all = (double)holder->distribution.count;
-        row->text = arena_string(&into->arena, found.name, strlen(found.name));
-        row->numbers[1] = (sqlite3_int64)found.from;
-        row->numbers[2] = (sqlite3_int64)(found.to < TABLE_NONE ? found.to : TABLE_NONE);
-        row->numbers[3] = row->numbers[6] = (sqlite3_int64)found.count;
-        row->reals[4] = 100.0 * (double)found.count / all;
-        row->reals[5] = 100.0 * (double)found.up_to / all;
-    }
+    histogram->schema = histogram->holder->is_ticks ? &cursor->database->source.trace->schema : &in_ns;
     return SQLITE_OK;
+}
+
+static bool move_histogram(struct rows_cursor *cursor, char **error)
+{
+    struct histogram *histogram = cursor->state;
+    return histogram_row(&histogram->holder->distribution, histogram->schema, (unsigned)cursor->number,
+                         &histogram->row);
+}
+
+static void histogram_value(struct rows_cursor *cursor, sqlite3_context *context, unsigned column)
+{
+    const struct histogram *histogram = cursor->state;
+    const struct histogram_row *row = &histogram->row;
+    const uint64_t numbers[] = {0,          row->from, sooner(row->to, TABLE_NONE), row->count, row->count,
+                                row->up_to, row->count};
+    if (column == 0)
+        result_text(context, row->name);
+    else if (column == 4 || column == 5)
+        sqlite3_result_double(context, 100.0 * (double)numbers[column] /
+                                           (double)histogram->holder->distribution.count);
+    else if (column < 7)
+        sqlite3_result_int64(context, (sqlite3_int64)numbers[column]);
 }
 
 /* A list of intervals, by key and begin; the current one. */
@@ -411,102 +533,69 @@ static bool open_intervals(struct database *database, sqlite3_value *query, stru
     return *error == NULL && next_interval(database, list, error);
 }
 
-static int fill_intersections(struct database *database, struct tvf_rows *into, sqlite3_value **argv,
+struct intersection {
+    struct intervals left, right;
+    sqlite3_int64 row[5];
+};
+
+static int begin_intersection(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
                               char **error)
 {
-    struct intervals left, right = {.query = NULL};
-    bool ok =
-        open_intervals(database, argv[0], &left, error) && open_intervals(database, argv[1], &right, error);
-    while (ok && left.is_one && right.is_one) {
-        sqlite3_int64 begin = left.begin > right.begin ? left.begin : right.begin;
-        sqlite3_int64 end = left.end < right.end ? left.end : right.end;
-        bool is_left = left.key != right.key ? left.key < right.key : left.end < right.end;
-        if (left.key == right.key && begin < end) {
-            struct tvf_row *row = add_row(into);
-            row->numbers[0] = begin;
-            row->numbers[1] = end - begin;
-            row->numbers[2] = left.key;
-            row->numbers[3] = left.begin;
-            row->numbers[4] = right.begin;
-        }
-        ok = next_interval(database, is_left ? &left : &right, error);
+    struct intersection *both = cursor->state = alloc_zero(1, sizeof(*both));
+    return open_intervals(cursor->database, argv[0], &both->left, error) &&
+                   open_intervals(cursor->database, argv[1], &both->right, error)
+               ? SQLITE_OK
+               : SQLITE_ERROR;
+}
+
+static bool move_intersection(struct rows_cursor *cursor, char **error)
+{
+    struct intersection *both = cursor->state;
+    struct intervals *left = &both->left, *right = &both->right;
+    bool is_found = false;
+    while (!is_found && left->is_one && right->is_one) {
+        sqlite3_int64 begin = left->begin > right->begin ? left->begin : right->begin;
+        sqlite3_int64 end = left->end < right->end ? left->end : right->end;
+        const sqlite3_int64 row[5] = {begin, end - begin, left->key, left->begin, right->begin};
+        bool is_left = left->key != right->key ? left->key < right->key : left->end < right->end;
+        is_found = left->key == right->key && begin < end;
+        memcpy(both->row, row, sizeof(row));
+        if (!next_interval(cursor->database, is_left ? left : right, error))
+            return false;
     }
-    sqlite3_finalize(left.query);
-    sqlite3_finalize(right.query);
-    return ok ? SQLITE_OK : SQLITE_ERROR;
+    return is_found;
 }
 
-static void *connect_tvf(struct database *database, void *data, int argc, const char *const *argv,
-                         sqlite3_str *sql, char **error)
+static void intersection_value(struct rows_cursor *cursor, sqlite3_context *context, unsigned column)
 {
-    sqlite3_str_appendall(sql, ((const struct tvf *)data)->declaration);
-    return data;
+    if (column < 5)
+        sqlite3_result_int64(context, ((const struct intersection *)cursor->state)->row[column]);
 }
 
-static int plan_tvf(void *table, sqlite3_index_info *info)
+static void end_intersection(struct rows_cursor *cursor)
 {
-    const struct tvf *tvf = table;
-    unsigned given = 0;
-    for (int i = 0; i < info->nConstraint; i++) {
-        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-        if (constraint->iColumn < (int)tvf->columns || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ ||
-            !constraint->usable)
-            continue;
-        info->aConstraintUsage[i].argvIndex = constraint->iColumn - (int)tvf->columns + 1;
-        info->aConstraintUsage[i].omit = 1;
-        given++;
-    }
-    info->estimatedCost = info->estimatedRows = 1000;
-    return given == tvf->arguments ? SQLITE_OK : SQLITE_CONSTRAINT;
+    struct intersection *both = cursor->state;
+    sqlite3_finalize(both->left.query);
+    sqlite3_finalize(both->right.query);
+    free(both);
 }
 
-static void end_tvf(struct rows_cursor *cursor)
+static int register_tvfs(struct database *database)
 {
-    struct tvf_rows *rows = cursor->state;
-    free(rows->rows);
-    arena_free(&rows->arena);
-    free(rows);
-}
-
-static int begin_tvf(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
-                     char **error)
-{
-    const struct tvf *tvf = cursor->table;
-    cursor->state = alloc_zero(1, sizeof(struct tvf_rows));
-    return tvf->fill(tvf->database, cursor->state, argv, error);
-}
-
-static bool move(struct rows_cursor *cursor)
-{
-    return cursor->number < ((const struct tvf_rows *)cursor->state)->count;
-}
-
-static void column_of_tvf(struct rows_cursor *cursor, sqlite3_context *context, unsigned column)
-{
-    const struct tvf_row *row = &((const struct tvf_rows *)cursor->state)->rows[cursor->number];
-    const struct tvf *tvf = cursor->table;
-    if (column >= tvf->columns)
-        return;
-    if (tvf->kinds[column] == 't')
-        result_text(context, row->text);
-    else if (tvf->kinds[column] == 'r')
-        sqlite3_result_double(context, row->reals[column]);
-    else
-        sqlite3_result_int64(context, row->numbers[column]);
-}
-
-static int register_tvf(struct database *database, const char *name, struct tvf tvf)
-{
-    static const struct rows_kind kind = {.connect = connect_tvf,
-                                          .plan = plan_tvf,
-                                          .begin = begin_tvf,
-                                          .move = move,
-                                          .value = column_of_tvf,
-                                          .end = end_tvf};
-    struct tvf *kept = arena_alloc(&database->arena, sizeof(*kept));
-    *kept = tvf;
-    kept->database = database;
-    return rows_register(database, name, &kind, kept);
+    static const struct rows_kind histograms = {connect_tvf,     NULL,           plan_tvf,
+                                                begin_histogram, move_histogram, histogram_value,
+                                                end_state},
+                                  intersections = {connect_tvf,       NULL,
+                                                   plan_tvf,          begin_intersection,
+                                                   move_intersection, intersection_value,
+                                                   end_intersection};
+    static struct tvf histogram = {"name, from_ns, to_ns, count, percent, percent_up_to, bar, spread HIDDEN",
+                                   7, 1},
+                      intersect = {"ts, dur, key, left_ts, right_ts, left_query HIDDEN, right_query HIDDEN",
+                                   5, 2};
+    int status = rows_register(database, "histogram", &histograms, &histogram);
+    return status == SQLITE_OK ? rows_register(database, "interval_intersect", &intersections, &intersect)
+                               : status;
 }
 
 int functions_register(struct database *database)
@@ -540,11 +629,10 @@ int functions_register(struct database *database)
         {"ipc_function", 2, to_name, NULL, 'f'},
         {"ipc_pid", 1, to_name, NULL, 'S'},
         {"lock_class_name", 1, to_name, NULL, 'l'},
-        {"lock_name", 2, sql_lock_name, NULL, 0},
-        {"call_chain", 3, sql_call_chain, NULL, 0},
+        {"lock_name", 2, to_lock_name, NULL, 0},
+        {"call_chain", 3, to_call_chain, NULL, 0},
     };
     int status = SQLITE_OK;
-
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && status == SQLITE_OK; i++) {
         bool adds = functions[i].end != NULL;
         struct to_name *name = arena_alloc(&database->arena, sizeof(*name));
@@ -554,15 +642,5 @@ int functions_register(struct database *database)
                                          adds ? NULL : functions[i].call, adds ? functions[i].call : NULL,
                                          functions[i].end);
     }
-    if (status == SQLITE_OK)
-        status = register_tvf(
-            database, "histogram",
-            (struct tvf){"name, from_ns, to_ns, count, percent, percent_up_to, bar, spread HIDDEN", 7, 1,
-                         "tiiirri", fill_histogram, NULL});
-    if (status == SQLITE_OK)
-        status = register_tvf(
-            database, "interval_intersect",
-            (struct tvf){"ts, dur, key, left_ts, right_ts, left_query HIDDEN, right_query HIDDEN", 5, 2,
-                         "iiiii", fill_intersections, NULL});
-    return status;
+    return status == SQLITE_OK ? register_tvfs(database) : status;
 }

@@ -13,24 +13,18 @@ struct rows_table {
     void *table;
 };
 
-static struct rows_table *table_of(sqlite3_vtab *base)
-{
-    return (struct rows_table *)(void *)base;
-}
-
-static struct rows_cursor *cursor_of(sqlite3_vtab_cursor *base)
-{
-    return (struct rows_cursor *)(void *)base;
-}
+/* What begins with SQLite's BASE. */
+#define TABLE_OF(base)  ((struct rows_table *)(void *)(base))
+#define CURSOR_OF(base) ((struct rows_cursor *)(void *)(base))
 
 static const struct rows_kind *kind_of(const struct rows_cursor *cursor)
 {
-    return table_of(cursor->base.pVtab)->module->kind;
+    return TABLE_OF(cursor->base.pVtab)->module->kind;
 }
 
 static int disconnect(sqlite3_vtab *base)
 {
-    struct rows_table *table = table_of(base);
+    struct rows_table *table = TABLE_OF(base);
     if (table->module->kind->drop != NULL && table->table != NULL)
         table->module->kind->drop(table->table);
     sqlite3_free(table);
@@ -64,7 +58,9 @@ static int connect(sqlite3 *sqlite, void *data, int argc, const char *const *arg
 
 static int choose_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    return table_of(base)->module->kind->plan(table_of(base)->table, info);
+    const struct rows_kind *kind = TABLE_OF(base)->module->kind;
+    info->estimatedCost = info->estimatedRows = 1000;
+    return kind->plan != NULL ? kind->plan(TABLE_OF(base)->table, info) : SQLITE_OK;
 }
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
@@ -72,7 +68,8 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
     struct rows_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
     if (cursor == NULL)
         return SQLITE_NOMEM;
-    *cursor = (struct rows_cursor){.table = table_of(base)->table};
+    *cursor =
+        (struct rows_cursor){.database = TABLE_OF(base)->module->database, .table = TABLE_OF(base)->table};
     *made = &cursor->base;
     return SQLITE_OK;
 }
@@ -86,27 +83,30 @@ static void end(struct rows_cursor *cursor)
 
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
-    end(cursor_of(base));
+    end(CURSOR_OF(base));
     sqlite3_free(base);
     return SQLITE_OK;
 }
 
 static int move(struct rows_cursor *cursor)
 {
-    cursor->is_row = kind_of(cursor)->move(cursor);
-    return !cursor->is_row && table_of(cursor->base.pVtab)->module->database->stop ? SQLITE_INTERRUPT
-                                                                                   : SQLITE_OK;
+    char **error = &cursor->base.pVtab->zErrMsg;
+    cursor->is_row = kind_of(cursor)->move(cursor, error);
+    return cursor->is_row           ? SQLITE_OK
+           : *error != NULL         ? SQLITE_ERROR
+           : cursor->database->stop ? SQLITE_INTERRUPT
+                                    : SQLITE_OK;
 }
 
 static int next_row(sqlite3_vtab_cursor *base)
 {
-    cursor_of(base)->number++;
-    return move(cursor_of(base));
+    CURSOR_OF(base)->number++;
+    return move(CURSOR_OF(base));
 }
 
 static int begin(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
 {
-    struct rows_cursor *cursor = cursor_of(base);
+    struct rows_cursor *cursor = CURSOR_OF(base);
     int status;
     end(cursor);
     cursor->number = 0;
@@ -116,18 +116,18 @@ static int begin(sqlite3_vtab_cursor *base, int number, const char *plan, int ar
 
 static int is_at_end(sqlite3_vtab_cursor *base)
 {
-    return !cursor_of(base)->is_row;
+    return !CURSOR_OF(base)->is_row;
 }
 
 static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
-    kind_of(cursor_of(base))->value(cursor_of(base), context, (unsigned)column);
+    kind_of(CURSOR_OF(base))->value(CURSOR_OF(base), context, (unsigned)column);
     return SQLITE_OK;
 }
 
 static int row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 {
-    *number = (sqlite3_int64)cursor_of(base)->number;
+    *number = (sqlite3_int64)CURSOR_OF(base)->number;
     return SQLITE_OK;
 }
 

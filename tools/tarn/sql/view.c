@@ -9,85 +9,75 @@
 #include <tools/tarn/sql/database.h>
 #include <tools/tarn/sql/view.h>
 
-#define TABLES_MAX     24u
-#define STATEMENTS_MAX (TABLES_MAX + 8u)
-#define DEFINES_MAX    64u
-#define TEXTS_MAX      160u
-#define WORDS_MAX      8u
-#define DIRECTIVE      "--: "
-
-struct define {
-    char *name;
-    struct buffer text;
-};
+#define DECLARATIONS_MAX 256u /* of one kind */
+#define WORDS_MAX        8u
+#define DIRECTIVE        "--: "
 
 /* A part of the file. */
 struct statement {
-    enum { BEFORE_WALK, AFTER_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE, OF_ANSWER, OF_TEXT } kind;
+    enum {
+        BEFORE_WALK,
+        AFTER_WALK,
+        OF_HEADINGS,
+        OF_NOTE,
+        OF_ANSWER,
+        STATEMENT_WORDS,
+        OF_TABLE = STATEMENT_WORDS,
+        OF_TEXT
+    } kind;
     struct table *table;    /* OF_TABLE */
     unsigned option;        /* OF_TEXT: its number */
-    uint64_t parts, shares; /* the same: bit N: column N is one, see column_kinds */
-    const char *tables;     /* BEFORE_WALK, AFTER_WALK, OF_NOTE, OF_ANSWER: run only for one of these tables;
-                               NULL: always */
+    uint64_t parts, shares; /* of a table: bit N: column N is one, see column_kinds */
+    const char *tables;     /* run only for one of these tables; NULL: always */
     struct buffer sql;
 };
 
 struct sql_kind {
     struct analysis_kind kind; /* first */
     struct command_option options[ANALYSIS_OPTIONS + 1];
-    struct table tables[TABLES_MAX], totals;
-    struct statement statements[STATEMENTS_MAX];
-    unsigned option_count;
-    struct define defines[DEFINES_MAX];
-    unsigned define_count;
-    struct column_text texts[TEXTS_MAX];
+    unsigned option_count, define_count, directives;
+    struct table tables[DECLARATIONS_MAX], totals;
+    struct statement statements[DECLARATIONS_MAX + 1];
+    struct define {
+        const char *name;
+        struct buffer text;
+    } defines[DECLARATIONS_MAX];
+    struct column_text texts[DECLARATIONS_MAX];
+    struct arena arena; /* of all texts */
 };
 
 /* ---- the declaration ---- */
 
-static char *copy_text(const char *text, size_t length)
-{
-    return memcpy(alloc_zero(length + 1, 1), text, length);
-}
-
 /* Returns a copy of the text before MARK, without spaces around it, and moves behind MARK. */
-static char *cut(const char **at, const char *mark)
+static char *cut(struct sql_kind *kind, const char **at, const char *mark)
 {
     const char *begin = *at + strspn(*at, " \n");
     size_t length = strcspn(begin, mark);
     *at = begin + length + (begin[length] != '\0');
     while (length > 0 && isspace((unsigned char)begin[length - 1]))
         length--;
-    return copy_text(begin, length);
-}
-
-static const struct buffer *find_define(const struct sql_kind *kind, const char *name, size_t length)
-{
-    for (unsigned i = 0; i < kind->define_count; i++)
-        if (strlen(kind->defines[i].name) == length && memcmp(kind->defines[i].name, name, length) == 0)
-            return &kind->defines[i].text;
-    return NULL;
+    return arena_string(&kind->arena, begin, length);
 }
 
 /* Adds TEXT, with $NAME replaced by its definition. */
-static bool add_expanded(const struct sql_kind *kind, struct buffer *to, const char *text, size_t length,
-                         struct fail *fail)
+static bool add_expanded(const struct sql_kind *kind, struct buffer *to, const char *text, struct fail *fail)
 {
-    for (size_t i = 0; i < length; i++) {
-        size_t name = 0;
-        const struct buffer *define;
-        while (text[i] == '$' && i + 1 + name < length &&
-               (isalnum((unsigned char)text[i + 1 + name]) || text[i + 1 + name] == '_'))
-            name++;
-        if (name == 0) {
-            buffer_add(to, &text[i], 1);
+    for (; *text != '\0'; text++) {
+        size_t length = 0;
+        unsigned i = 0;
+        while (*text == '$' && (isalnum((unsigned char)text[1 + length]) || text[1 + length] == '_'))
+            length++;
+        if (length == 0) {
+            buffer_add(to, text, 1);
             continue;
         }
-        define = find_define(kind, &text[i + 1], name);
-        if (define == NULL)
-            return fail_set(fail, "$%.*s is not defined", (int)name, &text[i + 1]);
-        buffer_add(to, define->bytes, define->used);
-        i += name;
+        while (i < kind->define_count && (strlen(kind->defines[i].name) != length ||
+                                          memcmp(kind->defines[i].name, text + 1, length) != 0))
+            i++;
+        if (i == kind->define_count)
+            return fail_set(fail, "$%.*s is not defined", (int)length, text + 1);
+        buffer_add(to, kind->defines[i].text.bytes, kind->defines[i].text.used);
+        text += length;
     }
     return true;
 }
@@ -105,63 +95,42 @@ static const struct {
     {"min", TIME_SMALLEST(NULL)}, {"real", REAL_COLUMN(NULL)},  {"mean", MEAN_COLUMN(NULL)},
 };
 
-static bool parse_column(struct table_column *column, const char *text, struct statement *of,
-                         struct fail *fail)
-{
-    const char *at = text;
-    char *key = cut(&at, ":"), *word = cut(&at, "");
-    bool is_time = strlen(key) > 3 && strcmp(key + strlen(key) - 3, "_ns") == 0;
-    const char *wanted = *word != '\0' ? word : is_time ? "time" : "count";
-    bool ok = false;
-    for (size_t i = 0; i < sizeof(column_kinds) / sizeof(column_kinds[0]) && !ok; i++)
-        if (strcmp(column_kinds[i].word, wanted) == 0) {
-            *column = column_kinds[i].column;
-            column->key = key;
-            of->parts |= (uint64_t)(strcmp(wanted, "part") == 0) << of->table->column_count;
-            of->shares |= (uint64_t)(strcmp(wanted, "share") == 0) << of->table->column_count;
-            ok = true;
-        }
-    if (!ok)
-        fail_set(fail, "column '%.40s': there is no kind '%.20s'", key, wanted);
-    free(word);
-    return ok;
-}
-
 static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *fail)
 {
     struct statement *statement = &kind->statements[kind->kind.statement_count - 1];
-    struct table_column *columns;
+    struct table *table = statement->table;
+    struct table_column *columns = arena_alloc(&kind->arena, TABLE_COLUMNS_MAX * sizeof(*columns));
     struct buffer list = {0};
-    bool ok = true;
-    if (statement->table == NULL)
-        return fail_set(fail, "columns without a table");
-    if (strcmp(text, "histogram") == 0) {
-        statement->table->columns = histogram_columns;
-        statement->table->column_count = 6;
-        return true;
-    }
-    columns = alloc_zero(TABLE_COLUMNS_MAX, sizeof(*columns));
-    ok = add_expanded(kind, &list, text, strlen(text), fail);
+    bool ok =
+        table != NULL ? add_expanded(kind, &list, text, fail) : fail_set(fail, "columns without a table");
     buffer_add(&list, "", 1);
     for (const char *at = (const char *)list.bytes; ok && *at != '\0';) {
-        char *column = cut(&at, ",");
-        ok = statement->table->column_count < TABLE_COLUMNS_MAX ||
-             fail_set(fail, "table '%.40s' has too many columns", statement->table->key);
-        ok = ok && parse_column(&columns[statement->table->column_count], column, statement, fail);
-        statement->table->column_count++;
-        free(column);
+        const char *column = cut(kind, &at, ","), *key = cut(kind, &column, ":");
+        const char *word = cut(kind, &column, ""), *end = strrchr(key, '_');
+        size_t i = 0;
+        if (*word == '\0')
+            word = end != NULL && strcmp(end, "_ns") == 0 ? "time" : "count";
+        while (i < sizeof(column_kinds) / sizeof(column_kinds[0]) && strcmp(column_kinds[i].word, word) != 0)
+            i++;
+        ok = (i < sizeof(column_kinds) / sizeof(column_kinds[0]) ||
+              fail_set(fail, "column '%.40s': there is no kind '%.20s'", key, word)) &&
+             (table->column_count < TABLE_COLUMNS_MAX ||
+              fail_set(fail, "table '%.40s' has too many columns", table->key));
+        if (!ok)
+            break;
+        columns[table->column_count] = column_kinds[i].column;
+        columns[table->column_count].key = key;
+        statement->parts |= (uint64_t)(strcmp(word, "part") == 0) << table->column_count;
+        statement->shares |= (uint64_t)(strcmp(word, "share") == 0) << table->column_count++;
     }
     free(list.bytes);
-    statement->table->columns = columns;
+    if (ok)
+        table->columns = columns;
+    if (ok && strcmp(text, "histogram") == 0) {
+        table->columns = histogram_columns;
+        table->column_count = 6;
+    }
     return ok;
-}
-
-static bool new_statement(struct sql_kind *kind, struct statement statement, struct fail *fail)
-{
-    if (kind->kind.statement_count == STATEMENTS_MAX)
-        return fail_set(fail, "too many tables");
-    kind->statements[kind->kind.statement_count++] = statement;
-    return true;
 }
 
 /* Returns the option that makes the analysis print something else; `tarn diff` lacks it. */
@@ -175,42 +144,37 @@ static unsigned mark_option(struct sql_kind *kind, const char *name)
     return number;
 }
 
-/* KEY, HEADING, OTHERS [, by COLUMN] [, extra] [, whole] [, needs OPTION]: TEXT */
-static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fail)
+static struct statement *add_statement(struct sql_kind *kind)
 {
-    const char *at = text;
-    char *head = cut(&at, ":"), *word;
-    struct table table = {.text = cut(&at, ""), .is_wanted = true};
-    bool is_total;
-    at = head;
-    table.key = cut(&at, ",");
-    table.heading = cut(&at, ",");
-    table.others = cut(&at, ",");
-    while (*at != '\0') {
-        word = cut(&at, ",");
+    return &kind->statements[kind->kind.statement_count++];
+}
+
+/* KEY, HEADING, OTHERS [, by COLUMN] [, extra] [, whole] [, needs OPTION]: TEXT */
+static bool parse_table(struct sql_kind *kind, const char *at, struct fail *fail)
+{
+    const char *head = cut(kind, &at, ":"), *word;
+    struct table table = {.text = cut(kind, &at, ""), .key = cut(kind, &head, ",")}, *to = &kind->totals;
+    struct statement *statement = add_statement(kind);
+    table.heading = cut(kind, &head, ",");
+    table.others = cut(kind, &head, ",");
+    while (*head != '\0') {
+        word = cut(kind, &head, ",");
         if (strncmp(word, "by ", 3) == 0)
             table.order = word + 3;
         else if (strncmp(word, "needs ", 6) == 0)
             mark_option(kind, table.needs = word + 6);
-        else if (strcmp(word, "whole") == 0)
-            table.is_whole = true;
-        else if (strcmp(word, "extra") != 0)
+        else if (!list_names("whole, extra", word))
             return fail_set(fail, "table '%.40s': '%.40s' is no property", table.key, word);
+        table.is_whole |= strcmp(word, "whole") == 0;
         table.is_extra |= strcmp(word, "extra") == 0;
-        if (strcmp(word, "extra") == 0 || strcmp(word, "whole") == 0)
-            free(word);
     }
-    free(head);
     table.is_wanted = !table.is_extra && table.needs == NULL;
-    is_total = strcmp(table.key, "total") == 0;
-    if (kind->kind.table_count == TABLES_MAX)
-        return fail_set(fail, "more than %u tables", TABLES_MAX);
-    *(is_total ? &kind->totals : &kind->tables[kind->kind.table_count++]) = table;
-    return new_statement(
-        kind,
-        (struct statement){.kind = OF_TABLE,
-                           .table = is_total ? &kind->totals : &kind->tables[kind->kind.table_count - 1]},
-        fail);
+    if (strcmp(table.key, "total") != 0)
+        to = &kind->tables[kind->kind.table_count++];
+    *to = table;
+    statement->kind = OF_TABLE;
+    statement->table = to;
+    return true;
 }
 
 /* They remain texts, for folds and queries. */
@@ -230,143 +194,109 @@ static bool set_option(void *context, const struct command_option *option, const
            fail_set(fail, "expected a percentage");
 }
 
-/* LIST: words between `|`, the first of which is the default. */
-static void set_words(struct command_option *option, const char *list)
+/* NAME [ARGUMENT[=WORD|WORD...]]: TEXT. The first word is the default. */
+static bool parse_option(struct sql_kind *kind, const char *at, struct fail *fail)
 {
-    const char **words = alloc_zero(WORDS_MAX + 1, sizeof(words[0]));
-    for (unsigned i = 0; *list != '\0' && i < WORDS_MAX; i++)
-        words[i] = cut(&list, "|");
-    option->kind = OPTION_WORD;
-    option->words = words;
-}
-
-/* NAME [ARGUMENT[=WORD|WORD...]]: TEXT */
-static bool parse_option(struct sql_kind *kind, const char *text, struct fail *fail)
-{
-    const char *at = text;
-    char *head;
+    const char *head = cut(kind, &at, ":"), **words;
+    char *text = cut(kind, &at, "");
+    struct command_option *option = &kind->options[kind->option_count];
     if (kind->option_count == ANALYSIS_OPTIONS)
         return fail_set(fail, "more than %u options", ANALYSIS_OPTIONS);
-    struct command_option *option = &kind->options[kind->option_count];
-    *option = (struct command_option){.kind = OPTION_TEXT,
-                                      .place = offsetof(struct analysis, options) +
-                                               kind->option_count++ * sizeof(const char *)};
-    head = cut(&at, ":");
-    option->text = cut(&at, "");
-    at = head;
-    option->name = cut(&at, " ");
-    if (*at != '\0')
-        option->argument = cut(&at, "=");
-    if (*at != '\0')
-        set_words(option, at);
-    option->take = set_option;
-    if (option->argument == NULL || list_names("N, PERCENT", option->argument))
-        option->kind = OPTION_CALL;
-    free(head);
-    for (char *newline = strstr(option->text, "\\n"); newline != NULL; newline = strstr(newline, "\\n"))
-        memcpy(newline, "\n ", 2);
+    *option = (struct command_option){.name = cut(kind, &head, " "), .text = text, .take = set_option};
+    option->place = offsetof(struct analysis, options) + kind->option_count++ * sizeof(const char *);
+    if (*head != '\0')
+        option->argument = cut(kind, &head, "=");
+    option->kind =
+        option->argument == NULL || list_names("N, PERCENT", option->argument) ? OPTION_CALL : OPTION_TEXT;
+    if (*head != '\0') {
+        option->kind = OPTION_WORD;
+        option->words = words = arena_alloc(&kind->arena, (WORDS_MAX + 1) * sizeof(words[0]));
+        for (unsigned i = 0; *head != '\0' && i < WORDS_MAX; i++)
+            words[i] = cut(kind, &head, "|");
+    }
+    while ((text = strstr(text, "\\n")) != NULL)
+        memcpy(text, "\n ", 2);
     return true;
 }
 
-static bool parse_define(struct sql_kind *kind, const char *text, struct fail *fail)
+static bool parse_directive(struct sql_kind *kind, const char *at, struct fail *fail)
 {
-    const char *at = text;
-    if (kind->define_count == DEFINES_MAX)
-        return fail_set(fail, "more than %u definitions", DEFINES_MAX);
-    kind->defines[kind->define_count].name = cut(&at, " ");
-    return add_expanded(kind, &kind->defines[kind->define_count++].text, at, strlen(at), fail);
-}
-
-/* KEY [in TABLE, TABLE]: TEXT */
-static bool parse_text(struct sql_kind *kind, const char *text, struct fail *fail)
-{
-    const char *at = text;
-    char *head = cut(&at, ":"), *in = strstr(head, " in ");
-    if (kind->kind.text_count == TEXTS_MAX)
-        return fail_set(fail, "more than %u columns are described", TEXTS_MAX);
-    if (in != NULL)
-        *in = '\0';
-    kind->texts[kind->kind.text_count++] =
-        (struct column_text){.key = head, .tables = in != NULL ? in + 4 : NULL, .text = cut(&at, "")};
-    return true;
-}
-
-static bool parse_directive(struct sql_kind *kind, const char *text, struct fail *fail)
-{
-    const char *at = text;
-    char *word = cut(&at, " ");
-    bool ok = true;
+    static const char *const words[STATEMENT_WORDS] = {[BEFORE_WALK] = "for",
+                                                       [AFTER_WALK] = "after",
+                                                       [OF_HEADINGS] = "headings",
+                                                       [OF_NOTE] = "note",
+                                                       [OF_ANSWER] = "answer"};
+    const char *word = cut(kind, &at, " "), *head;
+    char *in;
+    if (kind->directives++ == DECLARATIONS_MAX)
+        return fail_set(fail, "more than %u declarations", DECLARATIONS_MAX);
     at += strspn(at, " ");
+    if (strcmp(word, "option") == 0)
+        return parse_option(kind, at, fail);
+    if (strcmp(word, "table") == 0)
+        return parse_table(kind, at, fail);
+    if (strcmp(word, "columns") == 0)
+        return parse_columns(kind, at, fail);
+    if (strcmp(word, "define") == 0) {
+        struct define *define = &kind->defines[kind->define_count];
+        define->name = cut(kind, &at, " ");
+        kind->define_count++;
+        return add_expanded(kind, &define->text, at, fail);
+    }
     if (strcmp(word, "analysis") == 0) {
-        kind->kind.name = cut(&at, ":");
-        kind->kind.summary = cut(&at, "");
-    } else if (strcmp(word, "option") == 0) {
-        ok = parse_option(kind, at, fail);
-    } else if (strcmp(word, "define") == 0) {
-        ok = parse_define(kind, at, fail);
-    } else if (strcmp(word, "table") == 0) {
-        ok = parse_table(kind, at, fail);
-    } else if (strcmp(word, "column") == 0) {
-        ok = parse_text(kind, at, fail);
-    } else if (strcmp(word, "columns") == 0) {
-        ok = parse_columns(kind, at, fail);
-    } else if (list_names("for, after, headings, note, answer", word)) {
-        ok = new_statement(kind,
-                           (struct statement){.kind = *word == 'f'     ? BEFORE_WALK
-                                                      : word[1] == 'f' ? AFTER_WALK
-                                                      : *word == 'h'   ? OF_HEADINGS
-                                                      : *word == 'n'   ? OF_NOTE
-                                                                       : OF_ANSWER,
-                                              .tables = *at != '\0' ? cut(&at, "") : NULL},
-                           fail);
+        kind->kind.name = cut(kind, &at, ":");
+        kind->kind.summary = cut(kind, &at, "");
+    } else if (strcmp(word, "column") == 0) { /* KEY [in TABLE, TABLE]: TEXT */
+        head = cut(kind, &at, ":");
+        if ((in = strstr(head, " in ")) != NULL)
+            *in = '\0';
+        kind->texts[kind->kind.text_count++] =
+            (struct column_text){head, in != NULL ? in + 4 : NULL, cut(kind, &at, "")};
     } else if (strcmp(word, "print") == 0) {
-        ok = new_statement(kind, (struct statement){.kind = OF_TEXT, .option = mark_option(kind, at)}, fail);
+        struct statement *statement = add_statement(kind);
+        statement->kind = OF_TEXT;
+        statement->option = mark_option(kind, at);
     } else if (strcmp(word, "symbols") == 0) {
         kind->kind.uses_symbols = true;
     } else if (strcmp(word, "events") == 0) {
         kind->kind.chooses_events = true;
     } else {
-        ok = fail_set(fail, "'%.40s' is no declaration", word);
+        unsigned number = 0;
+        while (number < STATEMENT_WORDS && strcmp(words[number], word) != 0)
+            number++;
+        if (number == STATEMENT_WORDS)
+            return fail_set(fail, "'%.40s' is no declaration", word);
+        *add_statement(kind) =
+            (struct statement){.kind = number, .tables = *at != '\0' ? cut(kind, &at, "") : NULL};
     }
-    free(word);
-    return ok;
+    return true;
 }
 
-/* Returns the line at *AT, with the lines that continue a declaration: they begin with `--: ` and a space. */
-static char *next_line(const char **at, const char *end, bool *is_directive)
+/* Lines that begin with `--: ` and a space continue a declaration. */
+static bool parse_file(struct sql_kind *kind, const char *at, struct fail *fail)
 {
-    struct buffer line = {0};
-    *is_directive =
-        (size_t)(end - *at) >= strlen(DIRECTIVE) && memcmp(*at, DIRECTIVE, strlen(DIRECTIVE)) == 0;
-    *at += *is_directive ? strlen(DIRECTIVE) : 0;
-    do {
-        const char *stop = memchr(*at, '\n', (size_t)(end - *at));
-        stop = stop != NULL ? stop : end;
-        buffer_add(&line, *at, (size_t)(stop - *at));
-        *at = stop + (stop < end);
-        if (!*is_directive || (size_t)(end - *at) <= strlen(DIRECTIVE) ||
-            memcmp(*at, DIRECTIVE " ", strlen(DIRECTIVE) + 1) != 0)
-            break;
-        *at += strlen(DIRECTIVE);
-    } while (true);
-    buffer_add(&line, "", 1);
-    return (char *)line.bytes;
-}
-
-static bool parse_file(struct sql_kind *kind, const char *text, size_t length, struct fail *fail)
-{
-    const char *end = text + length;
-    bool ok = true, is_directive;
-    while (ok && text < end) {
-        char *line = next_line(&text, end, &is_directive);
+    bool ok = true, goes_on;
+    while (ok && *at != '\0') {
+        bool is_directive = strncmp(at, DIRECTIVE, strlen(DIRECTIVE)) == 0;
+        struct buffer line = {0};
+        at += is_directive ? strlen(DIRECTIVE) : 0;
+        do {
+            size_t length = strcspn(at, "\n");
+            buffer_add(&line, at, length);
+            at += length + (at[length] != '\0');
+            goes_on = is_directive && strncmp(at, DIRECTIVE " ", strlen(DIRECTIVE) + 1) == 0;
+            at += goes_on ? strlen(DIRECTIVE) : 0;
+        } while (goes_on);
+        buffer_add(&line, "", 1);
+        const char *text = (const char *)line.bytes;
         if (is_directive) {
-            ok = parse_directive(kind, line, fail);
-        } else if (strncmp(line, "--", 2) != 0 && *line != '\0') {
+            ok = parse_directive(kind, text, fail);
+        } else if (strncmp(text, "--", 2) != 0 && *text != '\0') {
             struct statement *statement = &kind->statements[kind->kind.statement_count - 1];
-            ok = add_expanded(kind, &statement->sql, line, strlen(line), fail);
+            ok = add_expanded(kind, &statement->sql, text, fail);
             buffer_add(&statement->sql, "\n", 1);
         }
-        free(line);
+        free(line.bytes);
     }
     return ok;
 }
@@ -572,13 +502,11 @@ void sql_close(struct analysis *analysis)
         free(analysis->printed[i].bytes);
 }
 
-const struct analysis_kind *sql_analysis(const char *text, size_t length, const char *shared,
-                                         struct fail *fail)
+const struct analysis_kind *sql_analysis(const char *text, const char *shared, struct fail *fail)
 {
     struct sql_kind *kind = alloc_zero(1, sizeof(*kind));
     kind->kind.statement_count = 1;
-    if ((shared != NULL && !parse_file(kind, shared, strlen(shared), fail)) ||
-        !parse_file(kind, text, length, fail))
+    if (!parse_file(kind, shared, fail) || !parse_file(kind, text, fail))
         return NULL;
     if (kind->kind.name == NULL) {
         fail_set(fail, "it does not begin with `" DIRECTIVE "analysis NAME: SUMMARY`");

@@ -12,9 +12,8 @@
 #include <tools/tarn/analysis/analysis.h>
 
 /* Returns the analysis that TEXT declares, to be kept until the program ends; NULL: FAIL. SHARED has
- * definitions for all; NULL: none. */
-const struct analysis_kind *sql_analysis(const char *text, size_t length, const char *shared,
-                                         struct fail *fail);
+ * definitions for all. */
+const struct analysis_kind *sql_analysis(const char *text, const char *shared, struct fail *fail);
 
 /* What an analysis without statements does: nothing. Trace, model and filter are valid. */
 bool sql_open(struct analysis *analysis, struct fail *fail);

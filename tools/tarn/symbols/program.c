@@ -10,8 +10,6 @@
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <tools/tarn/symbols/program.h>
 #include <unistd.h>
@@ -52,8 +50,7 @@ static Elf *open_elf(const char *path, int *file)
     return NULL;
 }
 
-/* Returns the next section after SECTION (NULL: the first)
- * with that type, or with that name if NAME is not NULL. */
+/* Returns the next section after SECTION (NULL: the first) of that type, or called NAME (if not NULL). */
 static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, uint32_t type, const char *name, GElf_Shdr *header)
 {
     size_t names;
@@ -109,8 +106,7 @@ static int compare_functions(const void *a, const void *b)
                                                        : strcmp(left->name, right->name);
 }
 
-/* Labels in assembly have neither size nor type, and reach up
- * to the next symbol. Variables are included, to name locks. */
+/* Labels in assembly have neither size nor type. Variables are included, to name locks. */
 static void add_function(struct program *program, const GElf_Sym *symbol, const char *name, size_t *capacity)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);

@@ -21,11 +21,9 @@ bool program_look(const char *path, struct program_look *look);
 struct program;
 struct program *program_open(const char *path); /* NULL: it cannot be read */
 void program_close(struct program *program);
-/* Returns the file's load address. To convert a run-time address,
- * add this and subtract where the executable was mapped. */
+/* Returns the file's load address: a run-time address is that far from where the executable was mapped. */
 uint64_t program_base(const struct program *program);
-/* Where the return address of the function at ADDRESS is at
- * that point, according to the file's frame information. */
+/* Where the return address of the function is at ADDRESS, according to the file's frame information. */
 enum return_place {
     RETURN_UNKNOWN,     /* no information */
     RETURN_ON_TOP,      /* a call pushes it, and it is on top of the stack */

@@ -6,22 +6,17 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <tools/tarn/symbols/program.h>
 #include <unistd.h>
 
-#define FILES_MAX      16384u
 #define COMPLAINTS_MAX 64u
 
 struct candidate {
     char *path;
     struct program_look look;
-    struct program *program; /* opened once */
-    bool is_bad;             /* it could not be opened */
+    struct program *program; /* NULL: not opened yet, or it cannot be read */
 };
 
 /* An executable at an address, in any process. `executable` is a copy, because a model's executables
@@ -35,11 +30,9 @@ struct symbols {
     char **directories;
     size_t directory_count;
     bool is_searched;
-    struct candidate **files;
-    size_t file_count, file_capacity;
-    struct place **places;
-    size_t place_count, place_capacity;
-    struct map known; /* of const struct symbol *, by place and address */
+    struct map files;  /* struct candidate by build-id: the one that tells most */
+    struct map places; /* struct place by address, whether it is the kernel, and hash of build-id and path */
+    struct map known;  /* of const struct symbol *, by place and address */
     char *complaints[COMPLAINTS_MAX];
     unsigned complaint_count;
     struct arena arena;
@@ -92,8 +85,10 @@ struct symbols *symbols_open(const char *directory, const char *path)
 {
     struct symbols *symbols = alloc_zero(1, sizeof(*symbols));
     char own[PATH_MAX];
+    map_open(&symbols->files, sizeof(struct candidate));
+    map_open(&symbols->places, sizeof(struct place));
     map_open(&symbols->known, sizeof(const struct symbol *));
-    symbols->known.limit = SIZE_MAX;
+    symbols->files.limit = symbols->places.limit = symbols->known.limit = SIZE_MAX;
     add_path(symbols, path);
     if (directory != NULL && (size_t)snprintf(own, sizeof(own), "%s/symbols", directory) < sizeof(own))
         add_directory(symbols, own, strlen(own));
@@ -105,12 +100,14 @@ void symbols_close(struct symbols *symbols)
 {
     if (symbols == NULL)
         return;
-    for (size_t i = 0; i < symbols->file_count; i++)
-        if (symbols->files[i]->program != NULL)
-            program_close(symbols->files[i]->program);
-    free(symbols->files);
+    for (size_t i = 0; i < symbols->files.count; i++) {
+        struct candidate *file = map_value(&symbols->files, i);
+        if (file->program != NULL)
+            program_close(file->program);
+    }
     free(symbols->directories);
-    free(symbols->places);
+    map_close(&symbols->files);
+    map_close(&symbols->places);
     map_close(&symbols->known);
     arena_free(&symbols->arena);
     free(symbols);
@@ -118,18 +115,32 @@ void symbols_close(struct symbols *symbols)
 
 /* ---- files ----------------------------------------------------------------------------------------- */
 
+/* How much a file tells about addresses. */
+static unsigned worth_of(const struct program_look *look)
+{
+    return 2u * look->has_lines + look->has_names;
+}
+
 static void add_file(struct symbols *symbols, const char *path)
 {
     struct program_look look;
     struct candidate *file;
-    if (symbols->file_count == FILES_MAX || !program_look(path, &look))
+    uint64_t id[2];
+    if (!program_look(path, &look))
         return;
-    symbols->files =
-        array_grow(symbols->files, symbols->file_count, &symbols->file_capacity, sizeof(symbols->files[0]));
-    file = arena_alloc(&symbols->arena, sizeof(*file));
+    memcpy(id, look.build_id, sizeof(id));
+    file = map_at(&symbols->files, id[0], id[1], 0);
+    if (file->path != NULL && worth_of(&look) <= worth_of(&file->look))
+        return;
     file->path = arena_string(&symbols->arena, path, strlen(path));
     file->look = look;
-    symbols->files[symbols->file_count++] = file;
+}
+
+static struct candidate *find_by_id(const struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
+{
+    uint64_t id[2];
+    memcpy(id, build_id, sizeof(id));
+    return map_find(&symbols->files, id[0], id[1], 0);
 }
 
 static void search(struct symbols *symbols, const char *directory, unsigned depth)
@@ -152,14 +163,6 @@ static void search(struct symbols *symbols, const char *directory, unsigned dept
         free(names);
 }
 
-#define ID_TEXT_BYTES (2 * BUILD_ID_BYTES + 1)
-
-static void format_id(const uint8_t build_id[BUILD_ID_BYTES], char text[ID_TEXT_BYTES])
-{
-    for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
-        snprintf(text + 2 * i, 3, "%02x", build_id[i]);
-}
-
 /* Searches where distributions keep debugging files. */
 static void search_debug(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
 {
@@ -174,11 +177,14 @@ static void complain_of(struct symbols *symbols, const char *format, ...)
 {
     char text[2 * PATH_MAX];
     va_list args;
-    if (symbols->complaint_count == COMPLAINTS_MAX)
-        return;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    for (unsigned i = 0; i < symbols->complaint_count; i++)
+        if (strcmp(symbols->complaints[i], text) == 0)
+            return; /* the same executable, mapped elsewhere */
+    if (symbols->complaint_count == COMPLAINTS_MAX)
+        return;
     symbols->complaints[symbols->complaint_count++] = arena_string(&symbols->arena, text, strlen(text));
 }
 
@@ -194,53 +200,29 @@ static bool has_name(const struct candidate *file, const char *name)
     return strcmp(own, name) == 0 || (strncmp(own, "test_", 5) == 0 && strcmp(own + 5, name) == 0);
 }
 
-/* How much a file tells about addresses. */
-static unsigned worth_of(const struct candidate *file)
-{
-    return 2u * file->look.has_lines + file->look.has_names;
-}
-
-static struct candidate *find_by_id(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
-{
-    struct candidate *found = NULL;
-    for (size_t i = 0; i < symbols->file_count; i++) {
-        struct candidate *file = symbols->files[i];
-        if (memcmp(file->look.build_id, build_id, BUILD_ID_BYTES) == 0 &&
-            (found == NULL || worth_of(file) > worth_of(found)))
-            found = file;
-    }
-    return found;
-}
-
 static void complain_of_executable(struct symbols *symbols, const struct executable *executable)
 {
     const char *slash = strrchr(executable->path, '/');
-    char id[ID_TEXT_BYTES];
-    format_id(executable->build_id, id);
-    for (size_t i = 0; i < symbols->file_count; i++)
-        if (has_name(symbols->files[i], slash != NULL ? slash + 1 : executable->path)) {
+    char id[2 * BUILD_ID_BYTES + 1];
+    for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
+        snprintf(id + 2 * i, 3, "%02x", executable->build_id[i]);
+    for (size_t i = 0; i < symbols->files.count; i++) {
+        const struct candidate *file = map_value(&symbols->files, i);
+        if (has_name(file, slash != NULL ? slash + 1 : executable->path)) {
             complain_of(symbols,
                         "%s is not the %s of this trace, whose build-id is %s...: it was rebuilt since",
-                        symbols->files[i]->path, executable_name(executable), id);
+                        file->path, executable_name(executable), id);
             return;
         }
+    }
     complain_of(symbols,
                 "no file with build-id %s... of %s: its addresses are shown as numbers (see --symbols)", id,
                 executable_name(executable));
 }
 
-static bool is_same_program(const struct executable *left, const struct executable *right)
-{
-    return memcmp(left->build_id, right->build_id, BUILD_ID_BYTES) == 0 &&
-           strcmp(left->path, right->path) == 0;
-}
-
 static struct candidate *find_file(struct symbols *symbols, const struct executable *executable)
 {
     struct candidate *found;
-    for (size_t i = 0; i < symbols->place_count; i++) /* the same executable, mapped elsewhere */
-        if (is_same_program(&symbols->places[i]->executable, executable))
-            return symbols->places[i]->file;
     for (size_t i = 0; i < symbols->directory_count && !symbols->is_searched; i++)
         search(symbols, symbols->directories[i], 1);
     symbols->is_searched = true;
@@ -259,22 +241,16 @@ static struct candidate *find_file(struct symbols *symbols, const struct executa
 
 static const struct place *place_of(struct symbols *symbols, const struct executable *executable)
 {
-    struct place *place;
-    for (size_t i = 0; i < symbols->place_count; i++) {
-        place = symbols->places[i];
-        if (place->executable.base == executable->base &&
-            (place->executable.pid == 0) == (executable->pid == 0) &&
-            is_same_program(&place->executable, executable))
-            return place;
-    }
-    symbols->places = array_grow(symbols->places, symbols->place_count, &symbols->place_capacity,
-                                 sizeof(symbols->places[0]));
-    place = arena_alloc(&symbols->arena, sizeof(*place));
+    uint64_t program = hash_bytes(HASH_SEED, (const char *)executable->build_id, BUILD_ID_BYTES);
+    struct place *place = map_at(&symbols->places, executable->base, executable->pid == 0,
+                                 hash_text(program, executable->path));
+    if (place->executable.path != NULL)
+        return place;
     place->executable = *executable;
     place->executable.path = arena_string(&symbols->arena, executable->path, strlen(executable->path));
     place->executable.next = NULL;
     place->file = find_file(symbols, &place->executable);
-    return symbols->places[symbols->place_count++] = place;
+    return place;
 }
 
 const char *symbols_file(struct symbols *symbols, const struct executable *executable)
@@ -285,12 +261,8 @@ const char *symbols_file(struct symbols *symbols, const struct executable *execu
 
 static struct program *open_program(struct symbols *symbols, struct candidate *file)
 {
-    if (file->program == NULL && !file->is_bad) {
-        file->program = program_open(file->path);
-        file->is_bad = file->program == NULL;
-        if (file->is_bad)
-            complain_of(symbols, "cannot read %s", file->path);
-    }
+    if (file->program == NULL && (file->program = program_open(file->path)) == NULL)
+        complain_of(symbols, "cannot read %s", file->path);
     return file->program;
 }
 

@@ -56,6 +56,5 @@ const char *symbols_complaint(const struct symbols *symbols, unsigned number);
 #define SYMBOL_NAME_BYTES 256u
 /* Returns the function's name, "sh+0x123", or the address. The result points into TEXT or the symbol. */
 const char *symbol_name(const struct symbol *symbol, uint64_t address, char text[SYMBOL_NAME_BYTES]);
-/* Returns an executable's file name without directories; "kernel" for the kernel, "(no executable)" for
- * NULL. */
+/* Returns an executable's file name without directories, "kernel", or "(no executable)" for NULL. */
 const char *executable_name(const struct executable *executable);
