@@ -20,7 +20,7 @@ $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN_FILES) $(EVENT_ENUMS)
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 
 # The logging path: in the kernel, and in a library that every program links.
-TRACE_COMMON := $(addprefix trace/,ring/tail.c ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/commands.c print/settings.c print/study.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
+TRACE_COMMON := $(addprefix trace/,ring/tail.c ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/commands.c print/settings.c print/study.c print/app_schema.c cost/cost.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) trace/ring/restart.c trace/ring/resize.c trace/format/metadata.c
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c trace/event/schemas.c))

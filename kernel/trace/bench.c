@@ -2,7 +2,7 @@
  * kernel/trace/bench.c - measures the cost of logging each event of the system (`trace bench`), for the
  * metadata, and collects applications' measurements of theirs.
  *
- * Method: trace/cost/dummies.h. Each event has a function here with a call site of its own: a site that is
+ * Method: trace/cost/cost.h. Each event has a function here with a call site of its own: a site that is
  * on, the cold code behind it (with a second site, which is off, if the event can be limited), and a block
  * (trace/ring/restart.h). The sites are not in the table of sites, so no mask switches them off. While
  * samples are taken, this CPU logs to a scratch ring, which nobody reads. Interrupts are off; events of an
@@ -20,7 +20,7 @@
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/trace_control.h>
-#include <trace/cost/dummies.h>
+#include <trace/cost/cost.h>
 #include <trace/format/metadata.h>
 #include <trace/format/text.h>
 #include <trace/print/app_schema.h>

@@ -12,6 +12,7 @@
 
 #include <arch/counter.h>
 #include <arch/trace.h>
+#include <stdbool.h>
 
 struct cost {
     uint32_t instructions; /* minimum of all rounds */
@@ -80,3 +81,32 @@ struct cost cost_of_four_words(void);
 /* Tenths of instructions, at a nanosecond each, of one of `parts` operations, without the cost of measuring.
  */
 uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint32_t parts);
+
+/* ---- the cost of logging an event ----
+ *
+ * Measured with dummy arguments in the kernel (kernel/trace/bench.c), as KLogger does (Etsion, Tsafrir,
+ * Kirkpatrick and Feitelson, EuroSys 2007), by the code that logs real events. For each event evgen writes a
+ * function with a call site of its own. Dummies are logged to a ring that nobody reads. A sample is the mean
+ * of several events, without the cost of the loop. */
+
+#define TRACE_DUMMY_WORDS 8u /* of an array */
+#define TRACE_DUMMY_PARAMETERS \
+    uint64_t a, uint64_t b, uint64_t c, uint64_t d, const char *text, const uint64_t *words
+
+typedef void trace_dummy_function(TRACE_DUMMY_PARAMETERS);
+
+/* Defines the function dummy_NAME, which logs one event at the same place each time. */
+#define TRACE_DUMMY_FUNCTION(name, call)                                                    \
+    static __attribute__((noinline, aligned(32))) void dummy_##name(TRACE_DUMMY_PARAMETERS) \
+    {                                                                                       \
+        call;                                                                               \
+    }
+
+/* Thousandths, of ticks and of instructions. */
+struct trace_figures {
+    uint32_t ticks[2], instructions[2]; /* the least, the median */
+};
+
+/* Measures `log`. The caller's ring is the one with that control page, until this returns. False: nothing was
+ * logged, because the event is compiled out or off. */
+bool trace_measure(struct trace_figures *figures, trace_dummy_function *log, struct trace_control *scratch);

@@ -3,10 +3,8 @@
  * them with the kernel, and as TSDL is made of them.
  *
  * The records follow the header in this order: an event, its first field, that field's values, the next
- * field, ... Everything is in the byte order of the machine. A name is the place of a NUL-terminated text, in
- * bytes from the start of the descriptor. A user's descriptor is checked once, in memory that only the
- * checker can change; the other functions rely on that. No allocation, no state: for the kernel, programs and
- * the host.
+ * field, ... A name is the place of a NUL-terminated text, in bytes from the start of the descriptor. A
+ * user's descriptor is checked once, in memory that only the checker can change; all else relies on that.
  */
 #pragma once
 

@@ -1,12 +1,8 @@
 /*
- * trace/format/era.h - where a ring's packets lie, if their sizes differ.
+ * trace/format/era.h - where a ring's packets lie, if their sizes differ (FORMAT.md, "When sizes change").
  *
- * The words of a ring are one sequence since boot: word w lies at w modulo the ring's words, whatever the
- * sizes of buffers are. So a change of the buffers' size moves nothing. It begins an *era* (layout.h), and
- * the packets of earlier eras stay as they are until the index comes round to them. A copy of a ring's eras
- * tells for each packet its first word and its size.
- *
- * The control page is not trusted: trace_eras_check() drops impossible eras. No locks.
+ * A copy of a ring's eras tells for each packet its first word and its size. The control page is not trusted:
+ * trace_eras_check() drops impossible eras.
  */
 #pragma once
 

@@ -11,8 +11,7 @@
  *       + TRACE_CONTROL_OFFSET  struct trace_control
  *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (a power of two in all), then TRACE_SLACK_BYTES
  *
- * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. It points to the
- * first buffer: the words that a logging sequence needs lie directly below, in reach of a small displacement.
+ * One pointer, to the first buffer, gives all, so a thread that migrates between two loads never mixes CPUs.
  * The addresses of rings and info page differ between kernel and programs (<arch/trace_rings.h>,
  * <port/trace.h>).
  */
@@ -113,13 +112,9 @@ static inline uint32_t trace_app_limit_index(uint32_t class_number, uint32_t lim
            limit % TRACE_APP_LIMITED_MAX;
 }
 
-/*
- * The geometry of all rings in one word: bits 0 to 7 the binary logarithm of a buffer's 64-bit words, 8 to 15
- * that of a ring's buffers, 32 to 63 the number of set-ups, odd during one.
- *
- * A reader loads the word once and derives all sizes from it. Memory that was part of a ring stays mapped, so
- * an old word is safe; a reader that finds another word after copying a packet discards the copy.
- */
+/* The geometry of all rings in one word: bits 0 to 7 the binary logarithm of a buffer's 64-bit words, 8 to 15
+ * that of a ring's buffers, 32 to 63 the number of set-ups, odd during one. Memory that was part of a ring
+ * stays mapped, so an old word is safe; a reader that finds another one after copying discards the copy. */
 static inline uint64_t trace_geometry_word(uint64_t buffer_bytes, uint64_t buffer_count, uint64_t changes)
 {
     return changes << 32 | (uint64_t)__builtin_ctzll(buffer_count) << 8 |
@@ -199,15 +194,9 @@ static inline void trace_info_begin(struct trace_info *info, uint32_t cpu_count,
 #define TRACE_UNCOMMITTED_TIME_BITS  9u
 #define TRACE_UNCOMMITTED_UNIT       25u
 
-/*
- * A writer that leaves words uncommitted for longer than this counts as dead. A consumer waits this long
- * before it cuts the packet, change_buffer() before it writes the words off, the heartbeat before it replaces
- * a packet without a header.
- *
- * The time must be the same: words written off after the cut would still make the buffer's next packet
- * inherit them, and a ring replaced before the cut would lose a readable packet. It must fit in
- * TRACE_UNCOMMITTED_TIME_BITS, which count 2^34 ticks: 3.4 seconds at 5 GHz.
- */
+/* A writer that leaves words uncommitted for longer than this counts as dead: for consumers, which then cut
+ * the packet, and for change_buffer(), which writes the words off. It must be the same time for both, and fit
+ * in TRACE_UNCOMMITTED_TIME_BITS, which count 2^34 ticks: 3.4 seconds at 5 GHz. */
 #define TRACE_PATIENCE_SECONDS 2u
 
 static inline bool trace_in_doubt(uint64_t committed)
@@ -217,17 +206,9 @@ static inline bool trace_in_doubt(uint64_t committed)
 
 #define TRACE_SUMS 256u /* a power of two */
 
-/*
- * The index of a ring, in one word, so that one store commits an event:
- *
- * - Bits 0 to 20: events logged on the CPU since boot, modulo 2^20. Bit 20 takes the carry within a packet,
- *   which holds fewer than 2^20 events; a new packet begins without it.
- * - Bits 21 to 62: the next free 64-bit word since boot.
- * - Bit 63, TRACE_INDEX_CLOSED: the ring was full, so no packet is open. The other bits are the last word of
- *   the newest packet, where no event fits, so all writers take the slow path.
- *
- * An index at the start of a buffer means that a packet is being opened there, and the one before is gone.
- */
+/* The index of a ring (FORMAT.md, "The ring in memory"). Bits 0 to 20: events since boot, modulo 2^20; bit 20
+ * takes the carry within a packet, and a new packet begins without it. Bits 21 to 62: the next free 64-bit
+ * word since boot. Bit 63, TRACE_INDEX_CLOSED: the ring was full, and no packet is open. */
 #define TRACE_INDEX_CLOSED ((uint64_t)1 << 63)
 #define TRACE_INDEX_SHIFT  21u
 #define TRACE_INDEX_EVENTS ((1ull << TRACE_INDEX_SHIFT) - 1)
@@ -274,11 +255,8 @@ static inline uint64_t trace_index_open_words(uint64_t index, uint64_t words)
     return index & TRACE_INDEX_CLOSED ? 0 : trace_index_words(index) & (words - 1);
 }
 
-/*
- * An *era* of a ring lies between two changes of sizes: all its packets have the same size. They lie one
- * after another from word `start` on, and are numbered from `number` on. Numbers do not jump from one era to
- * the next; words may, because a buffer begins at a multiple of its size.
- */
+/* An *era* of a ring lies between two changes of sizes: its packets, of the same size, lie one after another
+ * from word `start` on, and are numbered from `number` on. */
 struct trace_era {
     uint64_t number, start;
     uint64_t words; /* of a buffer; 0: no era */

@@ -1,10 +1,7 @@
 /*
  * trace/format/routine.h - tables of routines: rows in memory, and the result of routines_read.
  *
- * A *routine* is a pair of begin and end that the kernel counts: a system call, a fault of one kind, and so
- * on. Each thread has a table: a row for each routine and *context*, the routine of the program from which
- * it was entered. Routines of programs have rows, too, which the programs fill (struct trace_program).
- * FORMAT.md, "Routines", explains times and reading, also that of guest memory. All times are in ticks.
+ * FORMAT.md, "Routines", explains them, their times and reading. All times are in ticks.
  */
 #pragma once
 
@@ -132,14 +129,11 @@ struct trace_routine_list {
 
 /*
  * A thread's own counts of its program's routines, in page frames that routines_map maps. The kernel reads
- * them when it copies or ends the table, and trusts none: times of the kernel's routines do not depend on
- * them.
+ * them when it copies or ends the table, and trusts none.
  *
  * Own time is time of the *program clock*: the clock less the time in routines of the kernel, and in which
- * the thread did not run. The kernel counts that in `kernel`. So the exclusive time of a row is only in its
- * routine, and is never negative; rows of programs and of the kernel add up. Inclusive
- * time is of the clock, and of outermost calls only: calls of a routine inside itself are part of these.
- * `begun` counts entries.
+ * the thread did not run, which the kernel counts in `kernel`. Inclusive time is of the clock, and of
+ * outermost calls only: calls of a routine inside itself are part of these. `begun` counts entries.
  */
 #define TRACE_PROGRAM_PAGES 32u
 #define TRACE_PROGRAM_INDEX 512u

@@ -3,12 +3,9 @@
  * stopped machine or of shared memory, and for the kernel that boots after a reset.
  *
  * A store is a contiguous block of page frames that begins with struct trace_store. Readers find it by the
- * first words of every frame of RAM; they need no symbols, page tables or executable. It lists the frames
- * of every CPU's ring (layout.h) and of the metadata, and repeats the info page. Everything is in the byte
- * order of the machine; the magic shows which.
- *
+ * first words of every frame of RAM. Everything is in the byte order of the machine; the magic shows which.
  * There may be two: age 0 is the running system's, age 1 the previous system's, whose frames the running
- * one keeps. kernel/trace/README.md says how a kernel finds and replaces them.
+ * one keeps (kernel/trace/README.md).
  *
  * The kernel changes a store rarely: it makes `changes` odd, changes the store, computes the checksum, makes
  * `changes` even. A reader of a live store copies it, and then checks that `changes` is even and was the same

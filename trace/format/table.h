@@ -1,9 +1,7 @@
 /*
  * trace/format/table.h - tables of counters beside each CPU's ring: how a table and its rows lie in memory.
- *
- * FORMAT.md, "Tables", explains them: direct and hashed tables, tables that add others, rows that are moved,
- * consistent reading (trace/ring/table_read.c has the fences). trace/schema declares the tables. Everything
- * is 64-bit words in the byte order of the machine:
+ * FORMAT.md, "Tables", explains them, trace/schema declares them. Everything is 64-bit words in the byte
+ * order of the machine:
  *
  *     head    TRACE_TABLE_HEAD_WORDS words: enum trace_table_head_word, the others 0
  *     rows    each: begun, tag, the keys, the columns, ended (enum trace_row_word; `ended` is the last word)

@@ -1,10 +1,6 @@
 /*
- * trace/format/wire.h - how trace packets and control requests travel between guest and host: frames with a
- * checksummed header and a checksummed payload, on any ordered stream of bytes. WIRE.md specifies every byte
- * and the conversation.
- *
- * Everything is big-endian except trace packets, which are sent as they are in the guest's memory. Shared by
- * servers/traced and the host tool, so this file includes nothing else of Tarn.
+ * trace/format/wire.h - how trace packets and control requests travel between guest and host; WIRE.md
+ * specifies every byte. Everything is big-endian except trace packets.
  */
 #pragma once
 

@@ -59,20 +59,10 @@ def descriptor_source(own):
 # Only the running system knows the values of the placeholders @NAME@; trace/format/metadata.c fills them in.
 # Packet header, context and event header: struct trace_packet and struct trace_header, field by field.
 # Trace Compass recognizes a kernel's trace by the domain "kernel".
-METADATA = """/* CTF 1.8 */
-typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
-typealias integer { size = 16; align = 16; signed = false; } := uint16_t;
-typealias integer { size = 32; align = 32; signed = false; } := uint32_t;
-typealias integer { size = 64; align = 64; signed = false; } := uint64_t;
-typealias integer { size = 8; align = 8; signed = true; } := int8_t;
-typealias integer { size = 16; align = 16; signed = true; } := int16_t;
-typealias integer { size = 32; align = 32; signed = true; } := int32_t;
-typealias integer { size = 64; align = 64; signed = true; } := int64_t;
-typealias integer { size = 8; align = 8; signed = false; base = hex; } := xint8_t;
-typealias integer { size = 16; align = 16; signed = false; base = hex; } := xint16_t;
-typealias integer { size = 32; align = 32; signed = false; base = hex; } := xint32_t;
-typealias integer { size = 64; align = 64; signed = false; base = hex; } := xint64_t;
-typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text8_t;
+METADATA = "/* CTF 1.8 */\n" + "".join(
+    f"typealias integer {{ size = {bits}; align = {bits}; signed = {is_signed};{base} }} := {prefix}int{bits}_t;\n"
+    for prefix, is_signed, base in (("u", "false", ""), ("", "true", ""), ("x", "false", " base = hex;"))
+    for bits in (8, 16, 32, 64)) + """typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text8_t;
 
 trace {
     major = 1;
@@ -254,7 +244,7 @@ def events_source(schema):
                       "const char trace_metadata_template[] =", c_string(text) + ";", ""])
 
 
-# ---- dummies: a call of each event's function, to measure what logging costs (trace/cost/dummies.h) ----
+# ---- dummies: a call of each event's function, to measure what logging costs (trace/cost/cost.h) ----
 #
 #     TRACE_DUMMY(id, full_name, call)
 #

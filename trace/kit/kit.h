@@ -1,14 +1,11 @@
 /*
  * trace/kit/kit.h - the trace in another kernel: start, upkeep, end.
  *
- * The kernel gives memory for a ring of each CPU and describes its machine; trace_kit_start() opens the
- * rings, writes the metadata, and the store by which a reader of physical memory finds both
- * (trace/format/store.h). From then on the functions of <trace/CLASS.h> log, on every CPU, in interrupt
- * handlers and with any lock held: by compare-and-swap, without locks (trace/ring/cas.h). Before, they do
- * nothing.
+ * trace_kit_start() opens the rings, writes the metadata, and the store by which a reader of physical memory
+ * finds both (trace/format/store.h). From then on the functions of <trace/CLASS.h> log, on every CPU, in
+ * interrupt handlers and with any lock held: by compare-and-swap, without locks (trace/ring/cas.h).
  *
- * trace_kit_start() runs once, on one CPU, before others log. Freestanding, without allocation. The compiler
- * may call memcpy, memset and its own library (libgcc).
+ * Freestanding, without allocation. The compiler may call memcpy, memset and its own library (libgcc).
  */
 #pragma once
 

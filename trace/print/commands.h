@@ -1,10 +1,8 @@
 /*
- * trace/print/commands.h - the commands that show and set the trace's settings, declared once for all places
- * that offer them: `trace NAME ...` in the guest's shell and in the kernel's debugger, `tarn ctl SOURCE NAME
- * ...`, the lines of a study, and boot options (trace.NAME=A/B is NAME A B). Also parses studies.
- *
- * The guest's side executes them: the command `trace`, the trace server (for hosts), or the kernel. Each
- * provides a struct trace_settings. Words of arguments: words.h. Freestanding.
+ * trace/print/commands.h - the commands that show and set the trace's settings, declared once for `trace NAME
+ * ...` in the guest's shell and in the kernel's debugger, `tarn ctl SOURCE NAME ...`, the lines of a study,
+ * and boot options (trace.NAME=A/B is NAME A B). Also parses studies. The guest's side executes them, with a
+ * struct trace_settings. Freestanding.
  */
 #pragma once
 

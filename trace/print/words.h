@@ -8,8 +8,6 @@
  *
  * Events are words separated by commas: CLASS.EVENT, CLASS for all of a class, or the name in a trace
  * (kmem_mm_page_alloc). In each, `*` stands for any letters: `sched.*queue`, `*.alloc`, `*`.
- *
- * Hardware counters are up to TRACE_COUNTER_SLOTS different names separated by commas, or `none`.
  */
 #pragma once
 

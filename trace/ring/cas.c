@@ -86,14 +86,12 @@ static void correct_end(struct trace_packet *packet)
     packet->timestamp_end = begin;
 }
 
-/*
- * Commits the words of packet `number` that its opener or its closer wrote.
+/* Commits the words of packet `number` that its opener or its closer wrote.
  *
  * After a gap a packet begins past the time limit. If its opener is interrupted before it raises the limit,
- * the next writer closes the packet at that limit: before its begin, which may not even be written yet. So
- * the one that commits second corrects the end. The closer is second if `packet_seq_num` is set. The opener
- * is second if at least `others` words are committed: all but its own. The swap fails if the other one
- * commits after this check, and then it is repeated.
+ * the next writer closes the packet at that limit: before its begin. So the one that commits second corrects
+ * the end. The closer is second if `packet_seq_num` is set, the opener if at least `others` words are
+ * committed: all but its own. The swap fails if the other one commits after this check; then it is repeated.
  */
 static void commit_and_mend(struct trace_packet *packet, uint64_t number, uint64_t words, int64_t others)
 {

@@ -32,9 +32,8 @@
  *       release 3                                acquire
  *     committed += words                       copies the words
  *
- * A reader that sees a byte of a new lap (1) also sees that the index is in that lap. The dependency of the
- * store on the swap is not enough: other CPUs may see the two in either order. Each writer needs a fence 1 of
- * its own, because it may be an interrupt directly after the swap that changed buffers.
+ * Each writer needs a fence 1 of its own, because it may be an interrupt directly after the swap that changed
+ * buffers.
  */
 #pragma once
 

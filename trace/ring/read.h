@@ -1,10 +1,8 @@
 /*
  * trace/ring/read.h - the reader of a ring: which packets there are, and copying them.
  *
- * Used by the trace server, the kernel's dump and the unit tests; `tarn` reads rings of a guest's memory with
- * the same rules (read_rules.h). Readers and writers never wait for each other: a reader checks, copies, and
- * then checks that the copy was not overwritten meanwhile. It validates everything that it reads from a ring,
- * and masks every place with the geometry.
+ * Readers and writers never wait for each other: a reader checks, copies, and then checks that the copy was
+ * not overwritten meanwhile. It validates everything that it reads from a ring.
  */
 #pragma once
 

@@ -6,7 +6,7 @@
  * once, after the typedef RING of its type of a ring, which has members `eras` and `cpu`, and macros that
  * give public functions its own names. It defines the functions declared first.
  *
- * A packet is whole if (restart.c, or cas.h and cas.c, are the writers' side)
+ * A packet is whole if
  *   1. the index has left the buffer, or says that it is closed: the packet is closed or being closed;
  *   2. packet_seq_num is the requested number: its header was written, so (change_buffer) `committed` no
  *      longer has an earlier lap's count;

@@ -1,12 +1,10 @@
 /*
- * trace/ring/resize.h - gives a ring other sizes and keeps its packets.
+ * trace/ring/resize.h - gives a ring other sizes and keeps its packets: a plan, which changes nothing; then
+ * steps that move packets to their places in the new ring; then the caller stores `eras` and `index`.
+ * Meanwhile nothing logs in the ring or reads it.
  *
- * First a plan, which changes nothing; then steps that move packets to their places in the new ring; then the
- * caller stores `eras` and `index`. Meanwhile nothing logs in the ring or reads it. No locks.
- *
- * Word w lies at w modulo the ring's words (trace/format/era.h), so words move only if the ring's size
- * changes. Steps may run in any order: a larger ring's new places are new memory; a smaller ring keeps only
- * as many of the newest words as it holds, so each new place held the same word or one that is not kept.
+ * Steps may run in any order: a larger ring's new places are new memory; a smaller ring keeps only as many of
+ * the newest words as it holds, so each new place held the same word or one that is not kept.
  */
 #pragma once
 

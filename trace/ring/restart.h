@@ -3,15 +3,13 @@
  *
  * Each call site of a log function has a *block*: a sequence of instructions in a section of its own. It
  * reads index, clock and limits, stores the event behind the index, and advances the index by one store,
- * which commits the event. It leaves its inputs unchanged, so it can begin again at any time before that
- * store.
+ * which commits the event. It leaves its inputs unchanged, so it can begin again before that store.
  *
  * The kernel makes it atomic. Whatever enters the kernel from inside a block (interrupt, exception, NMI) sets
  * the interrupted address back to the block's start before anything else logs (kernel/trace/restart.h). So
- * the block that stores an index has read it, and the clock, since the CPU's last event. Preemption,
- * migration, the death of a thread and nested interrupts leave no trace of an unfinished block: its words lie
- * beyond the index. After Bershad, Redell and Ellis, "Fast Mutual Exclusion for Uniprocessors" (ASPLOS 1992):
- * one CPU writes each ring.
+ * the block that stores an index has read it, and the clock, since the CPU's last event, and an unfinished
+ * block leaves no trace: its words lie beyond the index. After Bershad, Redell and Ellis, "Fast Mutual
+ * Exclusion for Uniprocessors" (ASPLOS 1992): one CPU writes each ring.
  *
  * A block *asks the kernel* by a trap if the event would be later than the time limit or beyond the bound
  * (restart.c); the kernel then makes space and restarts the block, or counts the event as discarded and lets

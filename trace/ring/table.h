@@ -11,12 +11,9 @@
  * <trace/tables.h>, generated, has the rows and the functions that find them.
  *
  * No lock and no system call. Any CPU may update any row at any time, also an interrupt or an NMI in the
- * middle of an update: every word is changed by one atomic instruction, whichever discipline logs events (for
- * rows that only one CPU updates see trace_row_writers). A
- * thread that migrates between arch_trace_ring() and the update counts in another CPU's table, which is
- * harmless: readers add all CPUs. One that is killed in an update leaves `begun` ahead of `ended`.
- *
- * Every program can write to the tables. So nothing that is read here leads anywhere: a row's place comes
+ * middle of an update: every word is changed by one atomic instruction (but see trace_row_writers). A thread
+ * that migrates before the update counts in another CPU's table: readers add all CPUs. One that is killed in
+ * an update leaves `begun` ahead of `ended`. Every program can write to the tables, so a row's place comes
  * from the declaration and the caller's keys, and each loop has a bound.
  *
  * The kernel moves a row only after its owner has ended (trace/ring/table_move.c), so during no update.
