@@ -136,7 +136,7 @@ static void show_progress(struct pull *pull)
             terminal ? "\r" : "", now - pull->begun, (unsigned long long)pull->writer.events,
             (double)pull->writer.bytes * 1e-6, (double)(pull->writer.bytes - pull->last_bytes) * 1e-6 / since,
             (unsigned long long)(pull->writer.missing + pull->writer.refused),
-            (unsigned long long)count_discarded(&pull->writer), terminal ? "  " : "\n");
+            (unsigned long long)count_discarded(&pull->writer, false), terminal ? "  " : "\n");
     pull->line_open = terminal;
     pull->last_progress = now;
     pull->last_bytes = pull->writer.bytes;
@@ -414,9 +414,9 @@ static int summarize(struct pull *pull, bool ok)
             (double)writer->events / seconds, ok ? ", ended: " : ", incomplete", ok ? end_text(pull) : "");
     fprintf(stderr, "lost: %llu packets missing, %llu refused, %llu cut; %llu events discarded in the guest",
             (unsigned long long)writer->missing, (unsigned long long)writer->refused,
-            (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
-    if (count_discarded_before(writer) > 0)
-        fprintf(stderr, ", %llu before this trace", (unsigned long long)count_discarded_before(writer));
+            (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer, false));
+    if (count_discarded(writer, true) > 0)
+        fprintf(stderr, ", %llu before this trace", (unsigned long long)count_discarded(writer, true));
     if (writer->cut > 0)
         fprintf(stderr, ", %s%llu cut off packets", writer->cut_off_is_least ? "at least " : "",
                 (unsigned long long)writer->cut_off);

@@ -402,7 +402,7 @@ static void follow_triggers(struct recorder *recorder, bool has_packet)
 /* Bytes of packets since the start. */
 static uint64_t bytes_arrived(const struct recorder *recorder)
 {
-    return bytes_in_files(recorder->writer) + recorder->cut.removed_bytes;
+    return bytes_kept(recorder->writer, 0) + recorder->cut.removed_bytes;
 }
 
 /* The pull itself begins with a statedump. */
@@ -493,7 +493,7 @@ static uint64_t cut_by_time(const struct recorder *recorder, uint64_t first, uin
 static bool wants_cut(const struct recorder *recorder, uint64_t *time, bool *is_forced)
 {
     const struct trace_writer *writer = recorder->writer;
-    const uint64_t now = find_now(recorder), first = find_first(writer), held = bytes_in_files(writer);
+    const uint64_t now = find_now(recorder), first = find_first(writer), held = bytes_kept(writer, 0);
     const bool is_old = recorder->ticks != 0 && now > first && (now - first) / KEEP_TIMES >= recorder->ticks;
     *is_forced = recorder->bytes != 0 && held >= recorder->bytes - recorder->bytes / 6;
     *time = 0;
@@ -516,7 +516,7 @@ static bool prepare_cut(struct recorder *recorder, uint64_t *time, bool is_force
         saved_write(&recorder->saved, 0, 0, 0, *time, recorder->quiet);
     else if (saved_needs(&recorder->saved) < *time)
         *time = saved_needs(&recorder->saved);
-    return bytes_kept(recorder->writer, *time) < bytes_in_files(recorder->writer);
+    return bytes_kept(recorder->writer, *time) < bytes_kept(recorder->writer, 0);
 }
 
 static void begin_cut(struct recorder *recorder)
@@ -624,7 +624,7 @@ bool recorder_summarize(const struct recorder *recorder)
         first = recorder->cut.time; /* a CPU that was idle since long before keeps a packet */
     if (keeps_part(recorder))
         fprintf(stderr, "kept: the last %.3f s, %.1f MB on disk; %.1f MB before were removed in %u cuts\n",
-                (double)(now - first) / (double)writer->hello.clock_hz, (double)bytes_in_files(writer) * 1e-6,
+                (double)(now - first) / (double)writer->hello.clock_hz, (double)bytes_kept(writer, 0) * 1e-6,
                 (double)recorder->cut.removed_bytes * 1e-6, recorder->cut.count);
     if (recorder->triggers.count > 0)
         fprintf(stderr, "saved: %" PRIu64 " parts in %s; %" PRIu64 " could not be saved", saved->count,

@@ -1,10 +1,4 @@
-/*
- * check.c - verifies a trace; see judge.h.
- *
- * Streams are independent. Each worker takes the next stream from an atomic counter and stores its findings
- * in that stream's result; they are joined in stream order at the end. A stream has one worker, so no lock is
- * needed.
- */
+/* check.c - verifies a trace, several streams at a time; see judge.h. Findings are joined in stream order. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /*
  * decode.h - stage "decode": a packet to typed events.
  *
- * event_decode validates an event: it checks the header against the layout in the metadata, so all later
- * code may read fields without checks. A cursor walks all packets of one stream event by event and knows the
- * running thread (from the context event that opens each packet, then from sched_switch). It sends damage
- * and losses to a reporter. Next stage: order.h.
+ * event_decode validates an event, so all later code may read fields without checks. A cursor walks one
+ * stream event by event, knows the running thread, and sends damage and losses to a reporter. Next stage:
+ * order.h.
  */
 #pragma once
 

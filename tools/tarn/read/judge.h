@@ -1,17 +1,7 @@
 /*
- * judge.h - finds what is wrong with a trace as a whole.
- *
- * trace_open has already noted files that are not streams, two files for one CPU, and CPUs without a file.
- * This adds clocks that disagree, which show as violated causality, because the kernel logs each of these
- * before the next can happen:
- *
- *     - The four ends of an IPC call share an id. If the receive is earlier than the call, the caller's
- *       clock is ahead, by at least that time.
- *     - A new thread is woken before it runs.
- *     - A thread leaves one CPU before it runs on another. If it runs on both at once, one of the two clocks
- *       is ahead.
- *
- * It also reports a pull that ended early: a loss of unknown size, after the earliest end of a stream.
+ * judge.h - finds what is wrong with a trace as a whole: what trace_open noted, a pull that ended early, and
+ * clocks that disagree, which show as violated causality. A call is made before it is received, and so on to
+ * its return; a new thread is woken before it runs; a thread leaves one CPU before it runs on another.
  */
 #pragma once
 
@@ -23,8 +13,8 @@
 /* Reports to REPORTER. Reads at most BYTES to compare clocks. */
 void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter);
 
-/* The same for a caller that walks all events anyway. Threads may take events of different streams at the
- * same time. judge_close reports, and frees JUDGE. */
+/* The same for a caller that walks all events anyway; streams may be walked in parallel. judge_close reports,
+ * and frees JUDGE. */
 struct judge_stream {
     const struct skipped *skipped; /* types without a sign that do not say which thread runs */
     uint64_t last, before;         /* ticks: of the last event, and of the one before */

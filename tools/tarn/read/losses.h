@@ -1,8 +1,4 @@
-/*
- * losses.h - a reporter that prints and counts damage and losses, and determines the exit status.
- *
- * For subcommands that continue after damage. `tarn check` has its own, complete reporter.
- */
+/* losses.h - a reporter that prints and counts damage and losses, and determines the exit status. */
 #pragma once
 
 #include <stdio.h>

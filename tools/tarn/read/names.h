@@ -1,9 +1,8 @@
 /*
  * names.h - names of processes, of the locks to which programs gave one, and of interrupts.
  *
- * They are in a bounded hash table, keyed by pid and the address of the lock. Those of processes are learned
- * here: state_process, process_rename and process_exec name a process. Until then a process has the name of
- * its first thread that an event names. Process 0 is the kernel.
+ * Those of processes are learned here. Until an event names a process, it has the name of the first of its
+ * threads that an event names. Process 0 is the kernel.
  */
 #pragma once
 

@@ -1,10 +1,9 @@
 /*
- * order.h - stage "order": merges the events of all CPUs into one sequence.
+ * order.h - stage "order": merges the events of all CPUs, by time in nanoseconds, then by stream name,
+ * exactly as babeltrace2 does.
  *
- * There is one cursor per stream. The order is by time in nanoseconds, then by stream name: exactly
- * babeltrace2's, which merges in nanoseconds whatever the clock's frequency. The merge is a knockout
- * tournament. When the winner moves on, only its own matches are replayed, without a branch that depends on
- * the winner, which would be unpredictable with several busy CPUs. Memory is one packet per stream.
+ * The merge is a knockout tournament of one cursor per stream. When the winner moves on, only its own matches
+ * are replayed, without a branch that depends on the winner, which would be unpredictable.
  */
 #pragma once
 

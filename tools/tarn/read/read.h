@@ -1,13 +1,9 @@
 /*
  * read.h - stage "read": the files of a trace to packets.
  *
- * A stream is one file, cpuN: the packets of CPU N, back to back. Packets are read one at a time with pread
- * into the caller's buffer, so memory is bounded, and a file may grow or shrink meanwhile. There is no index:
- * stream_seek finds a time by binary search over the packet headers, or from header to header if packets vary
- * in size or are damaged.
- *
- * Each defect of a packet has a name (enum anomaly). `tarn check` lists them; other subcommands skip the
- * packet and report it. Next stage: decode.h.
+ * A stream is one file, cpuN: the packets of CPU N, back to back. They are read one at a time into the
+ * caller's buffer, so memory is bounded, and a file may grow or shrink meanwhile. Each defect of a packet has
+ * a name (enum anomaly). Next stage: decode.h.
  */
 #pragma once
 

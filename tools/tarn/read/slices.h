@@ -1,9 +1,9 @@
 /*
- * slices.h - cuts a trace into slices of time that can be processed in parallel.
+ * slices.h - cuts a trace into slices of time that can be processed in parallel: ranges of nanoseconds, so
+ * that events of the same nanosecond, which are ordered by stream, stay together.
  *
- * A slice is a range of nanoseconds, so that events of the same nanosecond, which are ordered by stream,
- * stay together. Only a trace whose packet headers are all correct and in order is cut; in any other, a
- * search by time could find different packets from slice to slice.
+ * Only a trace whose packet headers are all correct and in order is cut; in any other, a search by time could
+ * find different packets from slice to slice.
  */
 #pragma once
 

@@ -1,8 +1,5 @@
-/*
- * tsdl.c - reads metadata token by token; see schema.h.
- *
- * The first error is sticky: after it parse_next only returns the end, so every loop ends and callers need no
- * checks.
+/* tsdl.c - reads metadata token by token; see schema.h. After the first error parse_next only returns the
+ * end.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,11 +1,9 @@
 /*
- * guest.h - reads a trace from guest memory: finds the store and reads its rings.
+ * guest.h - reads a trace from guest memory: guest.c finds and checks the store, guest_ring.c reads rings by
+ * the rules of trace/ring/read_rules.h, guest_source.c makes a `struct source` of both.
  *
- * The counterpart of trace/ring/read.h for memory read from outside, with the same rules
- * (trace/ring/read_rules.h). But the memory may have the other byte order, may be a dump (which never
- * changes, so there is nothing to wait for), and may contain anything: every address, size and count is
- * checked before use. guest.c finds and checks the store, guest_ring.c reads packets, guest_source.c turns it
- * into a `struct source`.
+ * The memory may have the other byte order, may be a dump, which never changes, and may contain anything:
+ * every address, size and count is checked before use.
  */
 #pragma once
 
@@ -99,14 +97,12 @@ uint64_t guest_ring_kept(struct guest_ring *ring);
 uint64_t guest_ring_tail(struct guest_ring *ring);
 /* Returns a word of the ring: at TRACE_CONTROL_AT(discarded), for example. */
 uint64_t guest_ring_load(struct guest_ring *ring, uint64_t offset);
-uint64_t guest_ring_events_before(struct guest_ring *ring,
-                                  uint64_t number); /* trace_reader_events_before() */
+/* See trace_reader_events_before(). */
+uint64_t guest_ring_events_before(struct guest_ring *ring, uint64_t number);
 /* Whether a packet lies where `index` says. */
 bool guest_ring_has_packet(struct guest_ring *ring);
 
-/* Returns how many bytes of its CPU's tables of counters the store describes, from TRACE_TABLES_OFFSET on; 0:
- * none.
- */
+/* Returns how many bytes of its CPU's tables of counters the store describes; 0: none. */
 uint64_t guest_ring_tables_bytes(const struct guest_ring *ring);
 /* Copies the first BYTES of them, in the guest's byte order. Live memory: in the order in which rows are read
  * (wire.h, WIRE_OP_TABLES). */

@@ -1,12 +1,9 @@
 /*
- * guest_ring.c - reads the packets of a ring in guest memory, by the rules of trace/ring/read_rules.h.
+ * guest_ring.c - reads the packets of a ring in guest memory; see guest.h. In live memory, the guest's CPUs
+ * are other threads of this host, so the rules' loads and fences pair with the stores of its writers.
  *
- * In live memory, the guest's CPUs are other threads of this host, so the rules' loads and fences pair with
- * the stores of its writers (trace/ring/restart.h, cas.h). What readers in the guest do not need:
- *
- *     - An index that does not lead to a packet is ignored. In memory that is not live, the packets' headers
- *       replace it.
- *     - The clock cannot be read from here. Instead, the next packet bounds the times of events.
+ * An index that does not lead to a packet is ignored. In memory that is not live, the packets' headers
+ * replace it. The clock cannot be read from here; instead, the next packet bounds the times of events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +40,7 @@ bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu,
         /* contiguous, and all of it must be memory */
         if (e->offset == at && at < end)
             at += e->bytes;
-        if (!memory_covers(guest->memory, e->physical, e->bytes))
+        if (!memory_read(guest->memory, e->physical, NULL, e->bytes, fail))
             return fail_set(fail, "memory at %#llx, part of CPU %u's buffers, is missing",
                             (unsigned long long)e->physical, cpu);
     }
@@ -72,16 +69,11 @@ uint64_t guest_ring_place(const struct guest_ring *ring, uint64_t offset)
 static void copy_window(struct guest_ring *ring, uint64_t offset, void *to, uint64_t bytes)
 {
     struct guest *guest = ring->guest;
-    while (bytes > 0 && !guest->broken) {
+    for (uint64_t part; bytes > 0 && !guest->broken; offset += part, bytes -= part) {
         const struct trace_extent *extent = extent_at(ring, offset);
-        const uint64_t inside = offset - extent->offset, left = extent->bytes - inside;
-        const uint64_t part = left < bytes ? left : bytes;
-        struct fail fail;
-        if (!memory_read(guest->memory, extent->physical + inside, to, part, &fail)) {
-            guest->broken = true;
-            guest->fail = fail;
-        }
-        offset += part, bytes -= part;
+        const uint64_t inside = offset - extent->offset;
+        part = sooner(extent->bytes - inside, bytes);
+        guest->broken = !memory_read(guest->memory, extent->physical + inside, to, part, &guest->fail);
         to = (char *)to + part;
     }
 }

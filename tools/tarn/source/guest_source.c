@@ -1,13 +1,13 @@
 /*
  * guest_source.c - sources that read guest memory: core:FILE, gdb:ADDRESS, ram:FILE.
  *
- * Memory that does not change is read once: every ring from its oldest packet to the written part of the
- * open one. The memory of a running guest is followed: packets that are overwritten before or during the
- * copy count as lost, and none of their bytes are used (guest_ring.c). The previous boot's trace in a
- * running guest does not change until the guest drops it.
+ * Memory that does not change is read once, from each ring's oldest packet to the written part of the open
+ * one. A running guest is followed: packets that are overwritten before or during the copy count as lost. The
+ * previous boot's trace in a running guest does not change until the guest drops it.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <tarn/error.h>
 #include <time.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/guest_source.h>
@@ -41,7 +41,7 @@ static bool read_metadata(struct guest_source *guest, struct fail *fail)
                : fail_set(fail, "the guest's memory has no metadata");
 }
 
-bool guest_open_rings(struct guest_source *guest, struct fail *fail)
+static bool open_rings(struct guest_source *guest, struct fail *fail)
 {
     for (uint32_t cpu = 0; cpu < guest->source.hello.cpu_count; cpu++) {
         struct guest_ring *ring = &guest->drain[cpu].ring;
@@ -73,7 +73,7 @@ static bool prepare(struct guest_source *guest, struct fail *fail)
         return false;
     free(guest->copy);
     guest->copy = alloc_zero(1, TRACE_BUFFER_BYTES_MAX);
-    return guest_open_rings(guest, fail) && read_metadata(guest, fail);
+    return open_rings(guest, fail) && read_metadata(guest, fail);
 }
 
 static struct source *try_open(const struct source_class *class, const char *address, struct fail *fail)
@@ -100,7 +100,7 @@ static struct source *open_guest(const struct source_class *class, const char *a
     }
 }
 
-bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail)
+static bool turn_to_previous(struct guest_source *guest, struct fail *fail)
 {
     guest_close(&guest->guest);
     memset(guest->drain, 0, sizeof(guest->drain));
@@ -318,13 +318,13 @@ static void look_around(struct guest_source *guest)
     case GUEST_RESIZED:
         guest->source.hello.buffer_bytes = guest->guest.store.buffer_bytes;
         guest->source.hello.buffer_count = guest->guest.store.buffer_count;
-        guest->dangling = !guest_open_rings(guest, &ignored);
+        guest->dangling = !open_rings(guest, &ignored);
         break;
     case GUEST_GROWN:
-        guest->dangling = !guest_open_rings(guest, &ignored) || !read_metadata(guest, &ignored);
+        guest->dangling = !open_rings(guest, &ignored) || !read_metadata(guest, &ignored);
         break;
     case GUEST_ENDED:
-        guest->dangling = !guest_open_rings(guest, &ignored);
+        guest->dangling = !open_rings(guest, &ignored);
         if (!guest->dangling)
             begin_end(guest, WIRE_ENDED_GUEST);
         break;
@@ -339,7 +339,7 @@ static void look_around(struct guest_source *guest)
     }
 }
 
-void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu)
+static void fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu)
 {
     struct drain *drain = &guest->drain[cpu];
     *status = (struct wire_cpu_status){
@@ -361,7 +361,7 @@ static void give_status(struct guest_source *guest, struct source_item *item)
     item->kind = SOURCE_STATUS;
     item->status = (struct wire_status){.count = guest->source.hello.cpu_count};
     for (uint32_t cpu = 0; cpu < item->status.count; cpu++) {
-        guest_fill_status(guest, &item->cpu[cpu], cpu);
+        fill_status(guest, &item->cpu[cpu], cpu);
         uint64_t time = item->cpu[cpu].discarded
                             ? guest_ring_load(&guest->drain[cpu].ring, TRACE_CONTROL_AT(discarded_at))
                             : 0;
@@ -437,6 +437,98 @@ static enum source_got guest_next(struct source *source, struct source_item *ite
         if (now_seconds() >= until)
             return SOURCE_NOTHING;
         nanosleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
+    }
+}
+
+/* ---- requests: those that only read ---- */
+
+static size_t fill_statistics(struct guest_source *guest)
+{
+    uint8_t *to = guest->statistics;
+    uint32_t count = guest->source.hello.cpu_count;
+    wire_put_hello(to, &guest->source.hello);
+    wire_put32(to + WIRE_HELLO_BYTES, count);
+    wire_put32(to + WIRE_HELLO_BYTES + 4,
+               guest_info32(&guest->guest, offsetof(struct trace_info, low_water)));
+    to += WIRE_HELLO_BYTES + 8;
+    for (uint32_t cpu = 0; cpu < count; cpu++, to += WIRE_CPU_STATUS_BYTES) {
+        struct wire_cpu_status status;
+        fill_status(guest, &status, cpu);
+        wire_put_cpu_status(to, &status);
+    }
+    for (uint32_t class = 0; class < WIRE_CLASSES; class ++, to += 8)
+        wire_put64(to, guest_info64(&guest->guest, offsetof(struct trace_info, switches) + 8ull * class));
+    return (size_t)(to - guest->statistics);
+}
+
+static bool fill_previous(struct guest_source *guest, struct fail *fail)
+{
+    const struct trace_store *store = &guest->guest.store;
+    struct wire_previous previous;
+    if (!turn_to_previous(guest, fail))
+        return false;
+    previous = (struct wire_previous){.hello = guest->source.hello,
+                                      .end = store->end,
+                                      .packets = store->kept.packets,
+                                      .unsummed = store->kept.unsummed,
+                                      .damaged = store->kept.damaged};
+    memcpy(previous.reason, store->reason, sizeof(previous.reason));
+    wire_put_previous(guest->statistics, &previous);
+    return true;
+}
+
+bool guest_is_same_system(struct guest_source *guest, struct fail *fail)
+{
+    switch (guest_is_live(&guest->guest) ? guest_look(&guest->guest) : GUEST_SAME) {
+    case GUEST_SAME:
+        return true;
+    case GUEST_CHANGED:
+        return fail_set(fail, "the guest was started again, or its rings were cleared, meanwhile; try again");
+    default:
+        return open_rings(guest, fail);
+    }
+}
+
+/* The clock cannot be read from outside. */
+static bool fill_tables(struct guest_source *guest, uint64_t cpu, struct source_reply *reply,
+                        struct fail *fail)
+{
+    if (!guest_is_same_system(guest, fail))
+        return false;
+    if (cpu >= guest->source.hello.cpu_count) {
+        reply->status = -E_BAD_ARGUMENT;
+        return true;
+    }
+    struct guest_ring *ring = &guest->drain[cpu].ring;
+    uint64_t bytes = guest_ring_tables_bytes(ring);
+    if (guest->tables == NULL)
+        guest->tables = alloc_zero(1, WIRE_TABLES_CLOCK_BYTES + TRACE_CONTROL_OFFSET - TRACE_TABLES_OFFSET);
+    guest_ring_copy_tables(ring, guest->tables + WIRE_TABLES_CLOCK_BYTES, bytes);
+    reply->data = guest->tables;
+    reply->size = WIRE_TABLES_CLOCK_BYTES + bytes;
+    return !guest->guest.broken || fail_set(fail, "%s", guest->guest.fail.text);
+}
+
+static bool guest_control(struct source *source, const struct wire_request *request,
+                          struct source_reply *reply, struct fail *fail)
+{
+    struct guest_source *guest = guest_of(source);
+    *reply = (struct source_reply){.data = guest->statistics};
+    switch (request->operation) {
+    case WIRE_OP_STATISTICS:
+        reply->size = fill_statistics(guest);
+        return true;
+    case WIRE_OP_PREVIOUS:
+        reply->size = WIRE_PREVIOUS_BYTES;
+        return fill_previous(guest, fail);
+    case WIRE_OP_METADATA:
+        reply->data = (const uint8_t *)guest->metadata;
+        reply->size = guest->metadata_size;
+        return true;
+    case WIRE_OP_TABLES:
+        return fill_tables(guest, request->a, reply, fail);
+    default:
+        return fail_set(fail, "guest memory is only read, never changed: this requires a link to the guest");
     }
 }
 

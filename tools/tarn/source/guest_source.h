@@ -1,7 +1,4 @@
-/*
- * guest_source.h - shared by the sources that read guest memory: guest_source.c opens them and pulls from
- * them, guest_control.c replies to requests.
- */
+/* guest_source.h - sources that read guest memory: what tables/routines_memory.c needs of them. */
 #pragma once
 
 #include <tools/tarn/source/guest.h>
@@ -42,14 +39,5 @@ struct guest_source {
     struct drain drain[WIRE_CPUS_MAX];
 };
 
-/* The `control` of source_class. */
-enum source_got guest_control(struct source *source, const struct wire_request *request, int32_t *status,
-                              const uint8_t **data, size_t *size, struct fail *fail);
-/* Fills in CPU's part of the pull's status. */
-void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu);
-/* Switches to the trace of the previous boot. False: FAIL, and only closing is possible. */
-bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail);
-/* Reads the rings again after they have grown. False: FAIL. */
-bool guest_open_rings(struct guest_source *guest, struct fail *fail);
 /* Checks that the rings still belong to the system that was opened. False: FAIL. */
 bool guest_is_same_system(struct guest_source *guest, struct fail *fail);

@@ -21,16 +21,8 @@ static uint64_t stream_offset(const struct stream_writer *stream, uint64_t place
 uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t time)
 {
     const struct stream_writer *stream = &writer->cpu[cpu];
-    uint64_t low = 0, high = stream->packets;
-    /* Invariant: packet `low` begins at or before `time`, or is the first; packet `high` does not. */
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (stream->places[middle].begin <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    const uint64_t behind = FIRST_WHERE(0, stream->packets, n, stream->places[n].begin > time);
+    return behind > 0 ? behind - 1 : 0;
 }
 
 uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time)

@@ -1,13 +1,10 @@
 /*
  * head_cut.h - removes the oldest packets of a trace that is being written, and copies packets out of it.
  *
- * The kept packets of a stream are copied into a hidden file of the same directory, which then replaces the
- * stream by rename. So every name always has a whole file, and a reader that has the old file open keeps it.
- * The copy goes on in small steps between two packets of the pull, because a guest whose pull stands still
- * discards events. Files are rewritten one after the other.
- *
- * All streams are cut at one time: each begins with the packet that was being written then. Nothing before
- * counts as lost: `events_discarded` is reduced by what it was in the first kept packet.
+ * The kept packets of one stream after another are copied into a hidden file, which then replaces the stream
+ * by rename: every name always has a whole file. The copy goes on in small steps between two packets of the
+ * pull, because a guest whose pull stands still discards events. Each stream then begins with the packet that
+ * was being written at one time, and nothing before counts as lost.
  */
 #pragma once
 
@@ -33,7 +30,7 @@ void head_cut_drop(struct head_cut *cut, const struct trace_writer *writer);
 
 /* Returns the place in its file of the last packet of CPU's stream that begins at or before TIME, or 0. */
 uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t time);
-/* Returns how many bytes all streams keep if they are cut at TIME. */
+/* Returns how many bytes all streams keep if they are cut at TIME; 0: have now. */
 uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time);
 
 /* Copies COUNT packets of CPU's stream from the place FROM on to the offset TO of a file. Subtracts BASE from

@@ -2,7 +2,7 @@
  * link.h - frames over a file descriptor (trace/format/WIRE.md), and the source built on them.
  *
  * A malicious peer can make these functions fail, but not wait forever, read out of bounds or use more
- * memory than one frame. link_source.c turns a link into a `struct source`.
+ * memory than one frame.
  */
 #pragma once
 
@@ -28,7 +28,6 @@ struct link {
 
 void link_open(struct link *link, int fd, enum link_start start_with);
 void link_close(struct link *link);
-bool link_send(struct link *link, uint16_t type, const void *payload, size_t size, struct fail *fail);
 /* PAYLOAD is valid until the next call. */
 enum source_got link_receive(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                              int timeout_ms, struct fail *fail);

@@ -1,8 +1,5 @@
-/*
- * memory.c - ranges of physical memory, for all classes; see memory.h. And memory from a dump: a 64-bit ELF
- * core in either byte order, whose program headers have the physical addresses. QEMU's dump-guest-memory
- * writes it, with or without paging.
- */
+/* memory.c - ranges of physical memory, for all classes; see memory.h. And memory from a dump, as QEMU's
+ * dump-guest-memory writes it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -115,19 +112,6 @@ const struct memory_range *memory_find(const struct memory *memory, uint64_t phy
     return range && bytes <= range->bytes - (physical - range->physical) ? range : NULL;
 }
 
-bool memory_covers(const struct memory *memory, uint64_t physical, uint64_t bytes)
-{
-    while (bytes > 0) {
-        const struct memory_range *range = range_of(memory, physical);
-        if (!range)
-            return false;
-        uint64_t left = range->bytes - (physical - range->physical);
-        uint64_t part = left < bytes ? left : bytes;
-        physical += part, bytes -= part;
-    }
-    return true;
-}
-
 /* Copies words with one load each, in order. */
 static void copy_words(const void *from, void *to, size_t bytes)
 {
@@ -139,13 +123,15 @@ static void copy_words(const void *from, void *to, size_t bytes)
 
 bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t bytes, struct fail *fail)
 {
-    while (bytes > 0) {
+    for (size_t part; bytes > 0; physical += part, bytes -= part) {
         const struct memory_range *range = range_of(memory, physical);
         if (!range)
             return fail_set(fail, "there is no memory at physical address %#llx",
                             (unsigned long long)physical);
-        uint64_t inside = physical - range->physical, left = range->bytes - inside;
-        const size_t part = left < bytes ? (size_t)left : bytes;
+        const uint64_t inside = physical - range->physical;
+        part = sooner(range->bytes - inside, bytes);
+        if (to == NULL)
+            continue;
         const void *from = memory->live && (physical | part) % 8 == 0
                                ? memory->class->map(memory, range->place + inside, part)
                                : NULL;
@@ -153,7 +139,6 @@ bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t byte
             copy_words(from, to, part);
         else if (!memory_read_place(memory, range->place + inside, to, part, fail))
             return false;
-        physical += part, bytes -= part;
         to = (char *)to + part;
     }
     return true;

@@ -51,8 +51,8 @@ bool memory_has_ended(const struct memory *memory);
 bool memory_read_place(struct memory *memory, uint64_t place, void *to, size_t bytes, struct fail *fail);
 /* Returns the range of a physical address; NULL: it has none, or BYTES reach beyond it. */
 const struct memory_range *memory_find(const struct memory *memory, uint64_t physical, uint64_t bytes);
-bool memory_covers(const struct memory *memory, uint64_t physical, uint64_t bytes);
-/* Live memory: reads each word with one load, in order, if address and size are multiples of 8. */
+/* Live memory: reads each word with one load, in order, if address and size are multiples of 8. TO is NULL:
+ * only checks that there is memory. */
 bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t bytes, struct fail *fail);
 /* Live memory: returns the address in this process; NULL: none. */
 const void *memory_at(struct memory *memory, uint64_t physical, uint64_t bytes);

@@ -1,12 +1,10 @@
 /*
  * memory_gdb.c - memory of a stopped guest, over gdb's remote protocol, from QEMU's gdb server.
  *
- * QEMU stops the guest when a debugger connects. It stays stopped when the connection closes without a
- * detach, which is how this client leaves. After `Qqemu.PhyMemMode:1`, `m` packets read physical memory. The
- * monitor command `info mtree -f`, sent by `qRcmd`, lists which addresses are RAM: others belong to devices
- * and must not be read.
- *
- * Replies are bounded in size and time: a malicious peer causes a failure, never an endless wait.
+ * QEMU stops the guest when a debugger connects; it stays stopped when the connection closes without a
+ * detach. After `Qqemu.PhyMemMode:1`, `m` packets read physical memory. The monitor command `info mtree -f`,
+ * sent by `qRcmd`, lists which addresses are RAM: others belong to devices and must not be read. Replies are
+ * bounded in size and time.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,12 +1,10 @@
 /*
- * memory_ram.c - memory that a running guest shares with the host through a file: QEMU's memory-backend-file
- * with share=on. It is mapped read-only. And the memory of a stopped guest in the process of its emulator.
+ * memory_ram.c - memory that a running guest shares with the host through a file (QEMU's memory-backend-file
+ * with share=on), and the memory of a stopped guest in the process of its emulator.
  *
- * The file is the guest's RAM from start to end. A PC has a hole for devices below 4 GiB, and the RAM
- * continues at 4 GiB; the size of the part below depends on the machine. It follows from a thing at a known
- * place in the file that contains its own physical address, if that is above the hole. Otherwise the usual
- * sizes are tried. The RAM of other machines begins at an address of their own (RISC-V's virt: 2 GiB), which
- * follows in the same way.
+ * The file is the guest's RAM from start to end. A PC has a hole for devices below 4 GiB; the size of the
+ * part below follows from a thing above the hole that contains its own physical address, or the usual sizes
+ * are tried. The RAM of other machines begins at an address of their own, which follows in the same way.
  */
 #include <errno.h>
 #include <fcntl.h>

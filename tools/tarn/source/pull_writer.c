@@ -36,39 +36,29 @@ static bool is_trace_file(const char *name)
            is_numbered(name, TRACE_NEW_STREAM_NAME);
 }
 
+static int is_listed(const struct dirent *entry)
+{
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
 /* Deletes an old trace. If the directory has other files, deletes nothing and returns false. */
 static bool clear_directory(int directory_fd, const char *name, bool force, struct fail *fail)
 {
-    DIR *directory = fdopendir(dup(directory_fd));
-    struct dirent *entry;
-    if (!directory)
-        return fail_set(fail, "cannot list %s: %s", name, strerror(errno));
-    for (bool remove = false;; remove = true) {
-        bool found = false, foreign = false;
-        rewinddir(directory);
-        while ((entry = readdir(directory))) {
-            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-                continue;
-            found = true;
-            foreign |= !is_trace_file(entry->d_name);
-            if (remove && unlinkat(directory_fd, entry->d_name, 0) != 0) {
-                fail_set(fail, "cannot remove %s/%s: %s", name, entry->d_name, strerror(errno));
-                closedir(directory);
-                return false;
-            }
-        }
-        if (!found || remove)
-            break;
-        if (!force || foreign) {
-            closedir(directory);
-            return fail_set(fail,
-                            foreign ? "%s contains files that do not belong to a trace"
-                                    : "%s is not empty; --force replaces the trace in it",
-                            name);
-        }
+    struct dirent **entries = NULL;
+    const int count = scandirat(directory_fd, ".", &entries, is_listed, NULL);
+    bool ok = count >= 0 || fail_set(fail, "cannot list %s: %s", name, strerror(errno));
+    if (count > 0 && !force)
+        ok = fail_set(fail, "%s is not empty; --force replaces the trace in it", name);
+    for (int i = 0; i < count; i++)
+        if (!is_trace_file(entries[i]->d_name))
+            ok = fail_set(fail, "%s contains files that do not belong to a trace", name);
+    for (int i = 0; i < count; i++) {
+        if (ok && unlinkat(directory_fd, entries[i]->d_name, 0) != 0)
+            ok = fail_set(fail, "cannot remove %s/%s: %s", name, entries[i]->d_name, strerror(errno));
+        free(entries[i]);
     }
-    closedir(directory);
-    return true;
+    free(entries);
+    return ok;
 }
 
 bool open_trace_writer(struct trace_writer *writer, const char *directory, bool force,
@@ -108,22 +98,10 @@ void close_trace_writer(struct trace_writer *writer)
     *writer = (struct trace_writer){.directory_fd = -1, .unfinished_fd = -1};
 }
 
-static bool check_file(const struct trace_writer *writer, int fd, const char *name, uint64_t size,
-                       struct fail *fail)
+bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
 {
     char path[4096];
     struct stat status;
-    snprintf(path, sizeof(path), "%s/%s", writer->directory, name);
-    if (!output_is_there(fd, path))
-        return fail_set(fail, "%s was removed or replaced while the pull ran: %s", path, strerror(errno));
-    if (fstat(fd, &status) != 0 || (uint64_t)status.st_size != size)
-        return fail_set(fail, "%s was changed while the pull ran", path);
-    return true;
-}
-
-bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
-{
-    char name[16];
     if (!output_is_there(writer->directory_fd, writer->directory))
         return fail_set(fail, "%s was removed or renamed while the pull ran: %s", writer->directory,
                         strerror(errno));
@@ -131,9 +109,13 @@ bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
         return fail_set(fail, "%s/metadata was removed while the pull ran", writer->directory);
     for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++) {
         const struct stream_writer *stream = &writer->cpu[cpu];
-        snprintf(name, sizeof(name), "cpu%u", cpu);
-        if (stream->fd >= 0 && !check_file(writer, stream->fd, name, stream->bytes, fail))
-            return false;
+        if (stream->fd < 0)
+            continue;
+        snprintf(path, sizeof(path), "%s/cpu%u", writer->directory, cpu);
+        if (!output_is_there(stream->fd, path))
+            return fail_set(fail, "%s was removed or replaced while the pull ran: %s", path, strerror(errno));
+        if (fstat(stream->fd, &status) != 0 || (uint64_t)status.st_size != stream->bytes)
+            return fail_set(fail, "%s was changed while the pull ran", path);
     }
     return true;
 }
@@ -569,7 +551,7 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
 {
     const uint64_t time =
         is_whole ? latest_time(writer, status) : status->time; /* after that all is unknown */
-    if (count_discarded_before(writer) != 0 && !write_record(writer, TRACE_BEFORE_NAME, fail))
+    if (count_discarded(writer, true) != 0 && !write_record(writer, TRACE_BEFORE_NAME, fail))
         return false;
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
         struct wire_cpu_status counts = {.events = TRACE_EVENTS_UNKNOWN};
@@ -597,26 +579,12 @@ bool write_rows_packet(struct trace_writer *writer, uint32_t cpu, const struct b
     return add_packet(writer, cpu, &packet, fail);
 }
 
-uint64_t count_discarded(const struct trace_writer *writer)
+uint64_t count_discarded(const struct trace_writer *writer, bool is_before)
 {
     uint64_t discarded = 0;
-    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        discarded += writer->cpu[cpu].discarded_last - writer->cpu[cpu].discarded_first;
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++) {
+        const struct stream_writer *stream = &writer->cpu[cpu];
+        discarded += is_before ? stream->discarded_first : stream->discarded_last - stream->discarded_first;
+    }
     return discarded;
-}
-
-uint64_t count_discarded_before(const struct trace_writer *writer)
-{
-    uint64_t discarded = 0;
-    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        discarded += writer->cpu[cpu].discarded_first;
-    return discarded;
-}
-
-uint64_t bytes_in_files(const struct trace_writer *writer)
-{
-    uint64_t bytes = 0;
-    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        bytes += writer->cpu[cpu].bytes;
-    return bytes;
 }

@@ -1,9 +1,6 @@
 /*
- * pull_writer.h - validates pulled packets and writes them to a trace directory.
- *
- * The directory has `metadata` and one file `cpuN` for each CPU that sent packets. Every file always ends at
- * the end of a packet, so the trace is valid whenever the writer stops. Until finish_trace_writer it is
- * marked as unfinished (read/read.h).
+ * pull_writer.h - validates pulled packets and writes them to a trace directory. Every file always ends at
+ * the end of a packet, so the trace is valid whenever the writer stops.
  */
 #pragma once
 
@@ -95,7 +92,6 @@ bool write_rows_packet(struct trace_writer *writer, uint32_t cpu, const struct b
 void note_link(const struct trace_writer *writer, int state, double heard);
 /* Notes the last packet of each stream (TRACE_END_NAME), and removes the mark of an unfinished trace. */
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail);
-uint64_t count_discarded(const struct trace_writer *writer);        /* events, during the pull */
-uint64_t count_discarded_before(const struct trace_writer *writer); /* since boot, before the first packets */
-uint64_t bytes_in_files(const struct trace_writer *writer);
+/* Events during the pull; or, before it, since boot. */
+uint64_t count_discarded(const struct trace_writer *writer, bool is_before);
 void close_trace_writer(struct trace_writer *writer);

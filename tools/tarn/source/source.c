@@ -87,10 +87,8 @@ bool parse_mode(const char *text, uint32_t *mode, struct fail *fail)
 bool source_control(struct source *source, const struct wire_request *request, const char *what,
                     struct source_reply *reply, struct fail *fail)
 {
-    if (source->class->control(source, request, &reply->status, &reply->data, &reply->size, fail) !=
-        SOURCE_ITEM)
-        return false;
-    return reply->status >= 0 || fail_set(fail, "%s%s", what, tarn_error_text(reply->status));
+    return source->class->control(source, request, reply, fail) &&
+           (reply->status >= 0 || fail_set(fail, "%s%s", what, tarn_error_text(reply->status)));
 }
 
 static char *printable_copy(const uint8_t *text, size_t size)

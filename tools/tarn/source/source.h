@@ -34,6 +34,13 @@ struct source {
     bool is_previous;        /* source_choose_previous() has chosen the system before */
 };
 
+/* STATUS is the guest's: 0 or a negative error. DATA is valid until the next call. */
+struct source_reply {
+    int32_t status;
+    const uint8_t *data;
+    size_t size;
+};
+
 struct source_class {
     const char *scheme;
     /* Retries for WAIT_SECONDS. NULL: FAIL. */
@@ -49,21 +56,13 @@ struct source_class {
                             struct fail *fail);
     /* Sends REQUEST during a pull; the reply comes as an item. NULL: the source takes no requests. */
     bool (*request)(struct source *source, const struct wire_request *request, struct fail *fail);
-    /* Not during a pull. STATUS is the guest's reply: 0 or a negative error. DATA is valid until the next
-     * call. BROKEN: FAIL. */
-    enum source_got (*control)(struct source *source, const struct wire_request *request, int32_t *status,
-                               const uint8_t **data, size_t *size, struct fail *fail);
+    /* Not during a pull. False: FAIL. */
+    bool (*control)(struct source *source, const struct wire_request *request, struct source_reply *reply,
+                    struct fail *fail);
     void (*close)(struct source *source);
 };
 
 extern const struct source_class source_tcp, source_serial, source_core, source_gdb, source_ram;
-
-/* The guest's reply; the data is valid until the next call. */
-struct source_reply {
-    int32_t status;
-    const uint8_t *data;
-    size_t size;
-};
 
 /* Sends REQUEST. False: FAIL, which begins with the text WHAT if the guest refused. */
 bool source_control(struct source *source, const struct wire_request *request, const char *what,
