@@ -30,8 +30,7 @@ uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time)
     uint64_t bytes = 0;
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++) {
         const struct stream_writer *stream = &writer->cpu[cpu];
-        if (stream->packets > 0)
-            bytes += stream->bytes - stream_offset(stream, stream_find(writer, cpu, time));
+        bytes += stream->bytes - stream_offset(stream, stream_find(writer, cpu, time));
     }
     return bytes;
 }
@@ -111,20 +110,14 @@ static bool give_up(struct head_cut *cut, const struct trace_writer *writer, con
                     writer->directory, strerror(error));
 }
 
-/* Chooses the first packet to keep; false: nothing is to be removed. */
-static bool choose_from(struct head_cut *cut, const struct trace_writer *writer)
-{
-    cut->from = writer->cpu[cut->cpu].packets > 0 ? stream_find(writer, cut->cpu, cut->time) : 0;
-    cut->copied = 0;
-    return cut->from > 0;
-}
-
+/* Creates the file for the packets to keep, from `from` on. */
 static bool open_new(struct head_cut *cut, const struct trace_writer *writer)
 {
     char name[24];
     name_new(cut->cpu, name);
     cut->fd = openat(writer->directory_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     cut->base = writer->cpu[cut->cpu].places[cut->from].discarded;
+    cut->copied = 0;
     return cut->fd >= 0;
 }
 
@@ -166,45 +159,32 @@ static uint64_t packets_of(const struct stream_writer *stream, uint64_t from, ui
     return count;
 }
 
-/* Returns the number of bytes that were copied; 0: FAIL. */
-static uint64_t copy_some(struct head_cut *cut, struct trace_writer *writer, uint64_t most, struct fail *fail)
-{
-    const struct stream_writer *stream = &writer->cpu[cut->cpu];
-    const uint64_t place = cut->from + cut->copied, count = packets_of(stream, place, most);
-    const uint64_t to = stream_offset(stream, place) - stream_offset(stream, cut->from);
-    if (cut->fd < 0 && !open_new(cut, writer)) {
-        give_up(cut, writer, "create", fail);
-        return 0;
-    }
-    if (!stream_copy(writer, cut->cpu, place, count, cut->fd, to, cut->base)) {
-        give_up(cut, writer, "copy", fail);
-        return 0;
-    }
-    cut->copied += count;
-    return stream_offset(stream, place + count) - stream_offset(stream, place);
-}
-
 bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t bytes, struct fail *fail)
 {
-    while (cut->is_active && bytes > 0) {
-        if (cut->cpu == writer->hello.cpu_count) {
-            cut->is_active = false;
-            cut->count++;
+    for (; cut->is_active && bytes > 0 && cut->cpu < writer->hello.cpu_count; cut->cpu++) {
+        const struct stream_writer *stream = &writer->cpu[cut->cpu];
+        if (cut->fd < 0) {
+            cut->from = stream_find(writer, cut->cpu, cut->time);
+            if (cut->from == 0)
+                continue;
+            if (!open_new(cut, writer))
+                return give_up(cut, writer, "create", fail);
+        }
+        const uint64_t place = cut->from + cut->copied, count = packets_of(stream, place, bytes);
+        const uint64_t at = stream_offset(stream, place);
+        if (!stream_copy(writer, cut->cpu, place, count, cut->fd, at - stream_offset(stream, cut->from),
+                         cut->base))
+            return give_up(cut, writer, "copy", fail);
+        cut->copied += count;
+        bytes -= sooner(stream_offset(stream, place + count) - at, bytes);
+        if (place + count < stream->packets)
             return true;
-        }
-        if (cut->fd < 0 && !choose_from(cut, writer)) {
-            cut->cpu++;
-            continue;
-        }
-        uint64_t copied = copy_some(cut, writer, bytes, fail);
-        if (copied == 0)
-            return false;
-        bytes -= copied < bytes ? copied : bytes;
-        if (cut->from + cut->copied < writer->cpu[cut->cpu].packets)
-            continue;
         if (!replace_stream(cut, writer))
             return give_up(cut, writer, "replace", fail);
-        cut->cpu++;
+    }
+    if (cut->is_active && cut->cpu == writer->hello.cpu_count) {
+        cut->is_active = false;
+        cut->count++;
     }
     return true;
 }
