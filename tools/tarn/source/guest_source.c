@@ -369,35 +369,6 @@ static void give_status(struct guest_source *guest, struct source_item *item)
     }
 }
 
-static bool take_status(struct guest_source *guest, struct source_item *item)
-{
-    if (now_seconds() - guest->status_at < STATUS_SECONDS)
-        return false;
-    give_status(guest, item);
-    return true;
-}
-
-static bool give_metadata(struct guest_source *guest, struct source_item *item)
-{
-    if (guest->metadata_sent || !guest->metadata)
-        return false;
-    guest->metadata_sent = true;
-    item->kind = SOURCE_METADATA;
-    item->bytes = (const uint8_t *)guest->metadata, item->size = guest->metadata_size;
-    return true;
-}
-
-static bool give_packet(struct guest_source *guest, struct source_item *item)
-{
-    if (guest->held_size == 0)
-        return false;
-    item->kind = SOURCE_PACKET;
-    item->packet = guest->held;
-    item->bytes = guest->copy, item->size = guest->held_size;
-    guest->held_size = 0;
-    return true;
-}
-
 /* Ends a pull: first the final counts, if the rings are still the store's, then the end. */
 static void take_end(struct guest_source *guest, struct source_item *item)
 {
@@ -423,9 +394,23 @@ static enum source_got guest_next(struct source *source, struct source_item *ite
         if (!guest->dangling)
             take_any_packet(guest);
         look_around(guest);
-        if (give_metadata(guest, item) ||
-            (!guest->dangling && (take_status(guest, item) || give_packet(guest, item))))
+        if (!guest->metadata_sent && guest->metadata) {
+            guest->metadata_sent = true;
+            item->kind = SOURCE_METADATA;
+            item->bytes = (const uint8_t *)guest->metadata, item->size = guest->metadata_size;
             return SOURCE_ITEM;
+        }
+        if (!guest->dangling && now_seconds() - guest->status_at >= STATUS_SECONDS) {
+            give_status(guest, item);
+            return SOURCE_ITEM;
+        }
+        if (!guest->dangling && guest->held_size > 0) {
+            item->kind = SOURCE_PACKET;
+            item->packet = guest->held;
+            item->bytes = guest->copy, item->size = guest->held_size;
+            guest->held_size = 0;
+            return SOURCE_ITEM;
+        }
         if (guest->guest.broken) {
             *fail = guest->guest.fail;
             return SOURCE_BROKEN;
