@@ -318,11 +318,6 @@ static enum guest_change look_at_info(struct guest *guest)
                                                                                        : GUEST_ENDED;
 }
 
-static bool same_rings(const struct trace_store *a, const struct trace_store *b)
-{
-    return a->generation == b->generation && a->cpu_count == b->cpu_count;
-}
-
 /* Whether a kernel runs that the store may belong to. */
 static bool kernel_is_there(struct guest *guest)
 {
@@ -347,7 +342,7 @@ enum guest_change guest_look(struct guest *guest)
         return look_at_info(guest);
     if (now.changes % 2 || !take_store(guest, old.self, &ignored))
         return GUEST_SAME; /* it is being changed: next time */
-    if (!same_rings(&guest->store, &old))
+    if (guest->store.generation != old.generation || guest->store.cpu_count != old.cpu_count)
         return GUEST_CHANGED;
     guest->is_between = guest_is_live(guest) && guest->store.info && !guest->info && kernel_is_there(guest);
     if (guest->is_between) { /* the rings have other sizes by now: the store will tell */

@@ -23,14 +23,6 @@ static struct guest_source *guest_of(struct source *source)
 
 /* ---- the trace in guest memory -------------------------------------------------------------------- */
 
-static void fill_hello(struct guest_source *guest)
-{
-    struct wire_hello *hello = &guest->source.hello;
-    wire_hello_of_store(hello, &guest->guest.store,
-                        (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != guest->guest.swap);
-    hello->mask = guest_info64(&guest->guest, offsetof(struct trace_info, mask));
-}
-
 static bool read_metadata(struct guest_source *guest, struct fail *fail)
 {
     guest->metadata_sent = false;
@@ -68,35 +60,31 @@ static void guest_source_close(struct source *source)
 
 static bool prepare(struct guest_source *guest, struct fail *fail)
 {
-    fill_hello(guest);
-    if (!check_hello(&guest->source.hello, fail))
+    struct wire_hello *hello = &guest->source.hello;
+    wire_hello_of_store(hello, &guest->guest.store,
+                        (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != guest->guest.swap);
+    hello->mask = guest_info64(&guest->guest, offsetof(struct trace_info, mask));
+    if (!check_hello(hello, fail))
         return false;
     free(guest->copy);
     guest->copy = alloc_zero(1, TRACE_BUFFER_BYTES_MAX);
     return open_rings(guest, fail) && read_metadata(guest, fail);
 }
 
-static struct source *try_open(const struct source_class *class, const char *address, struct fail *fail)
-{
-    struct guest_source *guest = alloc_zero(1, sizeof(*guest));
-    guest->source.class = class;
-    guest->memory = memory_open(class->memory, address, fail);
-    if (guest->memory && guest_open(&guest->guest, guest->memory, 0, fail) && prepare(guest, fail))
-        return &guest->source;
-    guest_source_close(&guest->source);
-    return NULL;
-}
-
 /* Opens the trace of the running system, or the last one if none runs. Retries for WAIT_SECONDS. */
 static struct source *open_guest(const struct source_class *class, const char *address, double wait_seconds,
                                  struct fail *fail)
 {
-    double until = now_seconds() + wait_seconds;
-    for (;;) {
-        struct source *source = try_open(class, address, fail);
-        if (source || now_seconds() >= until)
-            return source;
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    const double until = now_seconds() + wait_seconds;
+    for (;; nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL)) {
+        struct guest_source *guest = alloc_zero(1, sizeof(*guest));
+        guest->source.class = class;
+        guest->memory = memory_open(class->memory, address, fail);
+        if (guest->memory && guest_open(&guest->guest, guest->memory, 0, fail) && prepare(guest, fail))
+            return &guest->source;
+        guest_source_close(&guest->source);
+        if (now_seconds() >= until)
+            return NULL;
     }
 }
 

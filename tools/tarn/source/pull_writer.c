@@ -301,15 +301,13 @@ static enum anomaly walk_events(const struct schema *schema, const uint8_t *end,
     return anomaly;
 }
 
-/* Walks the events of PACKET, whose header is valid and whose content has SIZE bytes. */
-static struct packet_events packet_walk(const struct schema *schema, const uint8_t *packet, size_t size)
+/* Walks the events of PACKET, whose HEADER is valid. */
+static struct packet_events packet_walk(const struct schema *schema, const struct trace_packet *header,
+                                        const uint8_t *packet)
 {
-    struct trace_packet header;
-    memcpy(&header, packet, sizeof(header));
-    if (schema->swap)
-        trace_swap(&header, TRACE_PACKET_LAYOUT);
-    struct walk walk = {.at = packet + sizeof(header), .time = header.timestamp_begin};
-    enum anomaly anomaly = walk_events(schema, packet + size, header.timestamp_end, &walk);
+    struct walk walk = {.at = packet + PACKET_BYTES, .time = header->timestamp_begin};
+    enum anomaly anomaly =
+        walk_events(schema, packet + header->content_size / 8, header->timestamp_end, &walk);
     /* Without an end event behind it, a string may end before its last word, and readers try to read one
      * more event from the rest. */
     if (anomaly == ANOMALY_NONE && walk.events > 0 && event_head(schema, walk.at - walk.bytes).id != end_id) {
@@ -471,27 +469,20 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     return true;
 }
 
-static bool take_events(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
-                        struct fail *fail)
-{
-    const size_t content = packet->header.content_size / 8;
-    packet->body = item->bytes + PACKET_BYTES;
-    packet->body_bytes = item->size - PACKET_BYTES;
-    const struct packet_events found = packet_walk(&writer->schema, item->bytes, content);
-    packet->events = found.events;
-    return found.anomaly == ANOMALY_NONE || cut_packet(writer, item, packet, &found, fail);
-}
-
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail)
 {
-    struct outgoing packet = {0};
+    struct outgoing packet = {.body = item->bytes + PACKET_BYTES, .body_bytes = item->size - PACKET_BYTES};
     bool is_good = writer->have_metadata ? check_packet(writer, item, &packet.header, fail)
                                          : fail_set(fail, "a packet arrived before the metadata");
-    if (!is_good || !take_events(writer, item, &packet, fail)) {
-        writer->refused++;
-        return true;
+    if (is_good) {
+        const struct packet_events found = packet_walk(&writer->schema, &packet.header, item->bytes);
+        packet.events = found.events;
+        is_good = found.anomaly == ANOMALY_NONE || cut_packet(writer, item, &packet, &found, fail);
     }
-    return add_packet(writer, item->packet.cpu, &packet, fail);
+    if (is_good)
+        return add_packet(writer, item->packet.cpu, &packet, fail);
+    writer->refused++;
+    return true;
 }
 
 /* The latest time that is known: a loss at the end of a stream lasts until then, as far as the guest says. */
