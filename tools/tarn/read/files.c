@@ -110,33 +110,6 @@ static bool is_stream_name(const char *name, uint32_t *cpu)
     return strcmp(name, again) == 0;
 }
 
-/* Classifies NAME; if it is a stream, opens it as *STREAM. */
-static enum anomaly open_stream(struct trace *trace, const char *name, struct stream *stream, int *error)
-{
-    size_t length = strlen(trace->directory) + strlen(name) + 2;
-    struct stat status;
-    bool is_stream;
-    *error = 0;
-    stream->path = alloc_zero(1, length);
-    snprintf(stream->path, length, "%s/%s", trace->directory, name);
-    stream->name = stream->path + strlen(trace->directory) + 1;
-    is_stream = is_stream_name(name, &stream->cpu);
-    if (stat(stream->path, &status) != 0) /* a dangling or circular link */
-        return ANOMALY_FILE;
-    if (S_ISDIR(status.st_mode))
-        return ANOMALY_NONE;
-    if (!S_ISREG(status.st_mode) || !is_stream)
-        return ANOMALY_FILE;
-    stream->fd = open(stream->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    *error = stream->fd < 0 ? errno : 0;
-    if (stream->fd < 0)
-        return ANOMALY_FILE;
-    if (fstat(stream->fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return ANOMALY_FILE;
-    stream->size = (uint64_t)status.st_size;
-    return stream->size == 0 ? ANOMALY_EMPTY : ANOMALY_NONE;
-}
-
 static void close_stream(struct stream *stream)
 {
     if (stream->fd >= 0)
@@ -144,18 +117,28 @@ static void close_stream(struct stream *stream)
     free(stream->path);
 }
 
+/* Takes a stream; another file is noted. False: FAIL. */
 static bool take_entry(struct trace *trace, const char *name, struct fail *fail)
 {
-    struct stream stream = {.fd = -1};
-    int error;
-    enum anomaly anomaly = open_stream(trace, name, &stream, &error);
-    if (error != 0)
-        fail_set(fail, "%s: %s", stream.path, strerror(error));
-    else if (anomaly != ANOMALY_NONE)
-        add_oddity(trace, anomaly, name, 0);
-    if (error != 0 || stream.size == 0) {
+    const size_t length = strlen(trace->directory) + strlen(name) + 2;
+    struct stream stream = {.path = alloc_zero(1, length), .fd = -1};
+    struct stat status = {.st_mode = 0};
+    bool ok = true;
+    snprintf(stream.path, length, "%s/%s", trace->directory, name);
+    stream.name = stream.path + strlen(trace->directory) + 1;
+    /* a dangling or circular link has no mode */
+    if (stat(stream.path, &status) == 0 && S_ISREG(status.st_mode) && is_stream_name(name, &stream.cpu)) {
+        stream.fd = open(stream.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        ok = stream.fd >= 0 || fail_set(fail, "%s: %s", stream.path, strerror(errno));
+        if (ok && fstat(stream.fd, &status) == 0 && S_ISREG(status.st_mode))
+            stream.size = (uint64_t)status.st_size;
+    }
+    if (stream.size == 0) {
+        if (ok && !S_ISDIR(status.st_mode))
+            add_oddity(trace, stream.fd >= 0 && S_ISREG(status.st_mode) ? ANOMALY_EMPTY : ANOMALY_FILE, name,
+                       0);
         close_stream(&stream);
-        return error == 0;
+        return ok;
     }
     trace->streams = alloc_more(trace->streams, trace->stream_count + 1, sizeof(stream));
     trace->streams[trace->stream_count++] = stream;
