@@ -163,12 +163,12 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
 }
 
 /* What the info page says of a system from its start on. The page is not shared yet. */
-static inline void trace_info_begin(struct trace_info *info, uint32_t cpu_count, enum trace_mode mode,
+static inline void trace_info_begin(struct trace_info *info, uint32_t count, enum trace_mode mode,
                                     uint64_t buffer_bytes, uint64_t buffer_count, const uint8_t uuid[16])
 {
     info->magic = TRACE_INFO_MAGIC;
     info->version = TRACE_INFO_VERSION;
-    info->cpu_count = cpu_count;
+    info->cpu_count = count;
     info->mode = mode;
     trace_set_masks(info, buffer_bytes, buffer_count);
     info->geometry = trace_geometry_word(buffer_bytes, buffer_count, 0);

@@ -30,7 +30,7 @@ static bool ring_swaps(RING *ring)
     return false;
 }
 
-uint64_t ring_load(RING *ring, uint64_t offset)
+uint64_t trace_reader_load(RING *ring, uint64_t offset)
 {
     return __atomic_load_n((const uint64_t *)(ring->ring + offset), __ATOMIC_ACQUIRE);
 }
@@ -54,7 +54,7 @@ static uint64_t ring_index(RING *ring)
     return ring_load(ring, TRACE_CONTROL_AT(index));
 }
 
-uint64_t ring_head(RING *ring)
+uint64_t trace_reader_head(RING *ring)
 {
     return trace_eras_head(&ring->eras, ring_index(ring));
 }
@@ -70,7 +70,7 @@ static bool ring_is_live(RING *ring)
     return true;
 }
 
-bool ring_is_current(RING *ring)
+bool trace_reader_is_current(RING *ring)
 {
     /* orders all earlier reads before the geometry: pairs with the fence in start_over() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -10,6 +10,7 @@
 #include <tools/tarn/source/guest.h>
 
 typedef struct guest_ring RING;
+#define ring_is_current    guest_ring_is_current
 #define ring_head          guest_ring_head
 #define ring_load          guest_ring_load
 #define ring_events_before guest_ring_events_before
@@ -130,7 +131,7 @@ static bool ring_swaps(const struct guest_ring *ring)
     return ring->guest->swap;
 }
 
-uint64_t ring_load(struct guest_ring *ring, uint64_t offset)
+uint64_t guest_ring_load(struct guest_ring *ring, uint64_t offset)
 {
     uint64_t value = 0;
     copy_window(ring, offset, &value, sizeof(value));
@@ -159,7 +160,7 @@ static bool ring_is_live(const struct guest_ring *ring)
     return guest_is_live(ring->guest);
 }
 
-bool ring_is_current(struct guest_ring *ring)
+bool guest_ring_is_current(struct guest_ring *ring)
 {
     return !ring->guest->broken && !guest_is_changed(ring->guest);
 }
@@ -213,7 +214,7 @@ static uint64_t guess_head(struct guest_ring *ring)
     return head + closed;
 }
 
-uint64_t ring_head(struct guest_ring *ring)
+uint64_t guest_ring_head(struct guest_ring *ring)
 {
     const size_t at = TRACE_CONTROL_AT(index);
     const bool is_live = guest_is_live(ring->guest);
