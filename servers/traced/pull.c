@@ -142,7 +142,8 @@ static void read_ring_counts(struct pull *pull, uint32_t cpu)
 {
     struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = pull_ring(pull, cpu);
-    uint64_t head = trace_reader_head(&reader), discarded = trace_reader_discarded(&reader);
+    uint64_t head = trace_reader_head(&reader),
+             discarded = trace_reader_load(&reader, TRACE_CONTROL_AT(discarded));
     if (!trace_reader_is_current(&reader))
         return;
     ring->head = head;

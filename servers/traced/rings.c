@@ -83,7 +83,7 @@ size_t put_statistics(uint8_t *to)
         wire_put_cpu_status(at, &(struct wire_cpu_status){
                                     .next = __atomic_load_n(&info->consumed[cpu], __ATOMIC_RELAXED),
                                     .head = trace_reader_head(&ring),
-                                    .discarded = trace_reader_discarded(&ring),
+                                    .discarded = trace_reader_load(&ring, TRACE_CONTROL_AT(discarded)),
                                     .events = trace_reader_events_before(&ring, trace_reader_head(&ring)),
                                 });
     }

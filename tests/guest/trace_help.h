@@ -82,5 +82,5 @@ static inline struct numbers find_numbers(uint64_t first, uint64_t end)
 static inline uint64_t discarded_on(uint32_t cpu)
 {
     struct trace_reader ring = ring_of(cpu);
-    return trace_reader_discarded(&ring);
+    return trace_reader_load(&ring, TRACE_CONTROL_AT(discarded));
 }

@@ -160,7 +160,9 @@ static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
 
 uint64_t trace_salvage_discarded(const struct trace_reader *reader)
 {
-    return ring_leads_to_packet(reader, ring_index(reader)) ? trace_reader_discarded(reader) : 0;
+    return ring_leads_to_packet(reader, ring_index(reader))
+               ? trace_reader_load(reader, TRACE_CONTROL_AT(discarded))
+               : 0;
 }
 
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last)

@@ -66,7 +66,6 @@ uint64_t trace_reader_tail(const struct trace_reader *reader);
 uint64_t trace_reader_events(const struct trace_reader *reader);
 /* A word of the control page, by its offset from the ring; later loads return nothing older. */
 uint64_t trace_reader_load(const struct trace_reader *reader, uint64_t offset);
-#define trace_reader_discarded(reader) trace_reader_load(reader, TRACE_CONTROL_AT(discarded))
 /* Events logged before packet `number`, which is in the ring or comes next; else TRACE_EVENTS_UNKNOWN. */
 uint64_t trace_reader_events_before(const struct trace_reader *reader, uint64_t number);
 
@@ -88,7 +87,7 @@ bool trace_packet_snapshot(const struct trace_reader *reader, void *copy);
 /* For rings of a dead system, where no writer is left and the control page is only a hint. Sets the range of
  * possible packets, [*first, *last], the last one perhaps open; false: there are none. */
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last);
-/* trace_reader_discarded(), or 0 if the control page is not plausible. */
+/* Events that found no free buffer; 0 if the control page is not plausible. */
 uint64_t trace_salvage_discarded(const struct trace_reader *reader);
 /* Copies the valid part of packet `number`, closed or open, and makes it whole; sets TRACE_PACKET_CUT if
  * something is missing. False: nothing is valid. */

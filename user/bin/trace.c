@@ -126,8 +126,8 @@ static int show_status(int argc, char **argv)
         printf("%3u %12" PRIu64 " %10" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n", (unsigned)cpu,
                trace_index_words(__atomic_load_n(&trace_control_of(ring.ring)->index, __ATOMIC_RELAXED)),
                trace_reader_head(&ring), trace_reader_events(&ring), info->consumed[cpu],
-               trace_reader_discarded(&ring));
-        discarded += trace_reader_discarded(&ring);
+               trace_reader_load(&ring, TRACE_CONTROL_AT(discarded)));
+        discarded += trace_reader_load(&ring, TRACE_CONTROL_AT(discarded));
     }
     printf("\nlosses           %" PRIu64 " events discarded\n", discarded);
     return 0;
