@@ -108,12 +108,14 @@ enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t li
     return frame->length <= limit ? WIRE_OK : WIRE_TOO_LONG;
 }
 
-/* Copies a structure in the wire's byte order, from the machine's or back. */
+/* Copies a structure in the wire's byte order, from the machine's or back. Either place may be unaligned. */
 static void convert(void *to, const void *from, size_t size, const char *layout)
 {
-    memcpy(to, from, size);
+    uint64_t copy[WIRE_PREVIOUS_BYTES / 8];
+    memcpy(copy, from, size);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-        trace_swap(to, layout);
+        trace_swap(copy, layout);
+    memcpy(to, copy, size);
 }
 
 #define HELLO_LAYOUT      "444488888844tt"
