@@ -7,13 +7,12 @@
  * executes the commands that come from there, and ends with the connection. A copy ends if nobody connects
  * for half an hour, and soon after PATH is deleted.
  *
- * The vCPUs' thread forks, between two turns of vCPUs, while it holds QEMU's lock. So the other process has
- * this thread as it was, and nothing that decides the run is in the other threads: the main thread waits for
- * the lock or for files, and begins its loop again in the runner. For the run that continues, nothing
- * happens.
+ * The vCPUs' thread forks, between two turns of vCPUs, while it holds QEMU's lock. Nothing that decides the
+ * run is in other threads: the main thread waits for the lock or for files, and begins its loop again in the
+ * runner.
  *
  * A runner stops at a store to a word of the guest's memory: its page is read-only, a store there is executed
- * as a single step, and the thread waits for tarn if the word has changed. No time passes in the guest.
+ * as a single step, and the thread waits for tarn if the word has changed.
  *
  * It needs an x86-64 host. On others it is empty, and `tarn goto` says so.
  */

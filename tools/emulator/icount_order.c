@@ -4,23 +4,18 @@
  * it.
  *
  * One thread of QEMU executes all vCPUs. When all are halted it sleeps, and the main thread advances the
- * clock to the next timer (icount_start_warp_timer). But each expired timer wakes the main thread, which then
- * also checks whether all vCPUs are halted. A vCPU is halted from HLT on, but what it has executed since the
- * clock was last read is added to the clock a moment later (icount_process_data). If the main thread checks
- * in between, it advances the clock to the timer, and these instructions are added to that: the run differs
- * from there on.
+ * clock to the next timer (icount_start_warp_timer). But a vCPU is halted from HLT on, and what it has
+ * executed since the clock was last read is added to the clock a moment later (icount_process_data). If an
+ * expired timer wakes the main thread in between, it advances the clock too early, and the run differs from
+ * there on.
  *
- * With this library, the main thread returns from ppoll only while the vCPUs' thread sleeps, so it advances
- * the clock only then. That thread counts as awake from the moment when it is woken: otherwise the main
- * thread could return because of a sleep that has ended, stand still, and continue when the vCPUs have just
- * halted again. The main thread does not wait in these cases, in which the wait may take long and there is
- * other work:
+ * With this library, the main thread returns from ppoll only while the vCPUs' thread sleeps; that thread
+ * counts as awake from the moment when it is woken. The main thread does not wait
  *
- *   - There is input from outside: from a debugger, the monitor, a console.
- *   - A vCPU has stopped at a breakpoint, or the guest powers off. The vCPUs' thread signals this when it
- *     releases QEMU's lock, which it acquired to stop.
- *   - The thread has not slept for a minute. Devices for which the main thread works would need that; a
- *     deterministic machine has none.
+ *   - if there is input from outside: from a debugger, the monitor, a console;
+ *   - if a vCPU has stopped at a breakpoint, or the guest powers off. The vCPUs' thread signals this when it
+ *     releases QEMU's lock, which it acquired to stop;
+ *   - if the thread has not slept for a minute.
  *
  * The vCPUs' thread is the only one, except the main thread, that waits for a condition without a time-out.
  * QEMU exports its functions for modules.

@@ -1,9 +1,6 @@
 /*
  * tools/tarn/goto/child.h - a child process of tarn, one at a time, which does not outlive it, however it
- * ends.
- *
- * The handler of a signal that should end tarn (SIGINT, SIGTERM, SIGHUP) ends it. So a wait for it, or for
- * its output, ends whenever the signal comes.
+ * ends: the handler of a signal that should end tarn (SIGINT, SIGTERM, SIGHUP) ends the child.
  */
 #pragma once
 

@@ -2,10 +2,9 @@
  * tools/tarn/goto/emulator.h - the guest of a recipe, from its start or from a copy of its emulator.
  *
  * A library in the emulator (tools/emulator/copies.c) lets it make copies of itself during the run, which
- * changes nothing for the guest. A copy waits at a socket in the recipe's directory, in TMPDIR; the socket's
- * name is the guest's time. tarn connects to the last one before an event, and gets a runner: a process that
- * continues the run, stops at stores to the guest's memory, and ends when tarn does. Copies outlive tarn:
- * they end half an hour after their last use, or when their socket is deleted.
+ * outlive tarn. A copy waits at a socket in the recipe's directory, in TMPDIR; the socket's name is the
+ * guest's time. tarn connects to the last one before an event, and gets a runner: a process that continues
+ * the run, stops at stores to the guest's memory, and ends when tarn does.
  */
 #pragma once
 

@@ -318,51 +318,36 @@ static const struct lane_wait *find_wait(const struct paint *paint, const struct
     return NULL;
 }
 
-static const struct look *look_of_shares(struct paint *paint, const struct lane *lane,
-                                         const struct lane_box *box, uint32_t pid)
-{
-    unsigned known = box->shares[0] + box->shares[1] + box->shares[2] + box->shares[3];
-    uint32_t rest = lane->is_cpu || known < 100 ? box->what : MODEL_STATES; /* under the shares */
-    struct look *look;
-    bool is_new;
-    if (lane->is_cpu && known == 0)
-        return unknown(paint);
-    look = find_look(paint, lane->is_cpu ? LOOK_CPU_SHARES : LOOK_THREAD_SHARES, rest, pid, 0, &is_new);
-    if (is_new && lane->is_cpu)
-        make_cpu_shares(paint, look, rest);
-    else if (is_new)
-        make_thread_shares(paint, look, rest, pid);
-    return look;
-}
-
-static const struct look *look_of_state(struct paint *paint, const struct lane *lane,
-                                        const struct lane_box *box, uint32_t pid)
-{
-    const struct lane_wait *wait = find_wait(paint, lane, box);
-    bool is_new;
-    struct look *look = wait != NULL ? find_look(paint, LOOK_LOCK, wait->thread, wait->end, 0, &is_new)
-                                     : find_look(paint, LOOK_STATE, box->what, box->kind,
-                                                 box->what == MODEL_RUNNING ? pid : 0, &is_new);
-    if (is_new)
-        make_state(paint, look, box, pid, wait);
-    return look;
-}
-
 static const struct look *look_of(struct paint *paint, const struct lane *lane, const struct lane_box *box,
                                   bool is_call)
 {
-    uint32_t pid = lane->is_cpu ? 0 : index_thread(&paint->view->index, lane->number)->pid;
+    bool is_exact = paint->lanes->is_exact, is_cpu = lane->is_cpu, is_new;
+    unsigned known = box->shares[0] + box->shares[1] + box->shares[2] + box->shares[3];
+    uint32_t rest = is_cpu || known < 100 ? box->what : MODEL_STATES; /* under the shares */
+    uint32_t pid = is_cpu ? 0 : index_thread(&paint->view->index, lane->number)->pid;
+    const struct lane_wait *wait = is_exact && !is_cpu && !is_call ? find_wait(paint, lane, box) : NULL;
     struct look *look;
-    bool is_new;
-    if (!paint->lanes->is_exact)
-        return look_of_shares(paint, lane, box, pid);
-    if (!lane->is_cpu && !is_call)
-        return look_of_state(paint, lane, box, pid);
-    look = find_look(paint, is_call ? LOOK_CALL : LOOK_CPU, box->what, box->kind, box->detail, &is_new);
-    if (is_new && is_call)
-        make_call(paint, look, box);
-    else if (is_new)
-        make_cpu(paint, look, box);
+    if (!is_exact && is_cpu && known == 0)
+        return unknown(paint);
+    if (!is_exact) {
+        look = find_look(paint, is_cpu ? LOOK_CPU_SHARES : LOOK_THREAD_SHARES, rest, pid, 0, &is_new);
+        if (is_new && is_cpu)
+            make_cpu_shares(paint, look, rest);
+        else if (is_new)
+            make_thread_shares(paint, look, rest, pid);
+    } else if (is_cpu || is_call) {
+        look = find_look(paint, is_call ? LOOK_CALL : LOOK_CPU, box->what, box->kind, box->detail, &is_new);
+        if (is_new && is_call)
+            make_call(paint, look, box);
+        else if (is_new)
+            make_cpu(paint, look, box);
+    } else {
+        look = wait != NULL ? find_look(paint, LOOK_LOCK, wait->thread, wait->end, 0, &is_new)
+                            : find_look(paint, LOOK_STATE, box->what, box->kind,
+                                        box->what == MODEL_RUNNING ? pid : 0, &is_new);
+        if (is_new)
+            make_state(paint, look, box, pid, wait);
+    }
     return look;
 }
 

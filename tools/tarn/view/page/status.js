@@ -36,17 +36,9 @@ export class Status {
   #link({state, boots}) {
     const {trace} = this, boot = boots > 0 ? ` This is boot ${boots + 1} of the guest since this page's server began.` : "";
     const since = formatSpan(Math.max(0, Math.round((performance.now() - (this.#heard ?? performance.now())) / 100) * 1e8));
-    switch (state) {
-    case "following":
-      return [false, `Following the guest.${boot}`];
-    case "silent":
-      return [true, `No word from the guest for ${since}: it is stopped, resetting, or its host is busy.${boot}`];
-    case "broken":
-      return [true, `The link to the guest broke; connecting again.${boot}`];
-    case "restarted":
-      return [true, `The guest was reset; waiting for its next boot.${boot}`];
-    default:
-      return [false, (trace.indexing ? "The index is being made." : trace.live ? "The trace grows." : "The trace has ended.") + boot];
-    }
+    const usual = trace.indexing ? "The index is being made." : trace.live ? "The trace grows." : "The trace has ended.";
+    const bad = {silent: `No word from the guest for ${since}: it is stopped, resetting, or its host is busy.`,
+                 broken: "The link to the guest broke; connecting again.", restarted: "The guest was reset; waiting for its next boot."}[state];
+    return [bad !== undefined, (bad ?? (state === "following" ? "Following the guest." : usual)) + boot];
   }
 }
