@@ -63,20 +63,16 @@ static struct map_entry *new_entry(struct map *map, uint64_t a, uint64_t b, uint
     return entry;
 }
 
-static void *others(struct map *map)
-{
-    if (map->others == NULL)
-        map->others = new_entry(map, UINT64_MAX, UINT64_MAX, UINT64_MAX);
-    return map->others->value;
-}
-
 void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c)
 {
     struct map_entry **place = find_place(map, a, b, c);
     if (*place != NULL)
         return (*place)->value;
-    if (map->count >= map->limit)
-        return others(map);
+    if (map->count >= map->limit) {
+        if (map->others == NULL)
+            map->others = new_entry(map, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+        return map->others->value;
+    }
     if (2 * map->count + 2 > map->place_count) {
         grow(map);
         place = find_place(map, a, b, c);

@@ -38,21 +38,18 @@ struct command_option {
 };
 
 /* clang-format off */
-#define FLAG(name_, type, member, text_) \
-    .name = (name_), .text = (text_), .kind = OPTION_FLAG, .place = offsetof(type, member)
-#define TEXT(name_, argument_, type, member, text_) \
-    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_TEXT, .place = offsetof(type, member)
-#define REAL(name_, argument_, type, member, least_, most_, text_)                                  \
-    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_REAL,                 \
-    .place = offsetof(type, member), .least = (least_), .most = (most_)
-#define COUNT(name_, argument_, type, member, least_, most_, text_)                                 \
-    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_COUNT,                \
-    .place = offsetof(type, member), .least = (least_), .most = (most_)
-#define WORD(name_, argument_, type, member, words_, text_)                                         \
-    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_WORD,                 \
-    .place = offsetof(type, member), .words = (words_)
-#define CHOICE(name_, type, member, choice_, text_)                                                 \
-    .name = (name_), .text = (text_), .kind = OPTION_CHOICE, .place = offsetof(type, member), .choice = (choice_)
+#define OPTION_AT(kind_, name_, argument_, type, member, text_) \
+    .name = (name_), .argument = (argument_), .text = (text_), .kind = (kind_), .place = offsetof(type, member)
+#define FLAG(name, type, member, text)           OPTION_AT(OPTION_FLAG, name, NULL, type, member, text)
+#define TEXT(name, argument, type, member, text) OPTION_AT(OPTION_TEXT, name, argument, type, member, text)
+#define REAL(name, argument, type, member, least_, most_, text) \
+    OPTION_AT(OPTION_REAL, name, argument, type, member, text), .least = (least_), .most = (most_)
+#define COUNT(name, argument, type, member, least_, most_, text) \
+    OPTION_AT(OPTION_COUNT, name, argument, type, member, text), .least = (least_), .most = (most_)
+#define WORD(name, argument, type, member, words_, text) \
+    OPTION_AT(OPTION_WORD, name, argument, type, member, text), .words = (words_)
+#define CHOICE(name, type, member, choice_, text) \
+    OPTION_AT(OPTION_CHOICE, name, NULL, type, member, text), .choice = (choice_)
 #define CALL(name_, argument_, take_, text_) \
     .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_CALL, .take = (take_)
 /* clang-format on */

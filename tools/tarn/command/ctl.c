@@ -121,7 +121,7 @@ static void print_statistics_json(const struct statistics *statistics)
 /* ---- commands -------------------------------------------------------------------------------------- */
 
 /* Also of guest memory. */
-static bool show_status(struct ctl *ctl, struct fail *fail)
+static bool show_status(const struct ctl *ctl, struct fail *fail)
 {
     const struct wire_request request = {.operation = WIRE_OP_STATISTICS};
     struct statistics statistics;

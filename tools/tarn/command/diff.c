@@ -54,8 +54,6 @@ struct diff {
     sqlite3 *sqlite;
 };
 
-/* ---- options ---- */
-
 static bool set_per(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
     struct diff *diff = context;

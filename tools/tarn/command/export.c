@@ -122,8 +122,6 @@ static bool write_csv(struct tables *tables, const char *name, const char *selec
     return ok;
 }
 
-/* ---- SQLite, Parquet ---- */
-
 static bool write_sqlite(struct tables *tables, const char *name, const char *select, bool *has_rows)
 {
     sqlite3_stmt *statement = NULL;

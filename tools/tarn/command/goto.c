@@ -146,27 +146,21 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
     return EXIT_USAGE;
 }
 
-static int go_all(struct visit *visit, struct aim *aim)
-{
-    bool wants_before;
-    struct fail fail;
-    int status;
-    while ((status = go(visit, aim, &wants_before)) == EXIT_OK && wants_before)
-        if (!aim_before(aim, visit->trace, &fail))
-            return fail_report(&fail, EXIT_USAGE);
-    return status;
-}
-
 static int run_visit(struct visit *visit, struct aim *aim)
 {
-    int status = EXIT_USAGE;
+    int status = EXIT_OK;
+    bool wants_before = false;
     struct fail fail;
-    if (!emulator_open(&visit->emulator, visit->recipe, &fail)) {
-        complain("%s", fail.text);
-    } else {
-        if (visit->options->forgets)
-            emulator_forget(&visit->emulator);
-        status = visit->has_event ? go_all(visit, aim) : EXIT_OK;
+    if (!emulator_open(&visit->emulator, visit->recipe, &fail))
+        status = fail_report(&fail, EXIT_USAGE);
+    else if (visit->options->forgets)
+        emulator_forget(&visit->emulator);
+    while (status == EXIT_OK && visit->has_event) {
+        status = go(visit, aim, &wants_before);
+        if (status != EXIT_OK || !wants_before)
+            break;
+        if (!aim_before(aim, visit->trace, &fail))
+            status = fail_report(&fail, EXIT_USAGE);
     }
     emulator_close(&visit->emulator);
     return status;

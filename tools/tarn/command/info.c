@@ -209,24 +209,21 @@ static void print_text(const struct info *info)
     }
 }
 
-static void print_env_json(const struct schema *schema, const char *name)
-{
-    const char *text = schema_env(schema, name, true);
-    if (text == NULL)
-        return;
-    printf(",\"%s\":", name);
-    print_json_string(stdout, text);
-}
-
 static void print_boot_json(const struct trace *trace)
 {
-    const char *memory = schema_env(&trace->schema, "memory_bytes", false);
+    static const char *const names[] = {"boot_options", "memory_bytes", "ring_refused", "recipe"};
     struct fail why;
-    print_env_json(&trace->schema, "boot_options");
-    if (memory != NULL)
-        printf(",\"memory_bytes\":%s", memory);
-    print_env_json(&trace->schema, "ring_refused");
-    print_env_json(&trace->schema, "recipe");
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const bool is_number = i == 1;
+        const char *text = schema_env(&trace->schema, names[i], !is_number);
+        if (text == NULL)
+            continue;
+        printf(",\"%s\":", names[i]);
+        if (is_number)
+            fputs(text, stdout);
+        else
+            print_json_string(stdout, text);
+    }
     printf(",\"recipe_file\":\"%s\"", recipe_states[recipe_judge(trace->directory, &trace->schema, &why)]);
 }
 
@@ -251,8 +248,7 @@ static void print_json(const struct info *info)
     print_boot_json(trace);
     printf(",\"saved\":[");
     print_saved(trace, true);
-    printf("]");
-    printf(",");
+    printf("],");
     losses_print_json(stdout, &info->losses);
     printf(",\"clock_is_shared\":%s", trace_shares_clock(trace) ? "true" : "false");
     printf(",\"streams\":[");

@@ -128,7 +128,7 @@ static uint64_t list_walk(const struct list *list, const struct trace *trace, co
 
 /* ---- in parallel ---- */
 
-struct list_workers {
+struct team {
     const struct list *list;
     const struct trace *trace;
     const struct slices *slices;
@@ -144,7 +144,7 @@ struct list_workers {
 
 struct worker {
     struct reporter reporter; /* first */
-    struct list_workers *list_workers;
+    struct team *team;
     pthread_t thread;
     struct out out;
     struct printer printer;
@@ -156,13 +156,13 @@ struct worker {
 
 static void wait_turn(struct worker *worker)
 {
-    struct list_workers *list_workers = worker->list_workers;
-    pthread_mutex_lock(&list_workers->lock);
-    while (list_workers->turn != worker->slice)
-        pthread_cond_wait(&list_workers->turn_changed, &list_workers->lock);
-    if (list_workers->failed)
+    struct team *team = worker->team;
+    pthread_mutex_lock(&team->lock);
+    while (team->turn != worker->slice)
+        pthread_cond_wait(&team->turn_changed, &team->lock);
+    if (team->failed)
         worker->out.failed = true;
-    pthread_mutex_unlock(&list_workers->lock);
+    pthread_mutex_unlock(&team->lock);
 }
 
 static void before_write(struct out *out)
@@ -183,67 +183,66 @@ static void keep_report(struct reporter *reporter, const struct report *report)
 }
 
 /* Returns the file offset of the first packet that a slice reads of a stream. */
-static uint64_t first_offset(const struct list_workers *list_workers, unsigned slice,
-                             const struct stream *stream)
+static uint64_t first_offset(const struct team *team, unsigned slice, const struct stream *stream)
 {
     uint64_t from;
-    if (slice == list_workers->slices->count)
+    if (slice == team->slices->count)
         return stream->size;
-    from = list_workers->slices->slices[slice].from;
-    return from == 0 ? 0 : stream_seek(list_workers->trace, stream, from);
+    from = team->slices->slices[slice].from;
+    return from == 0 ? 0 : stream_seek(team->trace, stream, from);
 }
 
 static void work_on_slice(struct worker *worker)
 {
-    struct list_workers *list_workers = worker->list_workers;
+    struct team *team = worker->team;
     uint64_t count;
-    for (unsigned i = 0; i < list_workers->trace->stream_count; i++) {
-        worker->owned_from[i] = first_offset(list_workers, worker->slice, &list_workers->trace->streams[i]);
-        worker->owned_to[i] = first_offset(list_workers, worker->slice + 1, &list_workers->trace->streams[i]);
+    for (unsigned i = 0; i < team->trace->stream_count; i++) {
+        worker->owned_from[i] = first_offset(team, worker->slice, &team->trace->streams[i]);
+        worker->owned_to[i] = first_offset(team, worker->slice + 1, &team->trace->streams[i]);
     }
     worker->report_count = 0;
     if (worker->slice == 0)
         print_heading(&worker->printer);
-    count = list_walk(list_workers->list, list_workers->trace, &list_workers->slices->slices[worker->slice],
-                      list_workers->slices->count == 1 ? &list_workers->losses->reporter : &worker->reporter,
-                      &worker->printer);
+    count =
+        list_walk(team->list, team->trace, &team->slices->slices[worker->slice],
+                  team->slices->count == 1 ? &team->losses->reporter : &worker->reporter, &worker->printer);
     wait_turn(worker);
     out_flush(&worker->out);
     for (unsigned i = 0; i < worker->report_count; i++)
-        list_workers->losses->reporter.report(&list_workers->losses->reporter, &worker->reports[i]);
-    pthread_mutex_lock(&list_workers->lock);
-    list_workers->turn++;
-    list_workers->count += count;
-    list_workers->failed |= worker->out.failed;
-    pthread_cond_broadcast(&list_workers->turn_changed);
-    pthread_mutex_unlock(&list_workers->lock);
+        team->losses->reporter.report(&team->losses->reporter, &worker->reports[i]);
+    pthread_mutex_lock(&team->lock);
+    team->turn++;
+    team->count += count;
+    team->failed |= worker->out.failed;
+    pthread_cond_broadcast(&team->turn_changed);
+    pthread_mutex_unlock(&team->lock);
 }
 
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    struct list_workers *list_workers = worker->list_workers;
+    struct team *team = worker->team;
     for (;;) {
-        pthread_mutex_lock(&list_workers->lock);
-        worker->slice = list_workers->next++;
-        pthread_mutex_unlock(&list_workers->lock);
-        if (worker->slice >= list_workers->slices->count)
+        pthread_mutex_lock(&team->lock);
+        worker->slice = team->next++;
+        pthread_mutex_unlock(&team->lock);
+        if (worker->slice >= team->slices->count)
             return NULL;
         work_on_slice(worker);
     }
 }
 
-static bool open_worker(struct worker *worker, struct list_workers *list_workers, struct fail *fail)
+static bool open_worker(struct worker *worker, struct team *team, struct fail *fail)
 {
     worker->reporter.report = keep_report;
-    worker->list_workers = list_workers;
+    worker->team = team;
     out_open(&worker->out, STDOUT_FILENO, BUFFER_BYTES);
     worker->out.before_write = before_write;
     worker->out.owner = worker;
-    worker->owned_from = alloc_zero(list_workers->trace->stream_count, sizeof(uint64_t));
-    worker->owned_to = alloc_zero(list_workers->trace->stream_count, sizeof(uint64_t));
-    return printer_open(&worker->printer, list_workers->trace, &worker->out, list_workers->list->style,
-                        list_workers->list->time, fail);
+    worker->owned_from = alloc_zero(team->trace->stream_count, sizeof(uint64_t));
+    worker->owned_to = alloc_zero(team->trace->stream_count, sizeof(uint64_t));
+    return printer_open(&worker->printer, team->trace, &worker->out, team->list->style, team->list->time,
+                        fail);
 }
 
 static void close_worker(struct worker *worker)
@@ -260,12 +259,12 @@ static void close_worker(struct worker *worker)
 static bool list_slices(const struct list *list, const struct trace *trace, const struct slices *slices,
                         struct losses *losses, uint64_t *printed, struct fail *fail)
 {
-    struct list_workers list_workers = {.list = list,
-                                        .trace = trace,
-                                        .slices = slices,
-                                        .losses = losses,
-                                        .lock = PTHREAD_MUTEX_INITIALIZER,
-                                        .turn_changed = PTHREAD_COND_INITIALIZER};
+    struct team team = {.list = list,
+                        .trace = trace,
+                        .slices = slices,
+                        .losses = losses,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .turn_changed = PTHREAD_COND_INITIALIZER};
     struct worker *workers = alloc_zero(WORKERS_MAX, sizeof(workers[0]));
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned most = processors < 1 ? 1 : processors > WORKERS_MAX ? WORKERS_MAX : (unsigned)processors;
@@ -273,7 +272,7 @@ static bool list_slices(const struct list *list, const struct trace *trace, cons
     unsigned opened = 0, started = 1;
     bool ok = true;
     while (ok && opened < count)
-        ok = open_worker(&workers[opened++], &list_workers, fail);
+        ok = open_worker(&workers[opened++], &team, fail);
     if (ok) {
         while (started < count &&
                pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
@@ -281,13 +280,13 @@ static bool list_slices(const struct list *list, const struct trace *trace, cons
         work(&workers[0]);
         for (unsigned i = 1; i < started; i++)
             pthread_join(workers[i].thread, NULL);
-        if (list_workers.failed)
+        if (team.failed)
             ok = fail_set(fail, "cannot write: %s", strerror(errno));
     }
     for (unsigned i = 0; i < opened; i++)
         close_worker(&workers[i]);
     free(workers);
-    *printed = list_workers.count;
+    *printed = team.count;
     return ok;
 }
 

@@ -27,19 +27,6 @@
 #define SILENT_SECONDS   1.0  /* the guest reports its losses twice a second */
 #define RETRY_SECONDS    0.3
 
-/*
- * Finds out whether a guest that is silent was reset. A connection through QEMU's user network outlives the
- * guest: after a reset nobody closes it, and nothing comes through it ever again. So after a second of
- * silence a second connection is made, again and again; the HELLO on it tells the boot. A link without
- * connections shows a new boot by itself.
- */
-struct probe {
-    const char *address;
-    const struct link_class *link; /* NULL: no probe is needed */
-    struct link connection;        /* its buffer is NULL: there is none */
-    double next;                   /* no earlier than that: now_seconds() */
-};
-
 struct pull {
     const char *name, *output;
     bool force, quiet, snapshot, previous, rows;
@@ -51,7 +38,8 @@ struct pull {
     struct source *source;
     struct trace_writer writer;
     struct recorder *recorder;
-    struct probe probe;
+    struct link probe;   /* its buffer is NULL: there is none */
+    double probe_next;   /* no earlier than that: now_seconds() */
     double heard, noted; /* when something came from the guest; when that was noted in the trace */
     double begun, last_progress, finish_by; /* finish_by: 0 until the end is requested */
     uint64_t last_bytes;
@@ -62,50 +50,47 @@ struct pull {
     struct wire_end end;
 };
 
-/* ---- a silent guest ---- */
-
-static void probe_open(struct probe *probe, const struct source *source, const char *name)
+static void close_probe(struct pull *pull)
 {
-    const struct link_class *link = source->class->link;
-    *probe = (struct probe){.address = strchr(name, ':') + 1,
-                            .link = link != NULL && link->start_with == LINK_BEGINS ? link : NULL};
+    if (pull->probe.buffer != NULL)
+        link_close(&pull->probe);
 }
 
-static void probe_close(struct probe *probe)
+/*
+ * Finds out whether a guest that is silent was reset. A connection through QEMU's user network outlives the
+ * guest: after a reset nobody closes it, and nothing comes through it ever again. So after a second of
+ * silence a second connection is made, again and again; the HELLO on it tells the boot. A link without
+ * connections shows a new boot by itself.
+ *
+ * It never waits. True: HELLO came.
+ */
+static bool probe(struct pull *pull, struct wire_hello *hello)
 {
-    if (probe->connection.buffer != NULL)
-        link_close(&probe->connection);
-}
-
-/* Call it often while nothing comes; HEARD: when something came last. It never waits. True: HELLO came. */
-static bool probe_step(struct probe *probe, double heard, struct wire_hello *hello)
-{
+    const struct link_class *link = pull->source->class->link;
     const double now = now_seconds();
     struct wire_frame frame;
     const uint8_t *payload;
     struct fail fail;
-    enum source_got got;
-    if (probe->link == NULL || now - heard < SILENT_SECONDS) {
-        probe_close(probe);
+    if (link == NULL || link->start_with != LINK_BEGINS || now - pull->heard < SILENT_SECONDS) {
+        close_probe(pull);
         return false;
     }
-    if (probe->connection.buffer == NULL) {
-        int fd = now >= probe->next ? probe->link->connect(probe->address, &fail) : -1;
-        probe->next = now >= probe->next ? now + RETRY_SECONDS : probe->next;
+    if (pull->probe.buffer == NULL) {
+        int fd = now >= pull->probe_next ? link->connect(strchr(pull->name, ':') + 1, &fail) : -1;
+        pull->probe_next = now >= pull->probe_next ? now + RETRY_SECONDS : pull->probe_next;
         if (fd >= 0)
-            link_open(&probe->connection, fd, LINK_BEGINS);
+            link_open(&pull->probe, fd, LINK_BEGINS);
         return false;
     }
-    got = link_receive(&probe->connection, &frame, &payload, 0, &fail);
+    const enum source_got got = link_receive(&pull->probe, &frame, &payload, 0, &fail);
     if (got == SOURCE_NOTHING)
         return false;
-    if (got == SOURCE_ITEM && frame.type == WIRE_HELLO && frame.length >= WIRE_HELLO_BYTES)
+    const bool is_hello = got == SOURCE_ITEM && frame.type == WIRE_HELLO && frame.length >= WIRE_HELLO_BYTES;
+    if (is_hello)
         wire_get_hello(payload, hello);
-    else
-        got = SOURCE_BROKEN;
-    probe_close(probe);
-    probe->next = now + RETRY_SECONDS;
-    return got == SOURCE_ITEM && check_hello(hello, &fail);
+    close_probe(pull);
+    pull->probe_next = now + RETRY_SECONDS;
+    return is_hello && check_hello(hello, &fail);
 }
 
 /* ---- a pull ---- */
@@ -153,13 +138,6 @@ static bool begin(struct pull *pull, bool again, struct fail *fail)
     return pull->source->class->begin_pull(pull->source, flags, pull->mode, want, fail);
 }
 
-/* A trace belongs to one boot, and ends when the rings are cleared. */
-static bool same_trace(const struct wire_hello *a, const struct wire_hello *b)
-{
-    return a->boot_id == b->boot_id && a->cpu_count == b->cpu_count && a->generation == b->generation &&
-           memcmp(a->uuid, b->uuid, 16) == 0;
-}
-
 /* Resumes the pull where it stopped. The guest forgot all requests with the connection, so an end is
  * requested again. */
 static bool resume(struct pull *pull, struct fail *fail)
@@ -175,9 +153,12 @@ static void close_source(struct pull *pull)
     pull->source = NULL;
 }
 
+/* A trace belongs to one boot, and ends when the rings are cleared. */
 static bool is_restarted(struct pull *pull, const struct wire_hello *hello)
 {
-    if (same_trace(hello, &pull->writer.hello))
+    const struct wire_hello *ours = &pull->writer.hello;
+    if (hello->boot_id == ours->boot_id && hello->cpu_count == ours->cpu_count &&
+        hello->generation == ours->generation && memcmp(hello->uuid, ours->uuid, 16) == 0)
         return false;
     complain("the guest was restarted or its trace was cleared: this trace ends here");
     note_link(&pull->writer, TRACE_LINK_RESTARTED, pull->heard);
@@ -209,24 +190,15 @@ static bool reconnect(struct pull *pull, struct fail *why)
     return false;
 }
 
-/* Copies the recipe, unless the trace is of the previous boot, which is another run. */
-static void take_recipe(struct pull *pull)
-{
-    struct fail fail;
-    if (!pull->previous && !recipe_copy(pull->name, pull->writer.directory_fd, &fail))
-        complain("%s", fail.text);
-}
-
-/* On a full disk, a cut in progress is given up for the packet. */
-static bool add_packet(struct pull *pull, const struct source_item *item, struct fail *fail)
-{
-    return write_packet(&pull->writer, item, fail) ||
-           (recorder_stop_cut(pull->recorder) && write_packet(&pull->writer, item, fail));
-}
-
+/* With the first ones, copies the recipe, unless the trace is of the previous boot, which is another run. */
 static bool take_metadata(struct pull *pull, const struct source_item *item, struct fail *fail)
 {
     struct buffer text = {0};
+    if (!pull->writer.have_metadata) {
+        pull->begun = now_seconds();
+        if (!pull->previous && !recipe_copy(pull->name, pull->writer.directory_fd, fail))
+            complain("%s", fail->text);
+    }
     buffer_add(&text, item->bytes, item->size);
     if (pull->rows)
         declare_rows(&text);
@@ -241,13 +213,11 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
     uint64_t refused = pull->writer.refused, undecoded = pull->writer.undecoded;
     switch (item->kind) {
     case SOURCE_METADATA:
-        if (!pull->writer.have_metadata) {
-            pull->begun = now_seconds();
-            take_recipe(pull);
-        }
         return take_metadata(pull, item, fail);
     case SOURCE_PACKET:
-        if (!add_packet(pull, item, fail))
+        /* on a full disk, a cut in progress is given up for the packet */
+        if (!write_packet(&pull->writer, item, fail) &&
+            !(recorder_stop_cut(pull->recorder) && write_packet(&pull->writer, item, fail)))
             return false;
         if (pull->writer.refused != refused) {
             end_line(pull);
@@ -320,7 +290,7 @@ static bool watch_link(struct pull *pull, bool has_item, struct fail *fail)
         pull->noted = now_seconds();
         note_link(&pull->writer, TRACE_LINK_FOLLOWS, pull->heard);
     }
-    return !probe_step(&pull->probe, pull->heard, &hello) || !is_restarted(pull, &hello) ||
+    return !probe(pull, &hello) || !is_restarted(pull, &hello) ||
            fail_set(fail, "the end of the trace is missing");
 }
 
@@ -500,10 +470,9 @@ static int copy(struct pull *pull)
     if (!begin(pull, false, &fail))
         return fail_report(&fail, EXIT_USAGE);
     pull->begun = pull->last_progress = pull->heard = now_seconds();
-    probe_open(&pull->probe, pull->source, pull->name);
     pull->wait_until = pull->begun + pull->wait;
     bool ok = pull_loop(pull, &fail);
-    probe_close(&pull->probe);
+    close_probe(pull);
     end_line(pull);
     if (!ok)
         complain("%s", fail.text);

@@ -109,15 +109,6 @@ void recipe_free(struct recipe *recipe)
 
 /* ---- the trace's environment ------------------------------------------------------------------------- */
 
-/* Extracts the number from "QEMU emulator version 7.2.22 (Debian ...)". */
-static void find_version(const char *emulator, char *version, size_t size)
-{
-    static const char before[] = "version ";
-    const char *found = strstr(emulator, before);
-    found = found ? found + sizeof(before) - 1 : "";
-    snprintf(version, size, "%.*s", (int)strcspn(found, " "), found);
-}
-
 static bool is_same(const struct schema *schema, const char *name, const char *text, struct fail *why)
 {
     const char *told = schema_env(schema, name, true);
@@ -129,12 +120,14 @@ static bool is_same(const struct schema *schema, const char *name, const char *t
 
 static bool agrees(const struct recipe *recipe, const struct schema *schema, struct fail *why)
 {
-    char version[64], text[512];
-    find_version(recipe->emulator, version, sizeof(version));
+    /* the number in "QEMU emulator version 7.2.22 (Debian ...)" */
+    const char *version = strstr(recipe->emulator, "version ");
+    char text[512];
+    version = version != NULL ? version + strlen("version ") : "";
     snprintf(text, sizeof(text),
-             "kernel:%.*s,archive:%.*s,seed:%" PRIu64 ",processors:%" PRIu64 ",memory:%s,emulator:%s",
+             "kernel:%.*s,archive:%.*s,seed:%" PRIu64 ",processors:%" PRIu64 ",memory:%s,emulator:%.*s",
              HASH_DIGITS, recipe->kernel.sha256, HASH_DIGITS, recipe->archive.sha256, recipe->seed,
-             recipe->processors, recipe->memory, version);
+             recipe->processors, recipe->memory, (int)strcspn(version, " "), version);
     return is_same(schema, "architecture", recipe->arch, why) && is_same(schema, "recipe", text, why) &&
            is_same(schema, "boot_options", recipe->options, why);
 }
@@ -151,22 +144,12 @@ enum recipe_state recipe_judge(const char *directory, const struct schema *schem
     return ok ? RECIPE_AGREES : RECIPE_DIFFERS;
 }
 
-/* ---- copying ----------------------------------------------------------------------------------------- */
-
-/* NULL: SOURCE names no file. */
-static const char *file_of(const char *source)
-{
-    static const char *const schemes[] = {"ram:", "core:"};
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
-        if (strncmp(source, schemes[i], strlen(schemes[i])) == 0)
-            return source + strlen(schemes[i]);
-    return NULL;
-}
-
 bool recipe_copy(const char *source, int directory_fd, struct fail *fail)
 {
     char path[4096], *text;
-    const char *file = file_of(source);
+    const char *file = strncmp(source, "ram:", 4) == 0    ? source + 4
+                       : strncmp(source, "core:", 5) == 0 ? source + 5
+                                                          : NULL;
     size_t size;
     if (file == NULL)
         return true;

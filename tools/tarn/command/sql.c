@@ -40,8 +40,6 @@ static const struct command_option known[] = {
           "search for the trace's executables here, by build-id")},
     {.name = NULL}};
 
-/* ---- stopping ---- */
-
 static struct asking *asked;
 
 /* A query ends at SIGINT, or at its time limit. */
@@ -171,13 +169,9 @@ static void print_json(struct answer *answer)
 
 static void print_answer(void *context, struct answer *answer)
 {
-    const struct asking *asking = context;
-    if (asking->output.format == TABLES_JSON)
-        print_json(answer);
-    else if (asking->output.format == TABLES_CSV)
-        print_csv(answer);
-    else
-        print_text(answer);
+    static void (*const prints[])(struct answer * answer) = {
+        [TABLES_TEXT] = print_text, [TABLES_JSON] = print_json, [TABLES_CSV] = print_csv};
+    prints[((const struct asking *)context)->output.format](answer);
 }
 
 /* ---- SQLite's statements ---- */

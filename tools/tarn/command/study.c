@@ -139,14 +139,9 @@ static int analyse(const struct study *study, char *directory)
     return status;
 }
 
-static bool is_guest(const char *source)
-{
-    return strncmp(source, "tcp:", 4) == 0 || strncmp(source, "serial:", 7) == 0;
-}
-
 static int run(const struct study *study, char *source)
 {
-    if (!is_guest(source)) {
+    if (strncmp(source, "tcp:", 4) != 0 && strncmp(source, "serial:", 7) != 0) {
         if (study->output == NULL)
             return analyse(study, source);
         complain("%s is no guest: without --output, the study analyses a trace directory", source);
@@ -162,8 +157,6 @@ static int run(const struct study *study, char *source)
     const int answer = analyse(study, (char *)study->output);
     return answer > status ? answer : status;
 }
-
-/* ---- the command ---------------------------------------------------------------------------------- */
 
 /* The first line is a comment: the study's question. */
 static void list_studies(void)

@@ -317,8 +317,6 @@ static void fill(struct shown *shown)
         shown->columns[shown->count - 1].heading = NULL;
 }
 
-/* ---- the list of tables ---------------------------------------------------------------------------- */
-
 static const struct table_column list_columns[] = {
     COUNT_COLUMN("rows_used"), COUNT_COLUMN("fullest_cpu"), COUNT_COLUMN("rows"), COUNT_COLUMN("moved"),
     COUNT_COLUMN("no_row"),    COUNT_COLUMN("damaged"),     TEXT_COLUMN("text")};
@@ -448,13 +446,18 @@ static bool print_table(struct shown *shown, const struct moment *now, const str
 
 /* ---- running --------------------------------------------------------------------------------------- */
 
-static bool refuse_name(const char *name, struct fail *fail)
+/* NULL: FAIL. */
+static const struct trace_table_info *find_table(const char *name, struct fail *fail)
 {
     char list[400] = "";
-    for (unsigned i = 0; i < TRACE_TABLE_COUNT; i++)
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i > 0 ? ", " : "",
-                 trace_table_list[i].name);
-    return fail_set(fail, "no table '%.60s'; there are %s", name, list);
+    for (unsigned t = 0; t < TRACE_TABLE_COUNT; t++) {
+        if (strcmp(trace_table_list[t].name, name) == 0)
+            return &trace_table_list[t];
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", t > 0 ? ", " : "",
+                 trace_table_list[t].name);
+    }
+    fail_set(fail, "no table '%.60s'; there are %s", name, list);
+    return NULL;
 }
 
 /* Returns how many ticks it is from one moment to the other: by the guest's clock, if it is known. */
@@ -547,9 +550,9 @@ static bool show_list(const struct options *options, struct source *source, stru
 static bool show(const struct options *options, struct source **source, int *status, struct fail *fail)
 {
     struct wire_previous previous;
-    const struct trace_table_info *counters = options->name != NULL ? tables_find(options->name) : NULL;
+    const struct trace_table_info *counters = options->name != NULL ? find_table(options->name, fail) : NULL;
     if (options->name != NULL && counters == NULL)
-        return refuse_name(options->name, fail);
+        return false;
     if (counters != NULL && counters->is_private && options->previous)
         return fail_set(fail, "no routines are kept of the previous boot");
     if (options->previous && !source_choose_previous(*source, &previous, fail))
@@ -558,31 +561,34 @@ static bool show(const struct options *options, struct source **source, int *sta
                             : show_list(options, *source, fail);
 }
 
-static int run(struct options *options)
+/* NAME: of the table; NULL: it may be an argument. */
+static int run(const struct command *command, const char *name, int argc, char **argv)
 {
+    struct options options = {.output.top = TABLE_TOP_DEFAULT, .pid = UINT64_MAX, .name = name};
     struct fail fail;
-    int status = EXIT_OK;
-    struct source *source = open_source(options->source, options->wait, &fail);
-    bool ok = source != NULL && show(options, &source, &status, &fail);
+    int status = command_parse(command, (void *[]){&options, &options, &options.output}, argc, argv);
+    if (status >= 0)
+        return status;
+    options.source = argv[optind];
+    if (optind + 1 < argc)
+        options.name = argv[optind + 1];
+    if (options.name == NULL && (options.interval != 0 || options.by_part))
+        return complain_of_words(command, "--interval and --by-cpu require the NAME of a table");
+    if (options.previous && options.interval != 0)
+        return complain_of_words(command,
+                                 "the previous boot has ended, so nothing changes: remove --interval");
+    status = EXIT_OK;
+    struct source *source = open_source(options.source, options.wait, &fail);
+    if (source == NULL || !show(&options, &source, &status, &fail))
+        status = fail_report(&fail, EXIT_USAGE);
     if (source != NULL)
         source->class->close(source);
-    return ok ? status : fail_report(&fail, EXIT_USAGE);
+    return status;
 }
 
 static int run_tables(int argc, char **argv)
 {
-    struct options options = {.output.top = TABLE_TOP_DEFAULT, .pid = UINT64_MAX};
-    int status = command_parse(&tables_command, (void *[]){&options, &options, &options.output}, argc, argv);
-    if (status >= 0)
-        return status;
-    options.name = optind + 1 < argc ? argv[optind + 1] : NULL;
-    if (options.name == NULL && (options.interval != 0 || options.by_part))
-        return complain_of_words(&tables_command, "--interval and --by-cpu require the NAME of a table");
-    if (options.previous && options.interval != 0)
-        return complain_of_words(&tables_command,
-                                 "the previous boot has ended, so nothing changes: remove --interval");
-    options.source = argv[optind];
-    return run(&options);
+    return run(&tables_command, NULL, argc, argv);
 }
 
 const struct command tables_command =
@@ -591,13 +597,7 @@ const struct command tables_command =
 
 static int run_routines(int argc, char **argv)
 {
-    struct options options = {.output.top = TABLE_TOP_DEFAULT, .pid = UINT64_MAX, .name = "routines"};
-    int status =
-        command_parse(&routines_command, (void *[]){&options, &options, &options.output}, argc, argv);
-    if (status >= 0)
-        return status;
-    options.source = argv[optind];
-    return run(&options);
+    return run(&routines_command, "routines", argc, argv);
 }
 
 const struct command routines_command =

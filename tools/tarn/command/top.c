@@ -186,10 +186,7 @@ static int run_batch(struct top *top)
         }
         if (done++ != 0 && top->tables.format != TABLES_JSON)
             putchar('\n');
-        if (top->tables.format == TABLES_TEXT)
-            top->ways->print(stdout, top, WIDTH_BATCH, 0);
-        else
-            top->ways->write(stdout, top);
+        top->ways->print(stdout, top, WIDTH_BATCH, 0);
         fflush(stdout);
     }
     if (fail.text[0] != '\0')

@@ -28,10 +28,9 @@ struct top_ways {
     /* Reads the next interval. Returns 1: done; 0: not available yet; -1: there are no more, or FAIL says
      * what went wrong. */
     int (*next)(struct top *top, struct fail *fail);
-    /* HEIGHT 0: as text, all that is useful; else within WIDTH and HEIGHT. */
+    /* HEIGHT 0: all that is useful, in the format of --batch: text; JSON, one object per line, or CSV, with
+     * counts and times of the interval instead of rates. Else within WIDTH and HEIGHT. */
     void (*print)(FILE *to, const struct top *top, unsigned width, unsigned height);
-    /* JSON, one object per line, or CSV, with counts and times of the interval instead of rates. */
-    void (*write)(FILE *to, const struct top *top);
 };
 extern const struct top_ways top_of_trace, top_of_routines;
 

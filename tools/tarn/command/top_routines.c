@@ -16,8 +16,6 @@
 #define NAMES_CUT  16u
 #define COLUMNS    (TRACE_SHARES + 4u) /* pid, threads, interval, running, and all shares */
 
-/* ---- intervals ------------------------------------------------------------------------------------- */
-
 /* Takes the next moment as the end of an interval. */
 static int next_interval(struct top *top, struct fail *fail)
 {
@@ -49,8 +47,6 @@ static const char *name_of_column(unsigned column)
 {
     return column == RUNNING ? "running" : trace_share_names[column - FIRST_SHARE];
 }
-
-/* ---- processes ------------------------------------------------------------------------------------- */
 
 /* Opens a map from pids to struct trace_process_shares. */
 static void collect(struct map *processes, const struct routines *routines)
@@ -128,13 +124,6 @@ static void fill(struct table *table, struct table_column columns[COLUMNS], cons
 
 /* ---- output ---------------------------------------------------------------------------------------- */
 
-static void sort_rows(struct table *table, unsigned sort)
-{
-    table_sort(table, sort == SORT_NAME    ? TABLE_BY_NAME
-                      : sort == SORT_READY ? FIRST_SHARE + TRACE_SHARE_READY
-                                           : RUNNING);
-}
-
 /* Times become percent of the interval. Removes columns in which no process has any, and that of intervals.
  */
 static void make_percent(struct table *table, struct table_column columns[COLUMNS])
@@ -160,41 +149,40 @@ static void make_percent(struct table *table, struct table_column columns[COLUMN
     table->column_count = kept;
 }
 
-static void print_interval(FILE *to, const struct top *top, unsigned width, unsigned height)
+static void print_text(FILE *to, const struct top *top, struct table *table, double seconds, unsigned width,
+                       unsigned height)
 {
-    struct table_column columns[COLUMNS];
-    unsigned lines = 2 + (top->line != NULL);
-    struct table table;
-    double seconds;
-    fill(&table, columns, top, &seconds);
-    sort_rows(&table, top->sort);
-    make_percent(&table, columns);
-    fprintf(to, "%s%s: %.2f s, %zu processes\n", top->state, top->name, seconds, table.count);
+    unsigned lines = 2 + (top->line != NULL) + (top->pattern[0] != '\0');
+    fprintf(to, "%s%s: %.2f s, %zu processes\n", top->state, top->name, seconds, table->count);
     if (top->line != NULL)
         fprintf(to, "%s\n", top->line);
-    if (top->pattern[0] != '\0') {
+    if (top->pattern[0] != '\0')
         fprintf(to, "only processes matching %s\n", top->pattern);
-        lines++;
-    }
     const uint64_t rows = height == 0          ? table_top(&top->tables, ROWS_BATCH)
                           : height > lines + 2 ? height - lines - 2
                                                : 1;
-    table_print_text(to, &table, rows, height != 0 ? width : UINT_MAX, NAMES_CUT);
-    table_free(&table);
+    table_print_text(to, table, rows, height != 0 ? width : UINT_MAX, NAMES_CUT);
 }
 
-static void write_interval(FILE *to, const struct top *top)
+static void print(FILE *to, const struct top *top, unsigned width, unsigned height)
 {
     struct table_column columns[COLUMNS];
     struct table table;
     double seconds;
     fill(&table, columns, top, &seconds);
-    sort_rows(&table, top->sort);
-    if (top->tables.format == TABLES_JSON)
-        fprintf(to, "{\"seconds\":%.9f,", seconds);
-    table_print(to, &top->tables, &table, UINT64_MAX);
-    if (top->tables.format == TABLES_JSON)
-        fputs("}\n", to);
+    table_sort(&table, top->sort == SORT_NAME    ? TABLE_BY_NAME
+                       : top->sort == SORT_READY ? FIRST_SHARE + TRACE_SHARE_READY
+                                                 : RUNNING);
+    if (top->tables.format == TABLES_TEXT) {
+        make_percent(&table, columns);
+        print_text(to, top, &table, seconds, width, height);
+    } else {
+        if (top->tables.format == TABLES_JSON)
+            fprintf(to, "{\"seconds\":%.9f,", seconds);
+        table_print(to, &top->tables, &table, UINT64_MAX);
+        if (top->tables.format == TABLES_JSON)
+            fputs("}\n", to);
+    }
     table_free(&table);
 }
 
@@ -202,5 +190,4 @@ const struct top_ways top_of_routines = {
     .keys = "q quit  s sort  f filter  +/- interval  space pause  h hide help",
     .end = "end of the file",
     .next = next_interval,
-    .print = print_interval,
-    .write = write_interval};
+    .print = print};

@@ -36,27 +36,6 @@ static const char *const analysis_names[TOP_ANALYSES] = {"stats", "threads", "sy
 /* The tables that are shown; NULL: those that the analysis prints by default. */
 static const char *const needed[TOP_ANALYSES] = {"cpu", "thread,process", "call", "edge", NULL};
 
-/* ---- consecutive intervals ---- */
-
-static void go_on(struct top *top, struct model *model, struct merge *merge, struct reporter *reporter)
-{
-    if (top->model.used == 0) {
-        merge_open(merge, &top->trace, NULL, 0, reporter);
-        return;
-    }
-    merge_open_at(merge, &top->trace, top->positions, reporter);
-    names_copy(&model->names, &top->names); /* the saved model has none */
-    model_restore(model, top->model.bytes, top->model.used);
-}
-
-static void keep(struct top *top, const struct model *model, const struct merge *merge)
-{
-    top->model.used = 0;
-    model_save(model, &top->model);
-    merge_save(merge, top->positions);
-    names_copy(&top->names, &model->names);
-}
-
 /* Walks on to TO, and computes ANALYSES for that time. */
 static bool walk(struct top *top, uint64_t to, struct analysis **analyses, unsigned count,
                  struct reporter *reporter, struct fail *fail)
@@ -66,11 +45,20 @@ static bool walk(struct top *top, uint64_t to, struct analysis **analyses, unsig
     struct merge merge;
     bool ok;
     model_open(&model, &top->trace, filter.from_ticks, to);
-    go_on(top, &model, &merge, reporter);
+    if (top->model.used == 0) {
+        merge_open(&merge, &top->trace, NULL, 0, reporter);
+    } else {
+        merge_open_at(&merge, &top->trace, top->positions, reporter);
+        names_copy(&model.names, &top->names); /* the saved model has none */
+        model_restore(&model, top->model.bytes, top->model.used);
+    }
     ok = analyses_open(analyses, count, &model, &filter, NULL, fail);
     if (ok) {
         model_walk(&model, &merge);
-        keep(top, &model, &merge);
+        top->model.used = 0;
+        model_save(&model, &top->model);
+        merge_save(&merge, top->positions);
+        names_copy(&top->names, &model.names);
         model_finish_range(&model, &merge);
         analyses_finish(analyses, count);
         top->from = to;
@@ -300,8 +288,6 @@ static int next(struct top *top, struct fail *fail)
     return ask(top, from + span, fail) ? 1 : -1;
 }
 
-/* ---- the screen ---- */
-
 /* A table on the screen: some columns of an analysis's table. */
 struct part {
     unsigned analysis;
@@ -507,31 +493,6 @@ static unsigned print_cpus(FILE *to, const struct top *top, unsigned width, unsi
 
 static const char *const sorts[SORTS] = {"running_ns", "ready_ns", "switches", "wakeups", "name"};
 
-static void print(FILE *to, const struct top *top, unsigned width, unsigned height)
-{
-    double seconds = analysis_seconds(top->analyses[TOP_STATS]);
-    struct part main = top->by_thread ? threads_part : processes_part;
-    char heading[40];
-    unsigned used, left = ROWS_BATCH + 3, others = left, bars = width;
-    seconds = seconds > 0 ? seconds : 1e-9;
-    width = height != 0 ? width : UINT_MAX; /* without a screen nothing is cut */
-    used = print_head(to, top, seconds, height != 0, width);
-    used += print_cpus(to, top, bars, height != 0 ? height / 4 + 1 : 64);
-    if (height != 0) {
-        left = height > used ? height - used : 0;
-        others = left > HEIGHT_MAIN ? (left - HEIGHT_MAIN) / OTHERS : 0;
-        others = others < LINES_MIN ? 0 : others < LINES_MAX ? others : LINES_MAX;
-        left -= OTHERS * others;
-        snprintf(heading, sizeof(heading), "%s by %s", main.heading, top_sorts[top->sort]);
-        main.heading = heading;
-    }
-    print_part(to, top, &main, sorts[top->sort], top->pattern, seconds, width, left);
-    for (unsigned i = 0; i < OTHERS; i++)
-        print_part(to, top, &other_parts[i], other_parts[i].keys[0], "", seconds, width, others);
-}
-
-/* ---- JSON and CSV ---- */
-
 /* Rows whose names match PATTERN, sorted. */
 static void write_part(FILE *to, const struct top *top, const struct part *part, const char *sort,
                        const char *pattern, const struct table_options *output)
@@ -579,9 +540,35 @@ static void write_tables(FILE *to, const struct top *top)
     table_free(&interval);
 }
 
+static void print(FILE *to, const struct top *top, unsigned width, unsigned height)
+{
+    if (top->tables.format != TABLES_TEXT) {
+        write_tables(to, top);
+        return;
+    }
+    double seconds = analysis_seconds(top->analyses[TOP_STATS]);
+    struct part main = top->by_thread ? threads_part : processes_part;
+    char heading[40];
+    unsigned used, left = ROWS_BATCH + 3, others = left, bars = width;
+    seconds = seconds > 0 ? seconds : 1e-9;
+    width = height != 0 ? width : UINT_MAX; /* without a screen nothing is cut */
+    used = print_head(to, top, seconds, height != 0, width);
+    used += print_cpus(to, top, bars, height != 0 ? height / 4 + 1 : 64);
+    if (height != 0) {
+        left = height > used ? height - used : 0;
+        others = left > HEIGHT_MAIN ? (left - HEIGHT_MAIN) / OTHERS : 0;
+        others = others < LINES_MIN ? 0 : others < LINES_MAX ? others : LINES_MAX;
+        left -= OTHERS * others;
+        snprintf(heading, sizeof(heading), "%s by %s", main.heading, top_sorts[top->sort]);
+        main.heading = heading;
+    }
+    print_part(to, top, &main, sorts[top->sort], top->pattern, seconds, width, left);
+    for (unsigned i = 0; i < OTHERS; i++)
+        print_part(to, top, &other_parts[i], other_parts[i].keys[0], "", seconds, width, others);
+}
+
 const struct top_ways top_of_trace = {
     .keys = "q quit  s sort  t threads/processes  f filter  +/- interval  space pause  h hide help",
     .end = "end of the trace",
     .next = next,
-    .print = print,
-    .write = write_tables};
+    .print = print};

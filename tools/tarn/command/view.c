@@ -94,7 +94,6 @@ static void format_address(const struct options *options, const struct view *vie
 {
     double duration = (double)view_duration(view) * 1e-9;
     int length = snprintf(text, 200, "http://127.0.0.1:%u/", port);
-
     if (options->from >= 0 || options->to >= 0)
         snprintf(text + length, 200 - (size_t)length, "#from=%.0f&to=%.0f",
                  (options->from >= 0 ? options->from : 0) * 1e9,
@@ -115,25 +114,6 @@ static void open_browser(const struct options *options, const char *address, con
 
 static void note_child(int number)
 {
-}
-
-/* Blocks signals until sigsuspend, so that none is missed. Threads inherit this. */
-static void block_signals(sigset_t *before)
-{
-    sigset_t ours;
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigaddset(&ours, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &ours, before);
-}
-
-/* Reports missing events. The page itself shows losses and damage. */
-static void tell_lacks(const struct view *view)
-{
-    char lacks[800];
-    if (model_lacks(&view->trace.schema, false, lacks, sizeof(lacks)))
-        complain("%s", lacks);
 }
 
 static pid_t start_goto(const struct view *view)
@@ -159,14 +139,6 @@ static pid_t follow_goto(struct view *view, pid_t running)
     }
     is_debugging = running > 0;
     return running;
-}
-
-static void end_goto(pid_t running)
-{
-    if (running > 0) {
-        kill(running, SIGTERM);
-        child_wait(running);
-    }
 }
 
 /* The guest was reset, or the link broke: the view goes on with the next boot. */
@@ -207,7 +179,10 @@ static int serve(const struct options *options, struct view *view, struct puller
         view->has_source = puller_runs(puller) || follow_next(options, view, puller);
         running = follow_goto(view, running);
     }
-    end_goto(running);
+    if (running > 0) {
+        kill(running, SIGTERM);
+        child_wait(running);
+    }
     view_stop(view); /* first, so that no request waits for changes */
     server_stop(server);
     return EXIT_OK;
@@ -244,8 +219,9 @@ static int show(struct options *options, struct puller *puller)
 {
     struct view view;
     struct fail fail;
+    char lacks[800];
     bool is_png = options->draw.file != NULL;
-    sigset_t signals;
+    sigset_t ours, signals;
     int status;
     if (!view_open(&view, &options->view, is_png, &fail))
         return fail_report(&fail, EXIT_DAMAGE);
@@ -254,8 +230,15 @@ static int show(struct options *options, struct puller *puller)
     if (is_png) {
         status = write_png(options, &view);
     } else {
-        tell_lacks(&view);
-        block_signals(&signals);
+        /* The page itself shows losses and damage. */
+        if (model_lacks(&view.trace.schema, false, lacks, sizeof(lacks)))
+            complain("%s", lacks);
+        /* until sigsuspend, so that none is missed; threads inherit this */
+        sigemptyset(&ours);
+        sigaddset(&ours, SIGINT);
+        sigaddset(&ours, SIGTERM);
+        sigaddset(&ours, SIGCHLD);
+        sigprocmask(SIG_BLOCK, &ours, &signals);
         view.has_source = puller_runs(puller);
         status = view_start(&view, &fail) ? serve(options, &view, puller, &signals)
                                           : fail_report(&fail, EXIT_USAGE);

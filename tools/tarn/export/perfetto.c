@@ -197,8 +197,6 @@ static void end_packet(struct perfetto *perfetto)
     free(frame.bytes);
 }
 
-/* ---- names by number ------------------------------------------------------------------------------- */
-
 /* Defines the name in the current packet if it is new. */
 static uint64_t name_number(struct perfetto *perfetto, unsigned index, enum name_owner owner, uint64_t a,
                             uint64_t b, const char *name)

@@ -19,9 +19,10 @@
 
 /* ---- triggers ---- */
 
-static uint64_t add_sat(uint64_t a, uint64_t b)
+/* The time SPAN before TIME; not before 0. */
+static uint64_t before(uint64_t time, uint64_t span)
 {
-    return a + b < a ? UINT64_MAX : a + b;
+    return time > span ? time - span : 0;
 }
 
 void saved_describe(struct part *part, const struct saved_trigger *trigger, const char *event)
@@ -86,17 +87,12 @@ static struct part *begin_part(struct saved *saved, const struct saved_trigger *
 
 struct part *saved_add(struct saved *saved, const struct saved_trigger *trigger, uint64_t dump_begin)
 {
-    const uint64_t to = add_sat(trigger->ticks, saved->after),
-                   least = to > longest_of(saved) ? to - longest_of(saved) : 0;
-    uint64_t from = trigger->begin > saved->before ? trigger->begin - saved->before : 0;
-    struct part *part;
-    from = from > least ? from : least;
-    part = find_part(saved, from, to);
+    const uint64_t to = trigger->ticks + sooner(saved->after, UINT64_MAX - trigger->ticks),
+                   from = later(before(trigger->begin, saved->before), before(to, longest_of(saved)));
+    struct part *part = find_part(saved, from, to);
     if (part != NULL) {
-        const uint64_t limit = part->to > longest_of(saved) ? part->to - longest_of(saved) : 0;
-        part->to = to > part->to ? to : part->to;
-        from = from > limit ? from : limit;
-        part->from = from < part->from ? from : part->from;
+        part->from = sooner(part->from, later(from, before(part->to, longest_of(saved))));
+        part->to = later(part->to, to);
     } else {
         part = begin_part(saved, trigger);
         if (part == NULL)
@@ -233,7 +229,7 @@ static bool is_complete(struct saved *saved, struct part *part, uint64_t until, 
     const uint64_t patience = DUMP_SECONDS * saved->writer->hello.clock_hz;
     if (part->needs_dump && dump_end != 0 && dump_begin >= part->from) {
         part->needs_dump = false;
-        part->to = dump_end > part->to ? dump_end : part->to;
+        part->to = later(part->to, dump_end);
     }
     return until > part->to && (!part->needs_dump || !saved->has_dumps || until - part->to > patience);
 }
@@ -256,7 +252,7 @@ uint64_t saved_needs(const struct saved *saved)
 {
     uint64_t from = UINT64_MAX;
     for (size_t i = 0; i < saved->part_count; i++)
-        from = saved->parts[i].from < from ? saved->parts[i].from : from;
+        from = sooner(from, saved->parts[i].from);
     return from;
 }
 

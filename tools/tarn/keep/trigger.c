@@ -9,13 +9,6 @@
 
 /* ---- the text ---- */
 
-/* The option of `tarn list` with this name, unless a trigger cannot have it. */
-static const struct command_option *find_option(const char *name)
-{
-    const char *const times = "from,to";
-    return list_names(times, name) ? NULL : option_find(filter_options, name);
-}
-
 /* Returns where the value of NAME is stored; NULL: no part of an interval has this name. */
 static const char **find_part(struct trigger *trigger, const char *name)
 {
@@ -26,13 +19,13 @@ static const char **find_part(struct trigger *trigger, const char *name)
     return NULL;
 }
 
+/* WORD is the name of an option of `tarn list` that selects events, or of a part of an interval. */
 static bool on_setting(struct trigger *trigger, char *word, char *equals, struct fail *fail)
 {
-    const struct command_option *option;
-    const char **member;
     *equals = '\0';
-    option = find_option(word);
-    member = find_part(trigger, word);
+    const struct command_option *option =
+        list_names("from,to", word) ? NULL : option_find(filter_options, word);
+    const char **member = find_part(trigger, word);
     if (member != NULL)
         *member = equals + 1;
     if (equals[1] == '\0' || (member == NULL && option == NULL))

@@ -275,13 +275,6 @@ static char *put_time(char *at, struct printer *printer, int64_t ns, bool is_col
     return put_nine_digits(at, (uint32_t)rest);
 }
 
-static char *put_spaces_to(char *at, char *column)
-{
-    while (at < column)
-        *at++ = ' ';
-    return at;
-}
-
 /* cpu 0 name/tid */
 static char *put_thread(char *at, const struct running *running, unsigned cpu)
 {
@@ -298,8 +291,9 @@ static char *put_thread(char *at, const struct running *running, unsigned cpu)
     }
     *at++ = '/';
     at = running->is_known ? put_unsigned(at, running->tid) : put_bytes(at, "?", 1);
-    at = put_spaces_to(at, column);
-    *at++ = ' ';
+    do
+        *at++ = ' ';
+    while (at <= column);
     return at;
 }
 

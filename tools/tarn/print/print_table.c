@@ -248,14 +248,13 @@ static void widen(struct layout *layout, const struct table_column *column, unio
 static void lay_out(const struct table *table, uint64_t top, const struct table_row *rest,
                     struct layout *layouts)
 {
-    for (unsigned c = 0; c < table->column_count; c++)
-        layouts[c] = (struct layout){0, unit_of(table, c), 0, is_shown(&table->columns[c])};
     for (unsigned c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         struct layout *layout = &layouts[c];
         char text[HEADING_BYTES];
         size_t heading_width;
-        layout->width = is_left(column) ? 1 : CELL_WIDTH_MIN;
+        *layout =
+            (struct layout){is_left(column) ? 1 : CELL_WIDTH_MIN, unit_of(table, c), 0, is_shown(column)};
         heading_width = strlen(column_heading(column, text)) + strlen(layout->unit.suffix);
         if (layout->width < heading_width)
             layout->width = (unsigned)heading_width;

@@ -39,15 +39,13 @@ static void sum_row(const struct trace_table_info *table, struct counted_row *su
     sum->under_way += row->under_way;
 }
 
-/* The rows from FIRST on. */
-static void add_up(struct counted *counted, size_t first, const struct trace_table_info *table, bool by_part)
+static void add_up(struct counted *counted, const struct trace_table_info *table, bool by_part)
 {
-    size_t kept = first;
-    if (counted->count > first)
-        qsort_r(&counted->rows[first], counted->count - first, sizeof(counted->rows[0]), compare_rows,
-                (void *)table);
-    for (size_t i = first; i < counted->count; i++) {
-        struct counted_row *row = counted->rows[i], *last = kept > first ? counted->rows[kept - 1] : NULL;
+    size_t kept = 0;
+    if (counted->count > 0)
+        qsort_r(counted->rows, counted->count, sizeof(counted->rows[0]), compare_rows, (void *)table);
+    for (size_t i = 0; i < counted->count; i++) {
+        struct counted_row *row = counted->rows[i], *last = kept > 0 ? counted->rows[kept - 1] : NULL;
         if (last != NULL && same_keys(table, last->words, row->words) &&
             (!by_part || last->part == row->part))
             sum_row(table, last, row);
@@ -71,18 +69,57 @@ static void add_row(struct counted *counted, const struct trace_table_info *tabl
     counted->rows[counted->count++] = row;
 }
 
-/* Adds the rows of a CPU at a moment. */
-static void collect(struct counted *counted, const struct trace_table_info *table,
-                    const struct moment *moment, unsigned cpu)
+static void collect_cpu(struct counted *counted, const struct trace_table_info *table,
+                        const struct moment *moment, unsigned cpu)
 {
     struct trace_table_walk walk = {.table = table, .ring = moment_ring(moment, cpu)};
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
-    const size_t first = counted->count;
     while (trace_table_next(&walk, words))
         add_row(counted, table, cpu, words);
-    add_up(counted, first, table, true);
     counted->damaged += walk.damaged;
     counted->is_moving |= moment->moving[cpu];
+}
+
+/* The number of the table in NOW that has the times of a table: the same one, or, if the thread has ended,
+ * that of its process's ended threads. now->count: neither is there. */
+static size_t find_table(const struct routines *now, const struct trace_routines *head)
+{
+    size_t ended = now->count;
+    for (size_t i = 0; i < now->count; i++) {
+        const struct trace_routines *here = &now->copies[i].head;
+        if (here->serial == head->serial)
+            return i;
+        if (here->of == TRACE_ROUTINES_ENDED && here->pid == head->pid)
+            ended = i;
+    }
+    return ended;
+}
+
+/* Adds the rows of all tables that have a part in NOW. */
+static void collect_routines(struct counted *counted, const struct trace_table_info *table,
+                             const struct routines *routines, const struct routines *now, bool by_part)
+{
+    for (size_t i = 0; i < routines->count; i++) {
+        const struct routines_copy *copy = &routines->copies[i];
+        const size_t part = !by_part ? 0 : routines == now ? i : find_table(now, &copy->head);
+        for (uint32_t r = 0; r < copy->head.rows && part < now->count; r++)
+            add_row(counted, table, (unsigned)part, (const uint64_t *)&copy->rows[r]);
+        counted->life += part < now->count ? copy->head.life : 0;
+        counted->threads += copy->head.threads;
+        counted->no_row += copy->head.refused;
+    }
+}
+
+/* Adds the rows at MOMENT, which is NOW or before it. Rows of different CPUs are added later: a largest value
+ * is known by CPU. Sums over all threads are exact, because those that end hand their rows on. */
+static void collect(struct counted *counted, const struct trace_table_info *table,
+                    const struct moment *moment, const struct moment *now, bool by_part)
+{
+    if (table->is_private)
+        collect_routines(counted, table, &moment->routines, &now->routines, by_part);
+    for (unsigned cpu = 0; cpu < moment->cpu_count && !table->is_private; cpu++)
+        collect_cpu(counted, table, moment, cpu);
+    add_up(counted, table, by_part || !table->is_private);
 }
 
 /* ---- an interval ----------------------------------------------------------------------------------- */
@@ -100,17 +137,13 @@ static bool is_of_ended(const struct trace_table_info *table, const uint64_t *ro
     return is_ended;
 }
 
-/* Returns the row of ROWS that has what OLD had counted; NULL: it was moved to a table that adds this one. */
-static struct counted_row *find_heir(const struct trace_table_info *table, struct counted_row **rows,
-                                     size_t count, const struct counted_row *old)
+/* Returns the row to which what OLD had counted was moved; NULL: it is in a table that adds this one. */
+static struct counted_row *find_ended(const struct counted *counted, const struct trace_table_info *table,
+                                      const struct counted_row *old)
 {
-    const uint32_t ended = table->row_words - 1;
-    for (size_t i = 0; i < count; i++)
-        if (same_keys(table, rows[i]->words, old->words) && rows[i]->words[ended] >= old->words[ended])
-            return rows[i];
-    for (size_t i = 0; i < count; i++)
-        if (is_of_ended(table, rows[i]->words, old->words))
-            return rows[i];
+    for (size_t i = 0; i < counted->count; i++)
+        if (counted->rows[i]->part == old->part && is_of_ended(table, counted->rows[i]->words, old->words))
+            return counted->rows[i];
     return NULL;
 }
 
@@ -137,115 +170,67 @@ static bool subtract_row(const struct trace_table_info *table, struct counted_ro
     return true;
 }
 
-/* Leaves out rows without change, from FIRST on. */
-static void drop_unchanged(struct counted *counted, size_t first, const struct trace_table_info *table)
+static bool has_changed(const struct trace_table_info *table, const uint64_t *words)
 {
-    size_t kept = first;
-    for (size_t i = first; i < counted->count; i++) {
-        const uint64_t *words = counted->rows[i]->words;
-        uint64_t changes = words[TRACE_ROW_BEGUN] | words[table->row_words - 1];
-        for (unsigned c = table->key_count; c < table->column_count; c++)
-            if (table->columns[c].kind == TRACE_COLUMN_SUM)
-                changes |= words[table->columns[c].word];
-        if (changes != 0)
-            counted->rows[kept++] = counted->rows[i];
+    uint64_t changes = words[TRACE_ROW_BEGUN] | words[table->row_words - 1];
+    for (unsigned c = table->key_count; c < table->column_count; c++)
+        if (table->columns[c].kind == TRACE_COLUMN_SUM)
+            changes |= words[table->columns[c].word];
+    return changes != 0;
+}
+
+/* Subtracts the rows THEN, and leaves out rows without change. */
+static void subtract(struct counted *counted, const struct trace_table_info *table,
+                     const struct counted *then)
+{
+    const uint32_t ended = table->row_words - 1;
+    size_t at = 0, kept = 0;
+    for (size_t i = 0; i < then->count; i++) {
+        struct counted_row *old = then->rows[i], *row = NULL;
+        while (at < counted->count && compare_rows(&counted->rows[at], &old, (void *)table) < 0)
+            at++;
+        if (at < counted->count && compare_rows(&counted->rows[at], &old, (void *)table) == 0)
+            row = counted->rows[at];
+        if (!table->is_private && (row == NULL || row->words[ended] < old->words[ended]))
+            row = find_ended(counted, table, old);
+        if (row != NULL && !subtract_row(table, row, old)) {
+            counted->damaged++;
+            row->words[TRACE_ROW_BEGUN] = row->words[ended] = 0;
+        }
     }
+    for (size_t i = 0; i < counted->count; i++)
+        if (has_changed(table, counted->rows[i]->words))
+            counted->rows[kept++] = counted->rows[i];
     counted->count = kept;
 }
 
-/* Subtracts the CPU's rows at the moment BEFORE from its rows, which are those from FIRST on. */
-static void subtract(struct counted *counted, size_t first, const struct trace_table_info *table,
-                     const struct moment *before, unsigned cpu)
+static bool is_of_same_epoch(const struct routines *a, const struct routines *b)
 {
-    struct counted then = {0};
-    collect(&then, table, before, cpu);
-    for (size_t i = 0; i < then.count; i++) {
-        struct counted_row *row =
-            find_heir(table, &counted->rows[first], counted->count - first, then.rows[i]);
-        if (row != NULL && !subtract_row(table, row, then.rows[i])) {
-            counted->damaged++;
-            row->words[TRACE_ROW_BEGUN] = row->words[table->row_words - 1] = 0;
-        }
-    }
-    drop_unchanged(counted, first, table);
-    counted->is_moving |= then.is_moving;
-    counted_free(&then);
-}
-
-/* ---- tables of routines ---------------------------------------------------------------------------- */
-
-/* The number of the table in NOW that has the times of a table: the same one, or, if the thread has ended,
- * that of its process's ended threads. now->count: neither is there. */
-static size_t find_table(const struct routines *now, const struct trace_routines *head)
-{
-    size_t ended = now->count;
-    for (size_t i = 0; i < now->count; i++) {
-        const struct trace_routines *here = &now->copies[i].head;
-        if (here->serial == head->serial)
-            return i;
-        if (here->of == TRACE_ROUTINES_ENDED && here->pid == head->pid)
-            ended = i;
-    }
-    return ended;
-}
-
-/* Adds the rows of all tables that have a part in NOW. */
-static void add_routines(struct counted *counted, const struct trace_table_info *table,
-                         const struct routines *routines, const struct routines *now, bool by_part)
-{
-    for (size_t i = 0; i < routines->count; i++) {
-        const struct routines_copy *copy = &routines->copies[i];
-        const size_t part = !by_part ? 0 : routines == now ? i : find_table(now, &copy->head);
-        for (uint32_t r = 0; r < copy->head.rows && part < now->count; r++)
-            add_row(counted, table, (unsigned)part, (const uint64_t *)&copy->rows[r]);
-        counted->life += part < now->count ? copy->head.life : 0;
-        counted->threads += copy->head.threads;
-        counted->no_row += copy->head.refused;
-    }
-    add_up(counted, 0, table, by_part);
-}
-
-/* Sums over all threads are exact, because those that end hand their rows on. */
-static void collect_routines(struct counted *counted, const struct trace_table_info *table,
-                             const struct moment *now, const struct moment *before, bool by_part)
-{
-    struct counted then = {0};
-    add_routines(counted, table, &now->routines, &now->routines, by_part);
-    if (before != NULL && before->routines.count > 0 && now->routines.count > 0 &&
-        before->routines.copies[0].head.epoch == now->routines.copies[0].head.epoch)
-        add_routines(&then, table, &before->routines, &now->routines, by_part);
-    for (size_t i = 0, at = 0; i < then.count && at < counted->count; i++) {
-        int order = -1;
-        while (at < counted->count &&
-               (order = compare_rows(&counted->rows[at], &then.rows[i], (void *)table)) < 0)
-            at++;
-        if (order == 0)
-            subtract_row(table, counted->rows[at], then.rows[i]);
-    }
-    drop_unchanged(counted, 0, table);
-    counted->life -= then.life;
-    counted->ran = counted->life;
-    for (size_t i = 0; i < counted->count; i++)
-        counted->ran -= trace_routine_time((const void *)counted->rows[i]->words, TRACE_ROUTINES_OUT);
-    counted_free(&then);
+    return a->count > 0 && b->count > 0 && a->copies[0].head.epoch == b->copies[0].head.epoch;
 }
 
 void counted_collect(struct counted *counted, const struct trace_table_info *table, const struct moment *now,
                      const struct moment *before, bool by_part)
 {
+    struct counted then = {0};
     *counted = (struct counted){0};
-    if (table->is_private)
-        collect_routines(counted, table, now, before, by_part);
+    collect(counted, table, now, now, by_part);
+    if (before != NULL && (!table->is_private || is_of_same_epoch(&now->routines, &before->routines)))
+        collect(&then, table, before, now, by_part);
+    if (before != NULL || table->is_private)
+        subtract(counted, table, &then);
+    counted->is_moving |= then.is_moving;
+    counted->life -= then.life;
+    counted->ran = counted->life;
+    for (size_t i = 0; i < counted->count && table->is_private; i++)
+        counted->ran -= trace_routine_time((const void *)counted->rows[i]->words, TRACE_ROUTINES_OUT);
     for (unsigned cpu = 0; cpu < now->cpu_count && !table->is_private; cpu++) {
         const uint64_t no_row = moment_head(now, cpu, table, TRACE_TABLE_NO_SPACE);
         const uint64_t earlier = before != NULL ? moment_head(before, cpu, table, TRACE_TABLE_NO_SPACE) : 0;
-        const size_t first = counted->count;
-        collect(counted, table, now, cpu);
-        if (before != NULL)
-            subtract(counted, first, table, before, cpu);
         counted->no_row += no_row > earlier ? no_row - earlier : 0;
     }
-    add_up(counted, 0, table, by_part);
+    add_up(counted, table, by_part);
+    counted_free(&then);
 }
 
 void counted_complain(const struct counted *counted, const struct trace_table_info *table)

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <tools/tarn/tables/key_names.h>
 
-/* ---- where names come from ------------------------------------------------------------------------- */
-
 void key_names_open(struct key_names *names, struct source *source)
 {
     const struct wire_request request = {.operation = WIRE_OP_LOCK_CLASSES};
@@ -38,16 +36,6 @@ void key_names_close(struct key_names *names)
     if (names->symbols != NULL)
         symbols_close(names->symbols);
     *names = (struct key_names){0};
-}
-
-/* ---- names ----------------------------------------------------------------------------------------- */
-
-static const char *class_name(const struct key_names *names, uint64_t number)
-{
-    for (uint32_t i = 0; i < names->class_count; i++)
-        if (names->classes[i].number == number)
-            return names->classes[i].name;
-    return NULL;
 }
 
 static const struct trace_event_info *find_nothing(uint32_t id)
@@ -102,8 +90,9 @@ const char *key_name(const struct key_names *names, const char *key, uint64_t va
 {
     if (value == TRACE_KEY_ENDED)
         return "(ended)";
-    if (strcmp(key, "lock_class") == 0)
-        return class_name(names, value);
+    for (uint32_t i = 0; i < names->class_count && strcmp(key, "lock_class") == 0; i++)
+        if (names->classes[i].number == value)
+            return names->classes[i].name;
     if (strcmp(key, "pid") == 0)
         return value == 0 ? "kernel" : NULL;
     if (strcmp(key, "routine") == 0)

@@ -13,26 +13,13 @@
 #define READ_AGAIN_MAX 3u
 #define PAGE_BYTES     4096u /* a guest sends whole pages */
 
-const struct trace_table_info *tables_find(const char *name)
-{
-    for (unsigned t = 0; t < TRACE_TABLE_COUNT; t++)
-        if (strcmp(trace_table_list[t].name, name) == 0)
-            return &trace_table_list[t];
-    return NULL;
-}
-
 /* ---- copying --------------------------------------------------------------------------------------- */
 
 /* Readers of mapped rings (trace/ring/table_read.h) take the address of the ring; only its tables exist
  * here. */
-static const char *ring_of_area(const uint64_t *area)
-{
-    return (const char *)((uintptr_t)area - TRACE_TABLES_OFFSET);
-}
-
 const char *moment_ring(const struct moment *moment, unsigned cpu)
 {
-    return ring_of_area(moment->area[cpu]);
+    return (const char *)((uintptr_t)moment->area[cpu] - TRACE_TABLES_OFFSET);
 }
 
 uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
@@ -69,21 +56,15 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
     return true;
 }
 
-static bool has_changing(const uint64_t *area)
+static bool has_changing(const struct moment *moment, unsigned cpu)
 {
     uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
     for (unsigned t = 0; t < TRACE_TABLE_COUNT; t++)
         for (uint32_t row = 0; row < trace_table_list[t].rows; row++)
-            if (trace_table_read_row(&trace_table_list[t], ring_of_area(area), row, copy) ==
+            if (trace_table_read_row(&trace_table_list[t], moment_ring(moment, cpu), row, copy) ==
                 TRACE_ROW_CHANGING)
                 return true;
     return false;
-}
-
-/* Whether no row was moved while the area was copied, from its end to its begin. */
-static bool is_settled(const uint64_t *area)
-{
-    return area[trace_table_list[0].moves_ended / 8] == area[TRACE_TABLE_MOVES_BEGUN];
 }
 
 /* Reads the tables again if rows were moved or updated meanwhile. */
@@ -92,8 +73,10 @@ static bool read_cpu(struct moment *moment, struct source *source, uint32_t cpu,
     for (unsigned i = 0; i <= READ_AGAIN_MAX; i++) {
         if (!read_area(source, cpu, MOMENT_BYTES, moment->area[cpu], &moment->clock[cpu], fail))
             return false;
-        moment->moving[cpu] = !is_settled(moment->area[cpu]);
-        if (!moment->moving[cpu] && !has_changing(moment->area[cpu]))
+        /* whether a row was moved while the area was copied, from its end to its begin */
+        const uint64_t *area = moment->area[cpu];
+        moment->moving[cpu] = area[trace_table_list[0].moves_ended / 8] != area[TRACE_TABLE_MOVES_BEGUN];
+        if (!moment->moving[cpu] && !has_changing(moment, cpu))
             break;
     }
     return true;
@@ -307,8 +290,6 @@ void routines_free(struct routines *routines)
     free((void *)routines->names.list);
     *routines = (struct routines){0};
 }
-
-/* ---- names ----------------------------------------------------------------------------------------- */
 
 void make_plain(char *text, const char *refused)
 {

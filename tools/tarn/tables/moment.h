@@ -66,9 +66,6 @@ struct moment {
     uint64_t *area[WIRE_CPUS_MAX]; /* MOMENT_BYTES of each CPU */
 };
 
-/* The table with that name; NULL: there is none. */
-const struct trace_table_info *tables_find(const char *name);
-
 /* Reads the tables of CPUs, or those of routines. False: FAIL, and nothing to free. */
 bool moment_read(struct moment *moment, struct source *source, bool of_routines, struct fail *fail);
 void moment_free(struct moment *moment);

@@ -168,11 +168,6 @@ static bool has_unfinished(const struct raw *raw)
     return raw->head.changes % 2 != 0;
 }
 
-static bool is_same(const struct raw *a, const struct raw *b)
-{
-    return raw_bytes(&a->head) == raw_bytes(&b->head) && memcmp(a, b, raw_bytes(&a->head)) == 0;
-}
-
 /* As copy_table. Of live memory, a copy of one moment; or it is marked as one in the middle of a change. */
 static struct raw *copy_steadily(const struct reading *reading, uint64_t address, struct fail *fail)
 {
@@ -181,7 +176,8 @@ static struct raw *copy_steadily(const struct reading *reading, uint64_t address
         free(older);
         older = raw;
         raw = copy_table(reading, address, fail);
-        if (raw != NULL && is_same(raw, older) && !has_unfinished(raw))
+        if (raw != NULL && raw_bytes(&raw->head) == raw_bytes(&older->head) &&
+            memcmp(raw, older, raw_bytes(&raw->head)) == 0 && !has_unfinished(raw))
             break;
         if (raw != NULL && tries == COPY_TRIES) {
             raw->head.changes |= 1;
@@ -197,12 +193,10 @@ static struct raw *copy_steadily(const struct reading *reading, uint64_t address
 static bool add_table(struct reading *reading, const struct trace_routines_head *head, struct fail *fail)
 {
     struct raw *raw = copy_steadily(reading, head->self, fail);
-    if (raw != NULL && raw->head.serial != head->serial) { /* it ended meanwhile */
+    if (raw == NULL || raw->head.serial != head->serial) { /* it ended meanwhile */
         free(raw);
         return false;
     }
-    if (raw == NULL)
-        return false;
     reading->raws = array_grow(reading->raws, reading->count, &reading->size, sizeof(reading->raws[0]));
     reading->raws[reading->count++] = raw;
     return true;
@@ -237,8 +231,6 @@ static bool copy_tables(struct reading *reading, struct fail *fail)
     return true;
 }
 
-/* ---- the moment ------------------------------------------------------------------------------------ */
-
 /* A time that is far from the others is not believed. */
 static void learn_time(struct reading *reading, uint64_t time)
 {
@@ -270,15 +262,6 @@ static struct trace_program_pages program_pages(struct raw *raw)
     return pages;
 }
 
-static void add_living(const struct reading *reading, struct raw *raw,
-                       const struct trace_program_pages *pages, struct trace_routines_copy *copy)
-{
-    if (reading->list.until != 0)
-        copy->now = reading->list.until;
-    copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
-    trace_routines_add_living(copy, raw->head.born, &raw->open, raw->context, pages);
-}
-
 static bool complete(const struct reading *reading, struct raw *raw, struct routines *routines,
                      struct fail *fail)
 {
@@ -297,8 +280,12 @@ static bool complete(const struct reading *reading, struct raw *raw, struct rout
     struct trace_routines_copy copy = {.head = &made.head, .rows = made.rows, .now = reading->now};
     memcpy(made.head.name, raw->name, sizeof(raw->name));
     memcpy(made.rows, raw->rows, raw->head.count * sizeof(raw->rows[0]));
-    if (raw->head.open != 0)
-        add_living(reading, raw, &pages, &copy);
+    if (raw->head.open != 0) {
+        if (reading->list.until != 0)
+            copy.now = reading->list.until;
+        made.head.life = copy.now > raw->head.born ? copy.now - raw->head.born : 0;
+        trace_routines_add_living(&copy, raw->head.born, &raw->open, raw->context, &pages);
+    }
     const uint64_t inside = trace_routines_time(made.rows, made.head.rows, TRACE_ROUTINES_NESTED);
     struct trace_routines_row *rest = trace_routines_add_rest(&copy);
     rest->begun = inside > made.head.life || raw->head.changes % 2 != 0; /* not all of one moment */

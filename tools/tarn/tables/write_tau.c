@@ -24,21 +24,20 @@ static bool is_nested(uint64_t key)
            (!is_of_program(key) || trace_routine_context(key) != 0);
 }
 
+#define ATTRIBUTE(name, format) "<attribute><name>" name "</name><value>" format "</value></attribute>"
+
 /* TAU numbers its files from 0, so each file names its process and thread. */
 static void write_owner(FILE *file, const struct trace_routines *head)
 {
-    static const char attribute[] = "<attribute><name>%s</name><value>%s</value></attribute>";
-    char process[ROUTINES_NAME_BYTES], number[16];
+    char process[ROUTINES_NAME_BYTES];
     routines_name(head, process);
     make_plain(process, "<>&");
-    fprintf(file, "# Name Calls Subrs Excl Incl ProfileCalls # <metadata>");
-    fprintf(file, attribute, "Process", process);
-    snprintf(number, sizeof(number), "%" PRIu32, head->pid);
-    fprintf(file, attribute, "PID", number);
-    if (head->of == TRACE_ROUTINES_THREAD && head->tid != 0) {
-        snprintf(number, sizeof(number), "%" PRIu32, head->tid);
-        fprintf(file, attribute, "TID", number);
-    }
+    fprintf(file,
+            "# Name Calls Subrs Excl Incl ProfileCalls # <metadata>" ATTRIBUTE("Process", "%s")
+                ATTRIBUTE("PID", "%" PRIu32),
+            process, head->pid);
+    if (head->of == TRACE_ROUTINES_THREAD && head->tid != 0)
+        fprintf(file, ATTRIBUTE("TID", "%" PRIu32), head->tid);
     fprintf(file, "</metadata>\n");
 }
 
