@@ -7,9 +7,9 @@
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/read/filter.h>
+#include <tools/tarn/view/api.h>
 #include <tools/tarn/view/draw.h>
 #include <tools/tarn/view/puller.h>
-#include <tools/tarn/view/server.h>
 #include <unistd.h>
 
 struct options {

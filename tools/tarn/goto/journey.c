@@ -26,11 +26,6 @@ static inline uint64_t aim_words(const struct aim *aim)
     return aim->packet * (aim->buffer_bytes / 8) + aim->offset / 8;
 }
 
-static bool is_number(const char *text)
-{
-    return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
-}
-
 /* The clock's frequency is measured, so this is not exact. */
 static uint64_t guest_ns(const struct trace *trace, uint64_t ticks)
 {
@@ -96,7 +91,7 @@ static bool find(struct aim *aim, const struct trace *trace, struct wish wish)
 bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail)
 {
     struct wish wish = {.end = UINT64_MAX, .is_first = true};
-    if (is_number(text)) {
+    if (*text != '\0' && text[strspn(text, "0123456789")] == '\0') {
         if (!option_count(text, &wish.begin, fail))
             return false;
         wish.end = wish.begin + 1;
@@ -171,13 +166,6 @@ static uint64_t packet_offset(const struct aim *aim, uint64_t buffers)
     return TRACE_BUFFERS_OFFSET + (aim->packet & (buffers - 1)) * aim->buffer_bytes;
 }
 
-static void find_event(struct places *places, const struct guest_ring *ring, const struct aim *aim)
-{
-    uint64_t packet = packet_offset(aim, ring->guest->store.buffer_count);
-    places->index = guest_ring_place(ring, TRACE_CONTROL_AT(index));
-    places->event = guest_ring_place(ring, packet + aim->offset);
-}
-
 /* Returns the boot ring's distance in bytes from the info page in a kernel's executable; 0: it has no such
  * symbols. */
 static uint64_t boot_ring_behind_info(const char *kernel)
@@ -224,8 +212,10 @@ static bool find_in_guest(struct places *places, struct guest *guest, const stru
         trace_eras_start(&ring.eras, aim->packet) != aim->packet * (aim->buffer_bytes / 8))
         return false; /* once the sizes have changed, a number does not tell the place in all of the run */
     places->is_at_boot = aim->stream->cpu == 0 && find_event_at_boot(places, guest, recipe->kernel.path, aim);
-    if (!places->is_at_boot)
-        find_event(places, &ring, aim);
+    if (!places->is_at_boot) {
+        places->index = guest_ring_place(&ring, TRACE_CONTROL_AT(index));
+        places->event = guest_ring_place(&ring, packet_offset(aim, store->buffer_count) + aim->offset);
+    }
     const struct memory_range *range = memory_find(guest->memory, store->self, sizeof(*store));
     if (range == NULL)
         return false;

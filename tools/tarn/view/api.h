@@ -58,3 +58,11 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
 typedef bool api_function(struct view *view, struct request *request, struct json *json);
 api_function api_trace, api_list, api_lanes, api_rows, api_analysis_range, api_analyses, api_changes,
     api_goto;
+
+struct server;
+
+/* PORT 0: any free one. NULL: FAIL. */
+struct server *server_start(struct view *view, unsigned port, struct fail *fail);
+unsigned server_port(const struct server *server);
+/* Returns when all requests in progress have their replies. */
+void server_stop(struct server *server);

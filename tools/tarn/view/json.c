@@ -20,19 +20,13 @@ void json_text(struct json *json, const char *text, size_t length)
     json_end(json, put_escaped(json_begin(json, 6 * length + 2), text, length, PRINT_JSON));
 }
 
-void json_raw(struct json *json, const void *bytes, size_t size)
-{
-    json_end(json, put_bytes(json_begin(json, size), bytes, size));
-}
-
 static void add_value(struct json *json, const char *kind, va_list *values)
 {
     if (*kind == 's') {
         const char *text = va_arg(*values, const char *);
         json_text(json, text, strlen(text));
     } else if (*kind == 'd') {
-        const char *word = va_arg(*values, int) ? "true" : "false";
-        json_raw(json, word, strlen(word));
+        json_end(json, put_string(json_begin(json, 5), va_arg(*values, int) ? "true" : "false"));
     } else if (*kind == 'u') {
         json_number(json, va_arg(*values, unsigned));
     } else if (kind[0] == 'l' && kind[1] == 'u') {

@@ -20,7 +20,6 @@ struct json {
 void json_add(struct json *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void json_key(struct json *json, const char *key, size_t length); /* KEY needs no escapes */
 void json_text(struct json *json, const char *text, size_t length);
-void json_raw(struct json *json, const void *bytes, size_t size); /* a complete value */
 
 /* For a value of at most BYTES bytes. */
 static inline char *json_begin(struct json *json, size_t bytes)

@@ -88,14 +88,9 @@ void match_close(struct match *match)
     free(match->packet.bytes);
 }
 
-static bool label_has_part(const struct field *field, uint64_t value, const char *part)
-{
-    const char *label = field_label(field, value);
-    return label != NULL && has_part(label, strlen(label), part);
-}
-
 static bool field_has_text(const struct match *match, const struct field *field, const struct event *event)
 {
+    const char *label;
     uint64_t value;
     if (field->kind == FIELD_TEXT || field->kind == FIELD_STRING)
         return has_part((const char *)event->bytes + field->offset, field_text_length(field, event),
@@ -103,9 +98,10 @@ static bool field_has_text(const struct match *match, const struct field *field,
     if (field->kind != FIELD_INTEGER && field->kind != FIELD_ENUM)
         return false;
     value = field_integer(field, event->bytes);
-    if (field->kind == FIELD_ENUM)
-        return label_has_part(field, value, match->text);
-    return match->has_number && value == match->number;
+    if (field->kind == FIELD_INTEGER)
+        return match->has_number && value == match->number;
+    label = field_label(field, value);
+    return label != NULL && has_part(label, strlen(label), match->text);
 }
 
 static bool has_text(const struct match *match, const struct event *event, const struct match_runner *runner)

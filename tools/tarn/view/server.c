@@ -1,4 +1,10 @@
-/* server.c - HTTP by libmicrohttpd; see server.h. */
+/*
+ * server.c - serves the page and its requests over HTTP, to browsers on this machine only; see api.h.
+ *
+ * It listens on the loopback address, and refuses requests that pages of other sites cause: Host must be this
+ * server (foreign names may resolve to loopback), Origin, if present, too, and Sec-Fetch-Site must not name
+ * another site. If a client closes its connection, the work on its request stops.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
@@ -9,7 +15,6 @@
 #include <string.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/page.h>
-#include <tools/tarn/view/server.h>
 #include <tools/tarn/view/styles.h>
 
 #define CONNECTIONS_MAX 64u /* one thread each, most of them asleep */

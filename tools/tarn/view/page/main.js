@@ -153,11 +153,8 @@ class Page {
     const {cursor, selection} = state;
     this.#hint("cursor-time", [cursor && `cursor ${formatTime(cursor.t)}`,
       selection && `selected ${formatTime(selection.from)} + ${formatSpan(selection.to - selection.from)}`,
-      cursor && selection && this.#distance(cursor.t - selection.from)].filter(Boolean).join(" · "));
-  }
-
-  #distance(ns) {
-    return `cursor ${formatSpan(Math.abs(ns))} ${ns < 0 ? "before" : "after"} its start`;
+      cursor && selection && `cursor ${formatSpan(Math.abs(cursor.t - selection.from))} ${cursor.t < selection.from ? "before" : "after"} its start`]
+      .filter(Boolean).join(" · "));
   }
 
   // Shows a hint in the footer, where it may be truncated.

@@ -209,16 +209,6 @@ export class Timeline {
     this.state.change({selection: to - from >= 1 ? {from: Math.round(from), to: Math.round(to)} : null});
   }
 
-  fitSelection() {
-    const {selection} = this.state;
-    if (selection)
-      this.state.show(selection.from, selection.to);
-  }
-
-  forget() {
-    this.state.change({selection: null, lane: null, cursor: null});
-  }
-
   toEnd() {
     const {state, trace} = this;
     state.show(state.duration - state.span, state.duration);
