@@ -173,15 +173,6 @@ def qemu_command(directory, shared=None, gdb=None, **machine):
     return command + (["-gdb", f"unix:{gdb},server=on,wait=off"] if gdb else [])
 
 
-def emulator(program, icount):
-    """Returns the first words of the command. If the clock counts instructions, a library keeps the host from affecting it."""
-    if not icount:
-        return [program]
-    if not os.path.exists(ICOUNT_LIBRARY):
-        raise GuestError(f"{os.path.relpath(ICOUNT_LIBRARY)} is not built: make")
-    return ["env", f"LD_PRELOAD={ICOUNT_LIBRARY}", program]
-
-
 def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", firmware=False, kvm=False, port=None,
                     forwards=(), serial_link=None, rng=False, icount=False, closed_network=None, seed=1, reset="exit",
                     board=None, kernel=None, archive=None, extra=()):
@@ -201,7 +192,10 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
     machine = describe(arch)
     made = recipe_of(arch, smp, memory, options, icount, seed, kernel, archive, firmware=firmware, kvm=kvm, port=port,
                      serial_link=serial_link, rng=rng)
-    command = [*emulator(machine["qemu"], icount), "-M", board or machine["board"][firmware], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
+    if icount and not os.path.exists(ICOUNT_LIBRARY):
+        raise GuestError(f"{os.path.relpath(ICOUNT_LIBRARY)} is not built: make")
+    command = [*(["env", f"LD_PRELOAD={ICOUNT_LIBRARY}"] if icount else []), machine["qemu"],
+               "-M", board or machine["board"][firmware], *processor(arch, kvm), "-smp", str(smp), "-m", str(memory),
                "-nodefaults", *({"exit": ["-no-reboot"], "boot": []}[reset]), *machine["exit"]]
     if icount:
         command += ["-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", str(seed)]
