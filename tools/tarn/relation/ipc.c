@@ -164,7 +164,8 @@ static struct value label_text(const struct relation_row *row, const struct rela
     C("chain", NUMBER, IF(!is_cut, NUMBER(chain)), "number in ipc_chain")
 #define CHAIN_COLUMNS(C) \
     C("chain", NUMBER, NUMBER(i + 1), "number of the chain") \
-    C("outer", NUMBER, IF(!is_root, NUMBER(key[0])), "chain that the server worked on when it called; empty: none") \
+    C("outer", NUMBER, IF(!is_root, NUMBER(key[0])), \
+      "chain that the server worked on when it called; empty: none") \
     C("client_pid", NUMBER, IF(is_root, NUMBER((uint32_t)key[0])), \
       "process that called while it worked on no call") \
     C("whom", NUMBER, NUMBER(key[1]), "the server; ipc_function() names it with the label") \

@@ -62,7 +62,8 @@ struct noises {
 };
 
 /* clang-format off */
-#define QUANTUM(C) C("quantum_us", PARAMETER(0, TEXT), NOTHING, "length of the parts and slices, in microseconds (1000)")
+#define QUANTUM(C) \
+    C("quantum_us", PARAMETER(0, TEXT), NOTHING, "length of the parts and slices, in microseconds (1000)")
 #define INTERRUPTION_COLUMNS(C) \
     C("ts", WHEN, WHEN(begin), "when it began") \
     C("dur", SPAN, SPAN(ticks), "time that it took from the work") \

@@ -81,7 +81,8 @@ struct value value_of_label(const struct relation_row *row, const struct field *
     C(CPU_ID, "cpu_id", NUMBER, "CPU that logged the event", CPU_NUMBER) \
     C(VPID, "vpid", NUMBER, "process that ran", IF(RUNNING->is_known, NUMBER(RUNNING->pid))) \
     C(VTID, "vtid", NUMBER, "thread that ran", IF(RUNNING->is_known, NUMBER(RUNNING->tid))) \
-    C(PROCNAME, "procname", TEXT, "name of the thread that ran", VALUE_BYTES(RUNNING->comm, RUNNING->comm_length)) \
+    C(PROCNAME, "procname", TEXT, "name of the thread that ran", \
+      VALUE_BYTES(RUNNING->comm, RUNNING->comm_length)) \
     C(DUR, "dur", SPAN, "duration", IF(row->ticks != UINT64_MAX, VALUE_TICKS(row->ticks, row->begin))) \
     C(EVENT, "name", TEXT, "event type", STRING(TYPE->name)) \
     C(CLASS, "class", TEXT, "event class", \

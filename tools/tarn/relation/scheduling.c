@@ -62,7 +62,8 @@ struct scheduling {
     C("by_dur", SPAN, SPAN(record->by_ticks), "run time of that thread meanwhile")
 #define DELAY_COLUMNS(C) \
     STRETCH_COLUMNS(C, from, SPAN(to - from), cpu, thread, "when the other thread began to run") \
-    BY_COLUMNS(C, by, "the thread that ran; empty: unknown, or an idle one", "1: the CPU slept or was just waking up")
+    BY_COLUMNS(C, by, "the thread that ran; empty: unknown, or an idle one", \
+               "1: the CPU slept or was just waking up")
 /* clang-format on */
 
 static bool wants_on(struct scheduling *scheduling, const struct model_thread *thread, uint32_t cpu)

@@ -15,16 +15,7 @@
 
 /* A part of the file. */
 struct statement {
-    enum {
-        BEFORE_WALK,
-        AFTER_WALK,
-        OF_HEADINGS,
-        OF_NOTE,
-        OF_ANSWER,
-        STATEMENT_WORDS,
-        OF_TABLE = STATEMENT_WORDS,
-        OF_TEXT
-    } kind;
+    enum { BEFORE_WALK, AFTER_WALK, OF_HEADINGS, OF_NOTE, OF_ANSWER, OF_TABLE, OF_TEXT } kind;
     struct table *table;    /* OF_TABLE */
     unsigned option;        /* OF_TEXT: its number */
     uint64_t parts, shares; /* of a table: bit N: column N is one, see column_kinds */
@@ -221,11 +212,11 @@ static bool parse_option(struct sql_kind *kind, const char *at, struct fail *fai
 
 static bool parse_directive(struct sql_kind *kind, const char *at, struct fail *fail)
 {
-    static const char *const words[STATEMENT_WORDS] = {[BEFORE_WALK] = "for",
-                                                       [AFTER_WALK] = "after",
-                                                       [OF_HEADINGS] = "headings",
-                                                       [OF_NOTE] = "note",
-                                                       [OF_ANSWER] = "answer"};
+    static const char *const words[OF_TABLE] = {[BEFORE_WALK] = "for",
+                                                [AFTER_WALK] = "after",
+                                                [OF_HEADINGS] = "headings",
+                                                [OF_NOTE] = "note",
+                                                [OF_ANSWER] = "answer"};
     const char *word = cut(kind, &at, " "), *head;
     char *in;
     if (kind->directives++ == DECLARATIONS_MAX)
@@ -262,9 +253,9 @@ static bool parse_directive(struct sql_kind *kind, const char *at, struct fail *
         kind->kind.chooses_events = true;
     } else {
         unsigned number = 0;
-        while (number < STATEMENT_WORDS && strcmp(words[number], word) != 0)
+        while (number < OF_TABLE && strcmp(words[number], word) != 0)
             number++;
-        if (number == STATEMENT_WORDS)
+        if (number == OF_TABLE)
             return fail_set(fail, "'%.40s' is no declaration", word);
         *add_statement(kind) =
             (struct statement){.kind = number, .tables = *at != '\0' ? cut(kind, &at, "") : NULL};
