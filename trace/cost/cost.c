@@ -55,6 +55,7 @@ struct cost cost_of_four_words(void)
 
 /* ---- the cost of logging an event ---- */
 
+#ifdef TARN_KERNEL
 #define SAMPLE     32u
 #define SAMPLES    15u
 #define FIRST_WORD 16u /* of an event in the ring */
@@ -123,3 +124,4 @@ bool trace_measure(struct trace_figures *figures, trace_dummy_function *log, str
     }
     return has_logged;
 }
+#endif
