@@ -135,16 +135,14 @@ void model_restore_ended(struct model *model, const struct model_thread *ended)
     *(const struct model_thread **)map_at(&model->ended, ended->tid, 0, 0) = thread;
     if (thread->has_ended && thread->tid == ended->tid)
         return; /* the model already knows more */
-    *thread = (struct model_thread){.number = ended->number,
-                                    .tid = ended->tid,
-                                    .pid = ended->pid,
-                                    .cpu = ended->cpu,
-                                    .prio = ended->prio,
-                                    .has_ended = true,
-                                    .begin = ended->begin,
-                                    .end = ended->end,
-                                    .state = MODEL_DEAD,
-                                    .segment = UINT64_MAX};
+    *thread = (struct model_thread){.number = ended->number, .state = MODEL_DEAD, .segment = UINT64_MAX};
+    thread->tid = ended->tid;
+    thread->pid = ended->pid;
+    thread->cpu = ended->cpu;
+    thread->prio = ended->prio;
+    thread->has_ended = true;
+    thread->begin = ended->begin;
+    thread->end = ended->end;
     memcpy(thread->comm, ended->comm, sizeof(thread->comm));
 }
 

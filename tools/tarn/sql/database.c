@@ -142,12 +142,8 @@ static void end_scan(struct rows_cursor *cursor)
     scan_close(cursor->state);
 }
 
-static const struct rows_kind relation_tables = {.connect = connect_table,
-                                                 .plan = choose_plan,
-                                                 .begin = begin_scan,
-                                                 .move = move,
-                                                 .value = column_value,
-                                                 .end = end_scan};
+static const struct rows_kind relation_tables = {connect_table, NULL,         choose_plan, begin_scan,
+                                                 move,          column_value, end_scan};
 
 /* ---- the database ---- */
 
