@@ -122,21 +122,17 @@ void page_entry(struct page *page, const char *name, const char *argument, const
     put_entry(page, tag, strlen(tag), whole, strlen(whole));
 }
 
-static void put_option(struct page *page, const struct command_option *option)
-{
-    char name[80], letter[] = {'-', option->letter, ',', ' ', '\0'};
-    snprintf(name, sizeof(name), "%s--%s", option->letter != '\0' ? letter : "", option->name);
-    page_entry(page, name, option->argument, option->text);
-}
-
 static void put_options(struct page *page)
 {
     for (unsigned g = 0; g < COMMAND_GROUPS && page->command->groups[g].options != NULL; g++) {
         if (g > 0)
             fprintf(page->to, page->is_manual ? ".SS %s\n" : "\n%s:\n", page->command->groups[g].heading);
         for (const struct command_option *option = page->command->groups[g].options; option->name != NULL;
-             option++)
-            put_option(page, option);
+             option++) {
+            char name[80], letter[] = {'-', option->letter, ',', ' ', '\0'};
+            snprintf(name, sizeof(name), "%s--%s", option->letter != '\0' ? letter : "", option->name);
+            page_entry(page, name, option->argument, option->text);
+        }
         if (g == 0 && !page->is_manual)
             page_entry(page, "--help", NULL, "print this help");
     }
@@ -207,13 +203,6 @@ static const char *put_list(struct page *page, const char *text)
     return text;
 }
 
-static const char *put_heading(struct page *page, const char *text)
-{
-    const char *end = line_end(text), *title = strchr(text, ' ') + 1;
-    fprintf(page->to, "%s %.*s", text[1] == '#' ? ".SS" : ".SH", (int)(end - title), title);
-    return end;
-}
-
 static const char *put_paragraph(struct page *page, const char *text)
 {
     const char *end = block_end(text, "");
@@ -232,7 +221,9 @@ static const char *put_prose(struct page *page, const char *text, const char *st
             fputs(page->is_manual ? "" : "\n", page->to);
             text++;
         } else if (*text == '#') {
-            text = put_heading(page, text);
+            const char *end = line_end(text), *title = strchr(text, ' ') + 1;
+            fprintf(page->to, "%s %.*s", text[1] == '#' ? ".SS" : ".SH", (int)(end - title), title);
+            text = end;
         } else if (strncmp(text, "    ", 4) == 0) {
             text = put_literal(page, text);
         } else if (strncmp(text, "- ", 2) == 0) {

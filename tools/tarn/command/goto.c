@@ -105,19 +105,6 @@ static bool debug(struct visit *visit, uint32_t cpu, bool *wants_before, struct 
                               wants_before, fail);
 }
 
-static void tell_way(const struct journey *way)
-{
-    const struct emulator *emulator = way->emulator;
-    if (emulator->began > 0)
-        fprintf(stderr, "emulated %.2f s, from a copy at %.2f s of the guest's time\n", way->took,
-                (double)emulator->began / 1e9);
-    else
-        fprintf(stderr, "emulated %.2f s, from the start\n", way->took);
-    fprintf(stderr,
-            "%u copies of the emulator wait until %u minutes after their last use (--forget ends them)\n",
-            emulator_count_copies(emulator), EMULATOR_MINUTES);
-}
-
 static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
 {
     const struct options *options = visit->options;
@@ -137,7 +124,14 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
         return EXIT_DAMAGE;
     }
     fprintf(stderr, "event %" PRIu64 " of the trace, on CPU %u\n", aim->number, aim->stream->cpu);
-    tell_way(&way);
+    fprintf(stderr, "emulated %.2f s, from ", way.took);
+    if (visit->emulator.began > 0)
+        fprintf(stderr, "a copy at %.2f s of the guest's time\n", (double)visit->emulator.began / 1e9);
+    else
+        fprintf(stderr, "the start\n");
+    fprintf(stderr,
+            "%u copies of the emulator wait until %u minutes after their last use (--forget ends them)\n",
+            emulator_count_copies(&visit->emulator), EMULATOR_MINUTES);
     if (options->prepares)
         return EXIT_OK;
     if (debug(visit, aim->stream->cpu, wants_before, &fail))

@@ -1,16 +1,10 @@
 /*
- * list.c - `tarn list`: prints the events of all CPUs in order, in parallel if it can: each worker prints
- * slices of time. Otherwise there is one worker, and one slice.
+ * list.c - `tarn list`: prints the events of all CPUs in order, in parallel if it can.
  *
- * A worker takes the next slice, walks it like a separate trace and prints into its own buffer. Buffers are
- * written in the order of the slices: a worker whose buffer is full, or whose slice is done, waits for its
- * turn. So the output equals that of a single walk, with one buffer per worker in memory.
- *
- * A packet that crosses the border of slices is read for both, but reported only once, by the slice that owns
- * its place in the file. A slice owns the places from its first packet up to the first packet of the next
- * slice.
- *
- * Locking: `lock` protects the fields listed under it. All other data belongs to one worker.
+ * Each worker walks slices of time like separate traces, and prints into its own buffer. Buffers are written
+ * in the order of the slices: a worker whose buffer is full, or whose slice is done, waits for its turn. A
+ * packet that crosses the border of slices is read for both, but reported only by the slice that owns its
+ * place in the file: those from a slice's first packet up to the first packet of the next slice.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -154,20 +148,16 @@ struct worker {
     unsigned report_count;
 };
 
-static void wait_turn(struct worker *worker)
+static void wait_turn(struct out *out)
 {
+    struct worker *worker = out->owner;
     struct team *team = worker->team;
     pthread_mutex_lock(&team->lock);
     while (team->turn != worker->slice)
         pthread_cond_wait(&team->turn_changed, &team->lock);
     if (team->failed)
-        worker->out.failed = true;
+        out->failed = true;
     pthread_mutex_unlock(&team->lock);
-}
-
-static void before_write(struct out *out)
-{
-    wait_turn(out->owner);
 }
 
 static void keep_report(struct reporter *reporter, const struct report *report)
@@ -206,7 +196,7 @@ static void work_on_slice(struct worker *worker)
     count =
         list_walk(team->list, team->trace, &team->slices->slices[worker->slice],
                   team->slices->count == 1 ? &team->losses->reporter : &worker->reporter, &worker->printer);
-    wait_turn(worker);
+    wait_turn(&worker->out);
     out_flush(&worker->out);
     for (unsigned i = 0; i < worker->report_count; i++)
         team->losses->reporter.report(&team->losses->reporter, &worker->reports[i]);
@@ -237,7 +227,7 @@ static bool open_worker(struct worker *worker, struct team *team, struct fail *f
     worker->reporter.report = keep_report;
     worker->team = team;
     out_open(&worker->out, STDOUT_FILENO, BUFFER_BYTES);
-    worker->out.before_write = before_write;
+    worker->out.before_write = wait_turn;
     worker->out.owner = worker;
     worker->owned_from = alloc_zero(team->trace->stream_count, sizeof(uint64_t));
     worker->owned_to = alloc_zero(team->trace->stream_count, sizeof(uint64_t));

@@ -138,14 +138,6 @@ static bool begin(struct pull *pull, bool again, struct fail *fail)
     return pull->source->class->begin_pull(pull->source, flags, pull->mode, want, fail);
 }
 
-/* Resumes the pull where it stopped. The guest forgot all requests with the connection, so an end is
- * requested again. */
-static bool resume(struct pull *pull, struct fail *fail)
-{
-    return begin(pull, true, fail) &&
-           (pull->finish_by == 0 || pull->source->class->end_pull(pull->source, fail));
-}
-
 static void close_source(struct pull *pull)
 {
     if (pull->source)
@@ -182,7 +174,9 @@ static bool reconnect(struct pull *pull, struct fail *why)
         if (pull->source && is_restarted(pull, &pull->source->hello))
             return false;
         pull->breaks += pull->source != NULL;
-        if (pull->source && resume(pull, &fail))
+        /* the guest forgot all requests with the connection, so an end is requested again */
+        if (pull->source && begin(pull, true, &fail) &&
+            (pull->finish_by == 0 || pull->source->class->end_pull(pull->source, &fail)))
             return true;
         complain("%s", fail.text);
         close_source(pull);

@@ -75,27 +75,13 @@ static bool parse(struct study *study, struct fail *fail)
 
 /* ---- running -------------------------------------------------------------------------------------- */
 
-static int run_setting(const struct trace_study_line *line, char *source)
-{
-    char *words[TRACE_COMMAND_WORDS_MAX + 3] = {"ctl", source};
-    memcpy(words + 2, line->words, (size_t)line->count * sizeof(words[0]));
-    return ctl_command.run((int)line->count + 2, words);
-}
-
-static int run_analysis(const struct trace_study_line *line, char *directory)
-{
-    const struct command command = analysis_command(analysis_find(line->words[0]));
-    char *words[TRACE_COMMAND_WORDS_MAX + 2] = {NULL};
-    memcpy(words, line->words, (size_t)line->count * sizeof(words[0]));
-    words[line->count] = directory;
-    return command.run((int)line->count + 1, words);
-}
-
 static bool set_guest(const struct study *study, char *source)
 {
     for (unsigned i = 0; i < study->count; i++) {
         const struct trace_study_line *line = &study->lines[i];
-        if (line->is_analysis || run_setting(line, source) == EXIT_OK)
+        char *words[TRACE_COMMAND_WORDS_MAX + 3] = {"ctl", source};
+        memcpy(words + 2, line->words, (size_t)line->count * sizeof(words[0]));
+        if (line->is_analysis || ctl_command.run((int)line->count + 2, words) == EXIT_OK)
             continue;
         if (!line->is_optional) {
             complain("%s:%u: `%s` failed; the commands after it were not executed", study->name, line->number,
@@ -132,7 +118,11 @@ static int analyse(const struct study *study, char *directory)
             printf(" %s", line->words[word]);
         printf(" %s\n\n", directory);
         fflush(stdout);
-        const int one = run_analysis(line, directory);
+        const struct command command = analysis_command(analysis_find(line->words[0]));
+        char *words[TRACE_COMMAND_WORDS_MAX + 2] = {NULL};
+        memcpy(words, line->words, (size_t)line->count * sizeof(words[0]));
+        words[line->count] = directory;
+        const int one = command.run((int)line->count + 1, words);
         status = one > status ? one : status;
         fflush(stdout);
     }

@@ -3,10 +3,9 @@
  * one of them that has a part for each thread instead of each CPU.
  *
  * tables/moment.h copies them, tables/counted.h adds parts up; then they become a table to print (table.h).
- * Rows of routines are named by kind and argument, and by the program's routine that is their context. Ticks
- * become nanoseconds of the guest's clock. Of a histogram, the table has the 50th, 90th and 99th percentile
- * and the largest value: each the upper bound of its bucket, and unknown in the last bucket, which has none.
- * Derived columns (trace/ring/table_derive.h) follow. write_tau.c writes TAU's files.
+ * Ticks become nanoseconds of the guest's clock. Of a histogram, the table has the 50th, 90th and 99th
+ * percentile and the largest value: each the upper bound of its bucket, and unknown in the last bucket, which
+ * has none. Derived columns (trace/ring/table_derive.h) follow.
  */
 #include <inttypes.h>
 #include <limits.h>

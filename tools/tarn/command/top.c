@@ -347,18 +347,6 @@ static int run_terminal(struct top *top)
     return fail.text[0] == '\0' ? status_of(top) : fail_report(&fail, EXIT_DAMAGE);
 }
 
-/* Prints the pull's messages, which were held back while the screen was in use. */
-static void print_log(struct top *top)
-{
-    int byte;
-    if (top->log == NULL)
-        return;
-    rewind(top->log);
-    while ((byte = getc(top->log)) != EOF)
-        fputc(byte, stderr);
-    fclose(top->log);
-}
-
 /* ---- options ---- */
 
 static bool set_pattern(void *context, const struct command_option *option, const char *value,
@@ -428,7 +416,12 @@ static int run_top(int argc, char **argv)
     else
         status = top->batch >= 0 ? run_batch(top) : run_terminal(top);
     puller_stop(&top->puller);
-    print_log(top);
+    if (top->log != NULL) { /* held back while the screen was in use */
+        rewind(top->log);
+        for (int byte; (byte = getc(top->log)) != EOF;)
+            fputc(byte, stderr);
+        fclose(top->log);
+    }
     top_close(top);
     free(top);
     return status;

@@ -223,20 +223,9 @@ static void release(struct recorder *recorder)
     recorder->is_open = false;
 }
 
-/* Keeps the names that an earlier schema's events contained. */
-static void renew_names(struct recorder *recorder)
-{
-    struct names old = recorder->names;
-    names_open(&recorder->names, &recorder->trace.schema);
-    if (recorder->has_names) {
-        names_copy(&recorder->names, &old);
-        names_close(&old);
-    }
-    recorder->has_names = true;
-}
-
 static bool open_trace(struct recorder *recorder, struct fail *fail)
 {
+    struct names old = recorder->names;
     unsigned missing;
     struct fail why;
     release(recorder);
@@ -251,7 +240,12 @@ static bool open_trace(struct recorder *recorder, struct fail *fail)
         return false;
     }
     recorder->is_open = true;
-    renew_names(recorder);
+    names_open(&recorder->names, &recorder->trace.schema);
+    if (recorder->has_names) { /* those that an earlier schema's events contained */
+        names_copy(&recorder->names, &old);
+        names_close(&old);
+    }
+    recorder->has_names = true;
     recorder->begin_type = schema_find_event(&recorder->trace.schema, "lttng_statedump_start");
     recorder->end_type = schema_find_event(&recorder->trace.schema, "lttng_statedump_end");
     triggers_resolve(&recorder->triggers, &recorder->trace.schema, &missing, &why);
@@ -318,17 +312,6 @@ static void fire(struct recorder *recorder, const struct cursor *cursor, uint32_
     }
 }
 
-static void on_statedump(struct recorder *recorder, const struct cursor *cursor)
-{
-    if (cursor->event.type == recorder->begin_type) {
-        recorder->begun = cursor->ticks;
-    } else if (recorder->begun != 0) {
-        recorder->dump_begin = recorder->begun;
-        recorder->dump_end = cursor->ticks;
-        recorder->begun = 0;
-    }
-}
-
 static void walk(struct recorder *recorder, struct merge *merge, uint64_t time)
 {
     const struct event_type *const begin = recorder->begin_type, *const end = recorder->end_type;
@@ -337,8 +320,13 @@ static void walk(struct recorder *recorder, struct merge *merge, uint64_t time)
         const struct event_type *type = cursor->event.type;
         uint32_t wanted = recorder->triggers.wanted[type->index];
         names_learn(&recorder->names, &cursor->event);
-        if (__builtin_expect(type == begin || type == end, 0))
-            on_statedump(recorder, cursor);
+        if (__builtin_expect(type == begin, 0)) {
+            recorder->begun = cursor->ticks;
+        } else if (__builtin_expect(type == end, 0) && recorder->begun != 0) {
+            recorder->dump_begin = recorder->begun;
+            recorder->dump_end = cursor->ticks;
+            recorder->begun = 0;
+        }
         if (__builtin_expect(wanted != 0, 0))
             fire(recorder, cursor, wanted);
     }
@@ -383,18 +371,6 @@ static void save_parts(struct recorder *recorder, bool all)
     if (recorder->saved.part_count > 0)
         saved_write(&recorder->saved, recorder->until, recorder->dump_begin, recorder->dump_end,
                     all ? UINT64_MAX : 0, recorder->quiet);
-}
-
-static void follow_triggers(struct recorder *recorder, bool has_packet)
-{
-    const double now = now_seconds();
-    recorder->packet_at = has_packet ? now : recorder->packet_at;
-    if (recorder->writer->packets - recorder->read_packets < READ_PACKETS &&
-        now - recorder->read_at < READ_SECONDS)
-        return;
-    read_events(recorder, find_known(recorder, find_now(recorder)));
-    save_parts(recorder, recorder->has_requests && recorder->packet_at > 0 &&
-                             now - recorder->packet_at > QUIET_SECONDS);
 }
 
 /* ---- statedumps ---- */
@@ -519,24 +495,17 @@ static bool prepare_cut(struct recorder *recorder, uint64_t *time, bool is_force
     return bytes_kept(recorder->writer, *time) < bytes_kept(recorder->writer, 0);
 }
 
-static void begin_cut(struct recorder *recorder)
-{
-    uint64_t time;
-    bool is_forced;
-    if (now_seconds() >= recorder->retry_at && wants_cut(recorder, &time, &is_forced) &&
-        prepare_cut(recorder, &time, is_forced))
-        head_cut_begin(&recorder->cut, time);
-}
-
 static void cut_head(struct recorder *recorder, bool has_packet)
 {
     const uint64_t removed = recorder->cut.removed, arrived = bytes_arrived(recorder),
                    most = has_packet ? KEEP_PACE * (arrived - recorder->arrived) : IDLE_BYTES;
     struct fail fail;
-    bool ok;
+    uint64_t time;
+    bool is_forced, ok;
     recorder->arrived = arrived;
-    if (!recorder->cut.is_active)
-        begin_cut(recorder);
+    if (!recorder->cut.is_active && now_seconds() >= recorder->retry_at &&
+        wants_cut(recorder, &time, &is_forced) && prepare_cut(recorder, &time, is_forced))
+        head_cut_begin(&recorder->cut, time);
     if (!recorder->cut.is_active)
         return;
     ok = head_cut_step(&recorder->cut, recorder->writer, most, &fail);
@@ -597,8 +566,14 @@ bool recorder_open(struct recorder *recorder, struct trace_writer *writer, bool 
 
 void recorder_step(struct recorder *recorder, bool has_packet)
 {
-    if (recorder->triggers.count > 0)
-        follow_triggers(recorder, has_packet);
+    const double now = now_seconds();
+    recorder->packet_at = has_packet ? now : recorder->packet_at;
+    if (recorder->triggers.count > 0 && (recorder->writer->packets - recorder->read_packets >= READ_PACKETS ||
+                                         now - recorder->read_at >= READ_SECONDS)) {
+        read_events(recorder, find_known(recorder, find_now(recorder)));
+        save_parts(recorder, recorder->has_requests && recorder->packet_at > 0 &&
+                                 now - recorder->packet_at > QUIET_SECONDS);
+    }
     if (keeps_part(recorder))
         cut_head(recorder, has_packet);
 }

@@ -71,12 +71,6 @@ static void add_field_name(struct buffer *literal, enum print_style style, const
     buffer_text(literal, after[style]);
 }
 
-/* Text leaves out fields that only pad a word. */
-static bool is_hidden(const struct printer *printer, const struct field *field)
-{
-    return printer->style == PRINT_TEXT && strncmp(field->name, "reserved", 8) == 0;
-}
-
 static bool compile_program(struct printer *printer, struct print_program *program, const char *prefix,
                             const struct field *fields, unsigned count, const char *suffix, struct fail *fail)
 {
@@ -87,7 +81,8 @@ static bool compile_program(struct printer *printer, struct print_program *progr
     buffer_text(&literal, prefix);
     for (unsigned i = 0; i <= count; i++) {
         struct print_op *op = &program->ops[program->count];
-        if (i < count && is_hidden(printer, &fields[i]))
+        /* text leaves out fields that only pad a word */
+        if (i < count && printer->style == PRINT_TEXT && strncmp(fields[i].name, "reserved", 8) == 0)
             continue;
         if (i < count) {
             add_field_name(&literal, printer->style, fields[i].name, program->count);

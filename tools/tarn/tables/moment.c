@@ -82,27 +82,19 @@ static bool read_cpu(struct moment *moment, struct source *source, uint32_t cpu,
     return true;
 }
 
-/* The UUID covers the layout of tables. */
-static bool check_tables(const struct source *source, struct fail *fail)
-{
-    static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-    return memcmp(source->hello.uuid, uuid, sizeof(uuid)) == 0 ||
-           fail_set(
-               fail,
-               "this system has another schema, and perhaps other tables of counters, than this program: "
-               "use the tarn of its version");
-}
-
 bool moment_read(struct moment *moment, struct source *source, bool of_routines, struct fail *fail)
 {
+    static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
     *moment = (struct moment){.cpu_count = source->hello.cpu_count, .time = now_seconds()};
     if (of_routines) {
         const bool ok = routines_read(&moment->routines, source, fail);
         moment->clock[0] = moment->routines.moment;
         return ok;
     }
-    if (!check_tables(source, fail))
-        return false;
+    if (memcmp(source->hello.uuid, uuid, sizeof(uuid)) != 0) /* it covers the layout of tables */
+        return fail_set(
+            fail, "this system has another schema, and perhaps other tables of counters, than this program: "
+                  "use the tarn of its version");
     for (uint32_t cpu = 0; cpu < moment->cpu_count; cpu++) {
         moment->area[cpu] = alloc_zero(1, MOMENT_BYTES);
         if (!read_cpu(moment, source, cpu, fail)) {
