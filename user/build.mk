@@ -1,11 +1,11 @@
 # User programs: shell, utilities, benchmarks, demonstrations; each in /bin of the archive.
-$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/rows.c user/tarnprof/routines.c trace/print/routines.c trace/print/shares.c))
+$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/rows.c user/tarnprof/routines.c trace/print/routines.c trace/print/shares.c))
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \
     $(if $(filter $u,cat wc sort grep),user/bin/input.c))))
 BOOT_FILES += $(foreach s,$(wildcard trace/studies/*.study),etc/studies/$(notdir $s)=$s)
-$(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_bench.c trace_list.c trace_previous.c trace_rings.c trace_study.c trace_tables.c util.c),$(BA)/lib/libtarnprof.a))
+$(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_bench.c trace_list.c trace_rings.c trace_study.c trace_tables.c util.c),$(BA)/lib/libtarnprof.a))
 $(eval $(call bin_program,ktau,user/bin/ktau.c user/bin/util.c user/bin/number.c,$(BA)/lib/libtarnprof.a))
 $(eval $(call bin_program,top,user/bin/top.c user/bin/util.c user/bin/number.c,$(BA)/lib/libtarnprof.a))
 $(eval $(call bin_program,ktaud,user/bin/ktau.c user/bin/util.c user/bin/number.c,$(BA)/lib/libtarnprof.a))
@@ -23,7 +23,7 @@ $(eval $(call bin_program,shop,user/demo/shop/shop.c))
 # docs/debugging.md shows its call chains, also of calls at a function's end.
 CFLAGS_user/demo/shop/shop.c := -fno-optimize-sibling-calls
 $(eval $(call application_events,user/demo/pad/pad.ev))
-$(eval $(call bin_program,pad,user/demo/pad/pad.c $(addprefix servers/virtio/,dma.c pci.c virtio.c)))
+$(eval $(call bin_program,pad,user/demo/pad/pad.c $(addprefix servers/virtio/,dma.c virtio.c)))
 $(eval $(call bin_program,vandal,tests/guest/vandal.c))
 $(eval $(call bin_program,flood,user/bench/flood.c))
 

@@ -11,18 +11,12 @@
 
 static int64_t is_console(int fd)
 {
-    struct file *file = get_file(fd);
-    if (!file)
-        return -EBADF;
-    int64_t result = file->kind == FILE_CONSOLE || file->kind == FILE_DEBUG ? 1 : -ENOTTY;
-    put_file(file);
-    return result;
+    return WITH_FILE(fd, file, file->kind == FILE_CONSOLE || file->kind == FILE_DEBUG ? 1 : -ENOTTY);
 }
 
 int isatty(int fd)
 {
-    enter_call(TRACE_LIBC_ISATTY, (uint64_t)fd, 0);
-    return leave_call(TRACE_LIBC_ISATTY, is_console(fd)) > 0;
+    return LIBC_CALL(ISATTY, fd, 0, is_console(fd)) > 0;
 }
 
 int tcgetattr(int fd, struct termios *modes)

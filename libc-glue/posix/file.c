@@ -213,12 +213,7 @@ static int64_t transfer_file(const struct file *file, bool writes, void *buffer,
 
 static int64_t transfer(int fd, bool writes, void *buffer, size_t size, uint64_t offset)
 {
-    struct file *file = get_file(fd);
-    if (!file)
-        return -EBADF;
-    int64_t result = transfer_file(file, writes, buffer, size, offset);
-    put_file(file);
-    return result;
+    return WITH_FILE(fd, file, transfer_file(file, writes, buffer, size, offset));
 }
 
 ssize_t read(int fd, void *buffer, size_t size)
@@ -254,45 +249,40 @@ int close(int fd)
     return (int)leave_call(TRACE_LIBC_CLOSE, file ? 0 : -EBADF);
 }
 
-static int64_t duplicate(int fd, int from, bool close_on_exec)
+static int64_t duplicate(struct file *file, int from, bool close_on_exec)
 {
-    struct file *file = get_file(fd);
-    if (!file)
-        return -EBADF;
     lock_acquire(&table.lock);
     int copy = from >= 0 && from < FILES_MAX ? free_descriptor_locked(from) : -EINVAL;
     if (copy >= 0)
         set_descriptor_locked(copy, file, close_on_exec);
     lock_release(&table.lock);
-    put_file(file);
     return copy;
 }
 
-static int64_t duplicate_to(int fd, int to)
+static int64_t duplicate_to(struct file *file, int fd, int to)
 {
-    struct file *file = get_file(fd), *old = NULL;
-    if (!file)
+    struct file *old = NULL;
+    if (to < 0 || to >= FILES_MAX)
         return -EBADF;
-    if (to >= 0 && to < FILES_MAX && to != fd) {
+    if (to != fd) {
         lock_acquire(&table.lock);
         old = table.descriptor[to];
         set_descriptor_locked(to, file, false);
         lock_release(&table.lock);
     }
-    put_file(file);
     if (old)
         put_file(old);
-    return to >= 0 && to < FILES_MAX ? to : -EBADF;
+    return to;
 }
 
 int dup(int fd)
 {
-    return (int)LIBC_CALL(DUP2, fd, ~0ull, duplicate(fd, 0, false));
+    return (int)LIBC_CALL(DUP2, fd, ~0ull, WITH_FILE(fd, file, duplicate(file, 0, false)));
 }
 
 int dup2(int fd, int to)
 {
-    return (int)LIBC_CALL(DUP2, fd, to, duplicate_to(fd, to));
+    return (int)LIBC_CALL(DUP2, fd, to, WITH_FILE(fd, file, duplicate_to(file, fd, to)));
 }
 
 static int64_t make_pipe(int fds[2], uint32_t flags)
@@ -347,7 +337,7 @@ static int64_t control_file(int fd, struct file *file, int command, int argument
     switch (command) {
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
-        return duplicate(fd, argument, command == F_DUPFD_CLOEXEC);
+        return duplicate(file, argument, command == F_DUPFD_CLOEXEC);
     case F_GETFD:
         return table.close_on_exec[fd] ? FD_CLOEXEC : 0;
     case F_SETFD:
@@ -368,10 +358,38 @@ int fcntl(int fd, int command, ...)
     va_start(arguments, command);
     int argument = va_arg(arguments, int);
     va_end(arguments);
-    enter_call(TRACE_LIBC_FCNTL, (uint64_t)fd, (uint64_t)command);
-    struct file *file = get_file(fd);
-    int64_t result = file ? control_file(fd, file, command, argument) : -EBADF;
-    if (file)
-        put_file(file);
-    return (int)leave_call(TRACE_LIBC_FCNTL, result);
+    return (int)LIBC_CALL(FCNTL, fd, command, WITH_FILE(fd, file, control_file(fd, file, command, argument)));
+}
+
+/* ---- calls that transfer no data ------------------------------------------------------------------- */
+
+/* Makes a request about the file of a descriptor. Returns
+ * `otherwise` if the file system does not own the file. */
+static int64_t call_descriptor(int fd, uint64_t label, uint64_t a, uint64_t b, int64_t otherwise)
+{
+    return WITH_FILE(fd, file,
+                     file->kind == FILE_FS ? call_server(SLOT_FS, label, file->handle, a, b, 0) : otherwise);
+}
+
+off_t lseek(int fd, off_t offset, int whence)
+{
+    return LIBC_CALL(LSEEK, fd, offset,
+                     call_descriptor(fd, FS_SEEK, (uint64_t)offset, (uint64_t)whence, -ESPIPE));
+}
+
+int ftruncate(int fd, off_t size)
+{
+    return (int)LIBC_CALL(FTRUNCATE, fd, size,
+                          size < 0 ? -EINVAL : call_descriptor(fd, FS_FTRUNCATE, (uint64_t)size, 0, -EINVAL));
+}
+
+/* Files are in memory, so there is nothing to write back. */
+int fsync(int fd)
+{
+    return (int)LIBC_CALL(FSYNC, fd, 0, WITH_FILE(fd, file, 0));
+}
+
+int fdatasync(int fd)
+{
+    return fsync(fd);
 }

@@ -24,6 +24,15 @@ int install_file(enum file_kind kind, uint64_t handle, uint32_t flags, bool clos
 /* Takes a reference, to be dropped by put_file. Returns NULL if there is no such descriptor. */
 struct file *get_file(int fd);
 void put_file(struct file *file);
+/* The value of an expression with the `file` of this descriptor; -EBADF if there is no such descriptor. */
+#define WITH_FILE(fd, file, expression)                   \
+    ({                                                    \
+        struct file *file = get_file(fd);                 \
+        int64_t with_file = file ? (expression) : -EBADF; \
+        if (file)                                         \
+            put_file(file);                               \
+        with_file;                                        \
+    })
 
 /* Iterates over the descriptors >= `fd` that a child inherits. Returns the next one or -1. */
 int next_inherited(int fd, struct startup_fd *entry);

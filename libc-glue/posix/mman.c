@@ -13,19 +13,11 @@ static uint32_t access_of(int protection)
 /* Returns a slot with the memory to map, to be closed by the caller, or a negative errno. */
 static int64_t memory_of_file(int fd, uint32_t flags)
 {
-    struct file *file = get_file(fd);
-    if (!file)
-        return -EBADF;
-    int64_t result = -ENODEV;
-    if (file->kind == FILE_FS) {
-        struct ipc_message message = {.label = FS_MAP,
-                                      .word = {file->handle, flags & MAP_SHARED ? FS_MAP_SHARED : 0}};
-        result = call_server_message(SLOT_FS, &message);
-        if (result >= 0)
-            result = message.cap[0];
-    }
-    put_file(file);
-    return result;
+    struct ipc_message message = {.label = FS_MAP, .word = {0, flags & MAP_SHARED ? FS_MAP_SHARED : 0}};
+    int64_t result = WITH_FILE(fd, file,
+                               (message.word[0] = file->handle,
+                                file->kind == FILE_FS ? call_server_message(SLOT_FS, &message) : -ENODEV));
+    return result < 0 ? result : message.cap[0];
 }
 
 static int64_t map_memory(uint64_t address, uint64_t size, int protection, uint32_t flags, int fd,

@@ -78,11 +78,6 @@ static int64_t call_path(uint64_t label, const char *path, uint64_t a, uint64_t 
     return call_paths(&(struct ipc_message){.label = label, .word = {0, a, b}}, path, NULL);
 }
 
-static int64_t call_two_paths(uint64_t label, const char *first, const char *second)
-{
-    return call_paths(&(struct ipc_message){.label = label}, first, second);
-}
-
 /* Stores the absolute path without "." and "..", as the file system sees it. Returns its length or a negative
  * errno. */
 static int64_t resolve_path(const char *path, uint64_t flags, char resolved[FS_PATH_MAX])
@@ -207,12 +202,7 @@ int lstat(const char *restrict path, struct stat *restrict out) /* there are no 
 
 int fstat(int fd, struct stat *out)
 {
-    enter_call(TRACE_LIBC_FSTAT, (uint64_t)fd, 0);
-    struct file *file = get_file(fd);
-    int64_t result = file ? stat_file(file, out) : -EBADF;
-    if (file)
-        put_file(file);
-    return (int)leave_call(TRACE_LIBC_FSTAT, result);
+    return (int)LIBC_CALL(FSTAT, fd, 0, WITH_FILE(fd, file, stat_file(file, out)));
 }
 
 /* There are no users: every existing file may be read and written. X_OK tests for any x bit. */
@@ -252,12 +242,14 @@ int rename(const char *from, const char *to)
     enter_call(TRACE_LIBC_RENAME, (uint64_t)from, (uint64_t)to);
     name_path(TRACE_LIBC_RENAME, from);
     name_path(TRACE_LIBC_RENAME, to);
-    return (int)leave_call(TRACE_LIBC_RENAME, call_two_paths(FS_RENAME, from, to));
+    return (int)leave_call(TRACE_LIBC_RENAME,
+                           call_paths(&(struct ipc_message){.label = FS_RENAME}, from, to));
 }
 
 int link(const char *from, const char *to)
 {
-    return (int)LIBC_PATH_CALL(LINK, to, from, to, call_two_paths(FS_LINK, from, to));
+    return (int)LIBC_PATH_CALL(LINK, to, from, to,
+                               call_paths(&(struct ipc_message){.label = FS_LINK}, from, to));
 }
 
 int truncate(const char *path, off_t size)

@@ -51,21 +51,9 @@ int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
     return 0;
 }
 
-int pthread_attr_getstacksize(const pthread_attr_t *attr, size_t *size)
-{
-    *size = attr->stack_size;
-    return 0;
-}
-
 int pthread_attr_setguardsize(pthread_attr_t *attr, size_t size)
 {
     attr->guard_size = size;
-    return 0;
-}
-
-int pthread_attr_getguardsize(const pthread_attr_t *attr, size_t *size)
-{
-    *size = attr->guard_size;
     return 0;
 }
 
@@ -77,12 +65,6 @@ int pthread_attr_setdetachstate(pthread_attr_t *attr, int state)
     return 0;
 }
 
-int pthread_attr_getdetachstate(const pthread_attr_t *attr, int *state)
-{
-    *state = attr->detach_state;
-    return 0;
-}
-
 int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *param)
 {
     if (param->sched_priority < 0 || param->sched_priority >= (int)TARN_PRIORITIES)
@@ -91,11 +73,16 @@ int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *p
     return 0;
 }
 
-int pthread_attr_getschedparam(const pthread_attr_t *attr, struct sched_param *param)
-{
-    *param = attr->schedparam;
-    return 0;
-}
+#define ATTRIBUTE(name, type, field)                                    \
+    int pthread_attr_get##name(const pthread_attr_t *attr, type *value) \
+    {                                                                   \
+        *value = attr->field;                                           \
+        return 0;                                                       \
+    }
+ATTRIBUTE(stacksize, size_t, stack_size)
+ATTRIBUTE(guardsize, size_t, guard_size)
+ATTRIBUTE(detachstate, int, detach_state)
+ATTRIBUTE(schedparam, struct sched_param, schedparam)
 
 int pthread_attr_setaffinity_mask_np(pthread_attr_t *attr, uint64_t cpus)
 {

@@ -38,13 +38,9 @@ static void address_of_word(uint64_t word, struct sockaddr *address, socklen_t *
 /* Makes a request about the socket of a descriptor; sets word[0] of the message. */
 static int64_t call_socket(int fd, struct ipc_message *message)
 {
-    struct file *file = get_file(fd);
-    if (!file)
-        return -EBADF;
-    message->word[0] = file->handle;
-    int64_t result = file->kind == FILE_SOCKET ? call_server_message(SLOT_NET, message) : -ENOTSOCK;
-    put_file(file);
-    return result;
+    return WITH_FILE(fd, file,
+                     (message->word[0] = file->handle,
+                      file->kind == FILE_SOCKET ? call_server_message(SLOT_NET, message) : -ENOTSOCK));
 }
 
 static int64_t call_socket_words(int fd, uint64_t label, uint64_t a, uint64_t b)

@@ -59,9 +59,6 @@ int lock_word_acquire(uint32_t *word, uint64_t deadline);
 bool lock_word_try_acquire(uint32_t *word);
 void lock_word_release(uint32_t *word);
 
-/* tarn/trace.c */
-void report_executable(const char *path);
-
 /* posix/file.c */
 void init_files(const struct startup *startup);
 /* posix/path.c */

@@ -161,20 +161,13 @@ void __retarget_lock_init(_LOCK_T *lock)
         panic("no memory for a lock");
 }
 
-void __retarget_lock_init_recursive(_LOCK_T *lock)
-{
-    __retarget_lock_init(lock);
-}
-
 void __retarget_lock_close(_LOCK_T lock)
 {
     free(lock);
 }
 
-void __retarget_lock_close_recursive(_LOCK_T lock)
-{
-    free(lock);
-}
+void __retarget_lock_init_recursive(_LOCK_T *lock) __attribute__((alias("__retarget_lock_init")));
+void __retarget_lock_close_recursive(_LOCK_T lock) __attribute__((alias("__retarget_lock_close")));
 
 void __retarget_lock_acquire(_LOCK_T lock)
 {

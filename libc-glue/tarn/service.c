@@ -1,8 +1,9 @@
-/* service.c - services, registered with proc. Interface: tarn/service.h. */
+/* service.c - services, registered with proc (tarn/service.h); switching the machine off (tarn/server.h). */
 #include <errno.h>
 #include <string.h>
 
 #include <servers/protocol/proc.h>
+#include <servers/protocol/traced.h>
 #include <tarn/server.h>
 #include <tarn/service.h>
 
@@ -32,4 +33,13 @@ int64_t service_connect(const char *name, uint64_t deadline)
     struct ipc_message message = {.label = PROC_CONNECT, .word = {[4] = deadline}};
     int64_t result = call_proc(&message, name);
     return result < 0 ? result : message.cap[0];
+}
+
+#define GOODBYE_NS 10000000000ull /* how long traced may delay it */
+
+int64_t power_off(uint32_t status)
+{
+    struct ipc_message message = {.label = TRACED_GOODBYE, .cap = {SLOT_MACHINE}};
+    ipc_call_deadline(SLOT_TRACED, &message, deadline_after(GOODBYE_NS));
+    return sys_machine_shutdown(SLOT_MACHINE, status);
 }

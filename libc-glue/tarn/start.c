@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 char **environ;
@@ -36,6 +37,39 @@ const struct startup *program_startup(void)
 bool slot_is_filled(cap_t slot)
 {
     return sys_cap_info(slot) >= 0;
+}
+
+/* ---- the executable --------------------------------------------------------------------------------- */
+
+#define BUILD_ID_BYTES 20
+
+extern const char __executable_start[], __executable_end[], __build_id_note[], __build_id_note_end[];
+
+/* The note that the linker makes. */
+struct build_id_note {
+    uint32_t name_size, id_size, type;
+    char name[4];
+    uint8_t id[];
+};
+
+/* Exactly BUILD_ID_BYTES, zero-filled, because the kernel reads that many. */
+static void copy_build_id(uint8_t id[BUILD_ID_BYTES])
+{
+    const struct build_id_note *note = (const void *)__build_id_note;
+    memset(id, 0, BUILD_ID_BYTES);
+    if (__build_id_note_end - __build_id_note < (ptrdiff_t)sizeof(*note) ||
+        note->name_size != sizeof(note->name))
+        return;
+    memcpy(id, note->id, note->id_size < BUILD_ID_BYTES ? note->id_size : BUILD_ID_BYTES);
+}
+
+/* Reports the executable to the trace. Fails in a kernel without a trace; the program runs nevertheless. */
+static void report_executable(const char *path)
+{
+    uint8_t id[BUILD_ID_BYTES];
+    copy_build_id(id);
+    sys_trace_image(path ? path : "", (uint64_t)__executable_start,
+                    (uint64_t)(__executable_end - __executable_start), id);
 }
 
 void start_program(const struct startup *from)

@@ -99,18 +99,13 @@ static int reserve(struct storage *storage, uint64_t size)
         return 0;
     if (size > FILE_SIZE_MAX)
         return -EFBIG;
-    uint64_t capacity = storage->capacity * 2 > size ? storage->capacity * 2 : size;
-    capacity = round_to_pages(capacity);
-    if (!storage->memory) {
-        int64_t memory = sys_memory_create(capacity);
-        if (memory < 0)
-            return memory_error(memory);
-        storage->memory = (uint32_t)memory;
-    } else {
-        int64_t error = sys_memory_resize(storage->memory, capacity);
-        if (error < 0)
-            return memory_error(error);
-    }
+    uint64_t capacity = round_to_pages(storage->capacity * 2 > size ? storage->capacity * 2 : size);
+    int64_t result =
+        storage->memory ? sys_memory_resize(storage->memory, capacity) : sys_memory_create(capacity);
+    if (result < 0)
+        return memory_error(result);
+    if (!storage->memory)
+        storage->memory = (uint32_t)result;
     storage->capacity = capacity;
     return 0;
 }
@@ -278,16 +273,13 @@ void node_put(struct node *node)
         node_destroy(node);
 }
 
-void node_attributes(struct node *node, struct attributes *attributes)
+void node_attributes(struct node *node, uint64_t word[4])
 {
     pthread_mutex_lock(&node->lock);
-    *attributes = (struct attributes){
-        .number = node->number,
-        .size = node->kind == NODE_DIRECTORY ? node->directory.entry_count : node->size,
-        .modified = node->modified,
-        .mode = node->mode,
-        .links = node->links,
-    };
+    word[0] = node->number;
+    word[1] = node->kind == NODE_DIRECTORY ? node->directory.entry_count : node->size;
+    word[2] = node->mode | (uint64_t)node->links << 32;
+    word[3] = node->modified;
     pthread_mutex_unlock(&node->lock);
 }
 

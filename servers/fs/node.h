@@ -65,15 +65,10 @@ struct node {
     };
 };
 
-struct attributes {
-    uint64_t number, size, modified;
-    uint32_t mode, links;
-};
-
 struct node *node_create(enum node_kind kind, mode_t mode); /* one reference; NULL: out of memory */
 void node_get(struct node *node);
 void node_put(struct node *node);
-void node_attributes(struct node *node, struct attributes *attributes);
+void node_attributes(struct node *node, uint64_t word[4]); /* as servers/protocol/fs.h has them */
 
 /* For files and devices. Return bytes or -errno. With `append`, *offset is first set to the end of file. */
 int64_t node_read(struct node *node, uint64_t offset, void *buffer, uint64_t size);

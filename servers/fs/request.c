@@ -2,36 +2,92 @@
  * request.c - the requests of servers/protocol/fs.h: one function for each, and the table of them.
  *
  * Each function validates the client's arguments (handles, spans, paths), does the work through tree.h,
- * node.h, pipe.h and open.h, and returns the result. Any worker may run any of them at any time.
+ * node.h and pipe.h, and returns the result. Any worker may run any of them at any time.
  */
 #include "request.h"
-#include "open.h"
+#include "pipe.h"
 #include "tree.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <servers/protocol/fs.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <trace/fs.h>
 #include <unistd.h>
 
-static void put_attributes(struct server_request *request, struct node *node)
+/* ---- open files (POSIX: open file descriptions) ---------------------------------------------------- */
+
+/* A position and flags. Clients name them by handles; SERVER_INHERIT adds handles to the same file. */
+struct open_file {
+    struct handle_object object; /* must be first */
+    struct node *node;           /* a reference; never changes, nor does `access` */
+    int access;                  /* O_RDONLY, O_WRONLY, O_RDWR */
+    pthread_mutex_t lock;        /* taken before the node's lock */
+    /* covered by `lock`: */
+    int flags; /* O_APPEND, O_NONBLOCK */
+    uint64_t position;
+};
+
+static enum pipe_end open_file_end(const struct open_file *file)
 {
-    struct attributes attributes;
-    node_attributes(node, &attributes);
-    request->word[0] = attributes.number;
-    request->word[1] = attributes.size;
-    request->word[2] = attributes.mode | (uint64_t)attributes.links << 32;
-    request->word[3] = attributes.modified;
+    return file->access == O_WRONLY ? PIPE_WRITE : PIPE_READ;
 }
+
+/* Consumes the reference to the node, also on failure (NULL). */
+static struct open_file *open_file_create(struct node *node, int flags)
+{
+    struct open_file *file = calloc(1, sizeof(*file));
+    if (!file) {
+        node_put(node);
+        return NULL;
+    }
+    atomic_store(&file->object.references, 1);
+    pthread_mutex_init(&file->lock, NULL);
+    file->node = node;
+    file->access = flags & O_ACCMODE;
+    file->flags = flags & (O_APPEND | O_NONBLOCK);
+    if (node->kind == NODE_PIPE)
+        pipe_open_end(node->pipe, open_file_end(file));
+    return file;
+}
+
+static void free_open_file(void *object)
+{
+    struct open_file *file = object;
+    if (file->node->kind == NODE_PIPE)
+        pipe_close_end(file->node->pipe, open_file_end(file));
+    node_put(file->node);
+    pthread_mutex_destroy(&file->lock);
+    free(file);
+}
+
+static void handle_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
+{
+    struct open_file *file = object;
+    if (file->node->kind == NODE_PIPE)
+        pipe_forget(file->node->pipe, client, handle, exiting);
+}
+
+const struct handle_class open_file_handles = {.max = 1024, .free = free_open_file, .closed = handle_closed};
+
+/* Adds a handle and consumes the reference to the file, also on failure; NULL means -ENOMEM. */
+static int64_t open_file_add(uint32_t client, struct open_file *file)
+{
+    if (!file)
+        return -ENOMEM;
+    int64_t handle = handle_add(client, file);
+    handle_put(file);
+    return handle;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------- */
 
 /* Copies the path that word[index] names. Returns its length or -errno. */
 static int64_t copy_path(struct server_request *request, unsigned index, char path[FS_PATH_MAX])
 {
     return server_path(request->client, request->word[index], path, FS_PATH_MAX);
 }
-
-/* ---- opening and closing --------------------------------------------------------------------------- */
 
 static int check_open(struct node *node, int flags)
 {
@@ -64,7 +120,7 @@ static int64_t fs_open(struct server_request *request)
         return result;
     }
     uint64_t number = node->number;
-    put_attributes(request, node);
+    node_attributes(node, request->word);
     if (created)
         trace_fs_change(number, TRACE_FS_CREATE, request->client, path);
     trace_fs_open(number, request->client, (uint32_t)flags, path);
@@ -162,16 +218,16 @@ static int64_t fs_write(struct server_request *request, struct open_file *file)
 
 static int64_t fs_seek(struct server_request *request, struct open_file *file)
 {
-    struct attributes attributes;
+    uint64_t attributes[IPC_WORDS];
     int64_t offset = (int64_t)request->word[1], base = 0, position;
     if (file->node->kind == NODE_PIPE)
         return -ESPIPE;
-    node_attributes(file->node, &attributes);
+    node_attributes(file->node, attributes);
     pthread_mutex_lock(&file->lock);
     if (request->word[2] == SEEK_CUR)
         base = (int64_t)file->position;
     else if (request->word[2] == SEEK_END)
-        base = (int64_t)attributes.size;
+        base = (int64_t)attributes[1];
     if (request->word[2] > SEEK_END || __builtin_add_overflow(base, offset, &position) || position < 0)
         position = -EINVAL;
     else
@@ -196,7 +252,7 @@ static int64_t fs_readdir(struct server_request *request, struct open_file *file
 
 static int64_t fs_stat(struct server_request *request, struct node *node)
 {
-    put_attributes(request, node);
+    node_attributes(node, request->word);
     return 0;
 }
 

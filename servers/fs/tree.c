@@ -293,34 +293,6 @@ int tree_link(const char *from, const char *to)
 
 /* ---- removing names -------------------------------------------------------------------------------- */
 
-int tree_unlink(const char *path)
-{
-    struct node *parent, *node = NULL;
-    struct name last;
-    int error = walk_parent(path, &parent, &last);
-    if (error)
-        return error;
-    pthread_mutex_lock(&parent->lock);
-    struct dir_entry *entry = directory_find(&parent->directory, last.text, last.length);
-    if (last.length == 0 || is_dots(&last))
-        error = -EISDIR;
-    else if (!entry)
-        error = -ENOENT;
-    else if (entry->node->kind == NODE_DIRECTORY)
-        error = -EISDIR;
-    else if (last.slash)
-        error = -ENOTDIR;
-    else
-        node = directory_remove(&parent->directory, entry);
-    if (!error)
-        parent->modified = now_ns();
-    pthread_mutex_unlock(&parent->lock);
-    if (!error)
-        drop_link(node);
-    node_put(parent);
-    return error;
-}
-
 /* Marks an empty directory as removed: no entry can be added any more. The caller holds topology_lock. */
 static int close_directory(struct node *node)
 {
@@ -332,37 +304,53 @@ static int close_directory(struct node *node)
     return error;
 }
 
-int tree_rmdir(const char *path)
+/* The caller drops the link of *node. */
+static int remove_name(struct node *parent, const struct name *name, bool directory, struct node **node)
 {
-    struct node *parent, *node = NULL;
-    struct name last;
-    pthread_mutex_lock(&topology_lock);
-    int error = walk_parent(path, &parent, &last);
-    if (error) {
-        pthread_mutex_unlock(&topology_lock);
-        return error;
-    }
     pthread_mutex_lock(&parent->lock);
-    struct dir_entry *entry = directory_find(&parent->directory, last.text, last.length);
-    if (last.length == 0)
-        error = -EBUSY;
-    else if (is_dots(&last))
-        error = -EINVAL;
+    struct dir_entry *entry = directory_find(&parent->directory, name->text, name->length);
+    const bool is_directory = entry && entry->node->kind == NODE_DIRECTORY;
+    int error = 0;
+    if (name->length == 0 || is_dots(name))
+        error = !directory ? -EISDIR : name->length ? -EINVAL : -EBUSY;
     else if (!entry)
         error = -ENOENT;
-    else if (entry->node->kind != NODE_DIRECTORY)
-        error = -ENOTDIR;
-    else
+    else if (is_directory != directory || (name->slash && !directory))
+        error = is_directory ? -EISDIR : -ENOTDIR;
+    else if (directory)
         error = close_directory(entry->node);
     if (!error) {
-        node = directory_remove(&parent->directory, entry);
+        *node = directory_remove(&parent->directory, entry);
         parent->modified = now_ns();
     }
     pthread_mutex_unlock(&parent->lock);
-    pthread_mutex_unlock(&topology_lock);
-    if (!error)
+    return error;
+}
+
+static int remove_path(const char *path, bool directory)
+{
+    struct node *parent, *node = NULL;
+    struct name last;
+    int error = walk_parent(path, &parent, &last);
+    if (error)
+        return error;
+    error = remove_name(parent, &last, directory, &node);
+    if (node)
         drop_link(node);
     node_put(parent);
+    return error;
+}
+
+int tree_unlink(const char *path)
+{
+    return remove_path(path, false);
+}
+
+int tree_rmdir(const char *path)
+{
+    pthread_mutex_lock(&topology_lock);
+    int error = remove_path(path, true);
+    pthread_mutex_unlock(&topology_lock);
     return error;
 }
 

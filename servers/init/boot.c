@@ -97,22 +97,21 @@ static int watch_server(const struct server_program *server)
 
 static int run_program(struct server_program *server)
 {
-    static const struct startup_fd files[] = {{.fd = 0, .kind = FILE_DEBUG},
-                                              {.fd = 1, .kind = FILE_DEBUG, .flags = 1},
-                                              {.fd = 2, .kind = FILE_DEBUG, .flags = 1}};
-    char path[64] = "/", strings[64];
+    static struct startup_fd files[] = {{.fd = 0, .kind = FILE_DEBUG},
+                                        {.fd = 1, .kind = FILE_DEBUG, .flags = 1},
+                                        {.fd = 2, .kind = FILE_DEBUG, .flags = 1}};
+    char path[64] = "/";
     strncat(path, server->declaration->path, sizeof(path) - 2);
-    strcpy(strings, path);
     struct startup_arguments arguments = {
-        .pid = server->program.pid,
-        .parent_pid = process_id(),
-        .argc = 1,
-        .fd_count = 3,
-        .strings = strings,
-        .strings_size = strlen(strings) + 1,
-        .fds = files,
-        .cwd = "/",
-        .path = path,
+        .block = {.pid = server->program.pid,
+                  .parent_pid = process_id(),
+                  .argc = 1,
+                  .fd_count = 3,
+                  .fds = files,
+                  .cwd = "/",
+                  .path = path},
+        .strings = path,
+        .strings_size = strlen(path) + 1,
     };
     return program_start(&server->program, &arguments, TARN_PRIO_SERVER);
 }
@@ -213,6 +212,12 @@ void wait_for_servers(void)
 }
 
 /* ---- monitoring ------------------------------------------------------------------------------------ */
+
+void shut_down(uint32_t status)
+{
+    power_off(status);
+    debug_printf("init: cannot power off this machine\n");
+}
 
 static void report_fault(const struct ipc_message *message)
 {

@@ -1,6 +1,10 @@
-/* session.c - runs the program of run=PATH, then shells on the console. */
+/*
+ * session.c - the first process: starts the servers (boot.c), then runs the program of run=PATH, and shells
+ * on the console; its first thread reports servers that die.
+ */
 #include "init.h"
 #include <errno.h>
+#include <pthread.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/proc.h>
 #include <stdlib.h>
@@ -15,24 +19,20 @@
 
 /* ---- the kernel's command line --------------------------------------------------------------------- */
 
-void read_boot_options(struct boot_options *options)
+static char program[128]; /* PATH of run=PATH, or "" */
+static bool exits;        /* exit=1 */
+
+static void read_boot_options(void)
 {
     char text[1024] = "", *rest = text;
-    *options = (struct boot_options){0};
     int64_t size = sys_system_read(SYSTEM_COMMAND_LINE, 0, text, sizeof(text) - 1);
     text[size > 0 ? size : 0] = 0;
     for (char *word; (word = strtok_r(rest, " \t\n", &rest));) {
         if (!strncmp(word, "run=", 4))
-            strncpy(options->run, word + 4, sizeof(options->run) - 1);
+            strncpy(program, word + 4, sizeof(program) - 1);
         else if (!strcmp(word, "exit=1"))
-            options->exit = true;
+            exits = true;
     }
-}
-
-void shut_down(uint32_t status)
-{
-    power_off(status);
-    debug_printf("init: cannot power off this machine\n");
 }
 
 /* ---- running a program ----------------------------------------------------------------------------- */
@@ -117,22 +117,35 @@ static uint32_t run_path(const char *path)
     return status;
 }
 
-void run_sessions(const struct boot_options *options)
+static void *run_sessions(void *argument)
 {
-    if (options->run[0]) {
-        uint32_t status = run_path(options->run);
-        if (options->exit)
+    wait_for_servers();
+    debug_printf("tarn: ready\n");
+    if (program[0]) {
+        uint32_t status = run_path(program);
+        if (exits)
             shut_down(status);
     }
     for (;;) {
         int64_t pid = spawn(SHELL, NULL);
         if (pid < 0) {
             debug_printf("init: cannot run %s: %s\n", SHELL, strerror((int)-pid));
-            if (options->exit)
+            if (exits)
                 shut_down(STATUS_NO_RUN);
-            return;
+            return NULL;
         }
         uint32_t status = exit_status(wait_for(pid));
         debug_printf("init: the shell ended with status %u\n", (unsigned)status);
     }
+}
+
+int main(void)
+{
+    pthread_t thread;
+    set_server_patience(SERVER_PATIENCE_NS);
+    read_boot_options();
+    start_servers();
+    if (pthread_create(&thread, NULL, run_sessions, NULL) != 0)
+        panic("init: cannot start a thread");
+    watch_servers();
 }

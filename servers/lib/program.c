@@ -123,44 +123,93 @@ int program_load(struct program *program, cap_t executable, uint64_t file_size)
 
 /* ---- first thread ---------------------------------------------------------------------------------- */
 
-/* Maps the stack with the startup block at its top and stores the block's address in *block. */
-static int make_stack(const struct program *program, struct startup_arguments *arguments, uint64_t *block)
+static uint64_t align(uint64_t size, uint64_t to)
 {
-    uint64_t size = startup_size(arguments);
-    if (size > PROGRAM_STACK_BYTES / 4)
-        return -E2BIG;
-    arguments->executable_base = program->executable_base;
-    arguments->executable_size = program->executable_size;
-    arguments->stack_high = PROGRAM_STACK_HIGH;
-    arguments->stack_low = PROGRAM_STACK_HIGH - PROGRAM_STACK_BYTES;
-    *block = PROGRAM_STACK_HIGH - size;
-    void *bytes = calloc(1, size);
-    if (!bytes)
+    return (size + to - 1) & ~(to - 1);
+}
+
+/* Fills `array` with pointers to the `count` strings that begin at `offset` of the block, and a final NULL.
+ * Returns the offset after the strings. */
+static uint64_t fill_pointers(char *block, uint64_t address, char **array, uint32_t count, uint64_t offset)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        array[i] = (char *)(uintptr_t)(address + offset);
+        offset += strlen(block + offset) + 1;
+    }
+    array[count] = NULL;
+    return offset;
+}
+
+/* Lays out the startup block that ends at PROGRAM_STACK_HIGH: struct startup, argv, envp, open files,
+ * strings. Pointers in it are addresses of the new space. Returns it, to be freed, or NULL. */
+static char *make_block(const struct startup_arguments *arguments, uint64_t *size)
+{
+    const struct startup *from = &arguments->block;
+    const uint64_t fds_size = from->fd_count * sizeof(struct startup_fd);
+    uint64_t argv = align(sizeof(struct startup), 8),
+             envp = argv + ((uint64_t)from->argc + 1) * sizeof(char *);
+    uint64_t fds = envp + (arguments->envc + 1ull) * sizeof(char *), strings = fds + fds_size;
+    uint64_t cwd = strings + arguments->strings_size, path = cwd + strlen(from->cwd) + 1;
+    *size = align(path + strlen(from->path) + 1, 16);
+    char *block = calloc(1, *size);
+    if (!block)
+        return NULL;
+    uint64_t address = PROGRAM_STACK_HIGH - *size;
+    memcpy(block + strings, arguments->strings, arguments->strings_size);
+    strcpy(block + cwd, from->cwd);
+    strcpy(block + path, from->path);
+    memcpy(block + fds, from->fds, fds_size);
+    uint64_t next = fill_pointers(block, address, (char **)(block + argv), (uint32_t)from->argc, strings);
+    fill_pointers(block, address, (char **)(block + envp), arguments->envc, next);
+    struct startup *startup = (struct startup *)block;
+    *startup = *from;
+    startup->magic = STARTUP_MAGIC;
+    startup->argv = (char **)(uintptr_t)(address + argv);
+    startup->envp = (char **)(uintptr_t)(address + envp);
+    startup->fds = (struct startup_fd *)(uintptr_t)(address + fds);
+    startup->cwd = (const char *)(uintptr_t)(address + cwd);
+    startup->path = (const char *)(uintptr_t)(address + path);
+    return block;
+}
+
+/* Maps the stack with the startup block at its top and stores the block's address in *address. */
+static int make_stack(const struct program *program, const struct startup_arguments *arguments,
+                      uint64_t *address)
+{
+    uint64_t size;
+    char *block = make_block(arguments, &size);
+    if (!block)
         return -ENOMEM;
-    startup_fill(arguments, bytes, *block);
-    int64_t memory = sys_memory_create(PROGRAM_STACK_BYTES);
+    *address = PROGRAM_STACK_HIGH - size;
+    int64_t memory = size > PROGRAM_STACK_BYTES / 4 ? 0 : sys_memory_create(PROGRAM_STACK_BYTES);
     int64_t result = memory;
-    if (memory >= 0)
-        result = memory_write_all((cap_t)memory, PROGRAM_STACK_BYTES - size, bytes, size);
-    free(bytes);
-    int error = result < 0 ? errno_of(result)
-                           : map_pages(program, (cap_t)memory, arguments->stack_low, PROGRAM_STACK_BYTES, 0,
-                                       MAP_READ | MAP_WRITE);
-    if (memory >= 0)
+    if (memory > 0)
+        result = memory_write_all((cap_t)memory, PROGRAM_STACK_BYTES - size, block, size);
+    free(block);
+    int error = memory == 0  ? -E2BIG
+                : result < 0 ? errno_of(result)
+                             : map_pages(program, (cap_t)memory, arguments->block.stack_low,
+                                         PROGRAM_STACK_BYTES, 0, MAP_READ | MAP_WRITE);
+    if (memory > 0)
         sys_cap_close((cap_t)memory);
     return error;
 }
 
 int program_start(struct program *program, struct startup_arguments *arguments, uint32_t priority)
 {
+    struct startup *block = &arguments->block;
     struct thread_config config = {
-        .entry = program->entry, .priority = priority, .affinity = arguments->affinity};
-    arguments->priority = priority;
+        .entry = program->entry, .priority = priority, .affinity = block->affinity};
+    block->executable_base = program->executable_base;
+    block->executable_size = program->executable_size;
+    block->stack_high = PROGRAM_STACK_HIGH;
+    block->stack_low = PROGRAM_STACK_HIGH - PROGRAM_STACK_BYTES;
+    block->priority = priority;
     int error = make_stack(program, arguments, &config.arg);
     if (error)
         return error;
     config.stack = config.arg;
-    copy_name(config.name, arguments->path);
+    copy_name(config.name, block->path);
     int64_t thread = sys_thread_create(program->space, &config);
     if (thread < 0)
         return errno_of(thread);
@@ -168,7 +217,7 @@ int program_start(struct program *program, struct startup_arguments *arguments, 
     error = program_give(program, program->thread, SLOT_THREAD, RIGHT_ALL, 0);
     if (error)
         return error;
-    trace_process_exec(program->pid, program->entry, arguments->path);
+    trace_process_exec(program->pid, program->entry, block->path);
     int64_t result = sys_thread_resume(program->thread);
     return result < 0 ? errno_of(result) : 0;
 }

@@ -103,7 +103,7 @@ static cap_t cleaner_wakeup; /* notification: there are buffers to reclaim */
 static void *cleaner_main(void *argument)
 {
     for (;;) {
-        if (sys_notification_wait(cleaner_wakeup, TARN_FOREVER) < 0)
+        if (sys_notification_wait((cap_t)(uintptr_t)argument, TARN_FOREVER) < 0)
             continue;
         sys_thread_sleep(deadline_after(BATCH_NS));
         drain_requests(ALL_CLIENTS, TARN_FOREVER);
@@ -112,13 +112,12 @@ static void *cleaner_main(void *argument)
     return NULL;
 }
 
-static void start_cleaner(void)
+cap_t server_thread(int64_t slot, void *(*run)(void *), const char *what)
 {
     pthread_t thread;
-    int64_t wakeup = sys_notification_create();
-    cleaner_wakeup = wakeup > 0 ? (cap_t)wakeup : 0;
-    if (wakeup < 0 || pthread_create(&thread, NULL, cleaner_main, NULL) != 0)
-        debug_printf("cannot start the cleaner: shared buffers of dead clients will not be reclaimed\n");
+    if (slot < 0 || pthread_create(&thread, NULL, run, (void *)(uintptr_t)slot) != 0)
+        panic("cannot start %s", what);
+    return (cap_t)slot;
 }
 
 static void end_client(uint32_t client)
@@ -289,7 +288,7 @@ _Noreturn void server_run(const struct server *server, cap_t endpoint)
     the_endpoint = endpoint;
     set_server_patience(SERVER_PATIENCE_NS);
     clients_init(server->handles);
-    start_cleaner();
+    cleaner_wakeup = server_thread(sys_notification_create(), cleaner_main, "the cleaner of buffers");
     unsigned threads = server->threads < 1             ? 1
                        : server->threads > WORKERS_MAX ? WORKERS_MAX
                                                        : server->threads;

@@ -46,6 +46,9 @@ struct server {
 };
 
 _Noreturn void server_run(const struct server *server, cap_t endpoint);
+/* Starts a thread beside the workers: run(slot). `slot` is the result of a system call that makes an object.
+ * Returns it, and panics if something failed. */
+cap_t server_thread(int64_t slot, void *(*run)(void *), const char *what);
 
 /* The address of a span in one of the client's shared buffers, or NULL if the span is invalid. Valid until
  * the worker's next request, and at most until the client ends. */

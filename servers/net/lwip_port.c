@@ -1,9 +1,12 @@
 /*
- * lwip_port.c - what lwIP expects from a port: checksum, random numbers, log. Time: timer.c.
+ * lwip_port.c - what lwIP expects from a port: checksum, random numbers, log, time.
  *
  * The sum of 16-bit words equals that of wider words after folding (RFC 1071), in either byte order.
  */
+#include "socket.h"
 #include <arch/cc.h>
+#include <lwip/sys.h>
+#include <lwip/timeouts.h>
 #include <servers/lib/server.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,4 +67,48 @@ void net_log(const char *format, ...)
 _Noreturn void net_fail(const char *what, const char *file, int line)
 {
     panic("net: lwIP: %s (%s:%d)", what, file, line);
+}
+
+/* ---- time: a thread that signals the server when lwIP's next timer is due -------------------------- */
+
+/* The deadline for which the thread waits. The server's thread sets it; `wakeup` wakes the timer thread if
+ * the new deadline is earlier. Relaxed accesses: the system call on `wakeup` orders them. */
+static _Atomic uint64_t next = TARN_FOREVER;
+static cap_t wakeup, target;
+
+static void *run_timer(void *woken)
+{
+    for (;;) {
+        uint64_t deadline = __atomic_load_n(&next, __ATOMIC_RELAXED);
+        if (sys_notification_wait((cap_t)(uintptr_t)woken, deadline) != -E_TIMEOUT)
+            continue;
+        /* This deadline is done, unless a new one has been set. */
+        __atomic_compare_exchange_n(&next, &deadline, TARN_FOREVER, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+        sys_notification_signal(target, NET_BIT_TIMER);
+    }
+    return NULL;
+}
+
+void start_timer(cap_t notification)
+{
+    target = notification;
+    wakeup = server_thread(sys_notification_create(), run_timer, "lwIP's timer");
+}
+
+void arm_timer(uint32_t milliseconds)
+{
+    uint64_t deadline = milliseconds == SYS_TIMEOUTS_SLEEPTIME_INFINITE
+                            ? TARN_FOREVER
+                            : deadline_after(milliseconds * 1000000ull);
+    uint64_t armed = __atomic_load_n(&next, __ATOMIC_RELAXED);
+    if (deadline >= armed)
+        return; /* it wakes early enough; an extra wake-up is harmless */
+    __atomic_store_n(&next, deadline, __ATOMIC_RELAXED);
+    sys_notification_signal(wakeup, 1);
+}
+
+u32_t sys_now(void)
+{
+    return (u32_t)(clock_monotonic_ns() / 1000000);
 }

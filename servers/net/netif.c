@@ -12,7 +12,6 @@
  * TCP segments to it grow up to LARGE_SEGMENT.
  */
 #include "socket.h"
-#include "stack.h"
 #include <lwip/dhcp.h>
 #include <lwip/etharp.h>
 #include <lwip/init.h>

@@ -1,9 +1,84 @@
-/* request.c - maps requests of clients to operations on sockets (servers/protocol/net.h). */
+/*
+ * request.c - sockets, and the requests of clients (servers/protocol/net.h), mapped to their operations. What
+ * differs between TCP and UDP: tcp.c, udp.c.
+ */
 #include "socket.h"
-#include "stack.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <trace/net.h>
+
+/* ---- conversions from and to lwIP ------------------------------------------------------------------ */
+
+int lwip_errno(err_t error)
+{
+    static const int errors[] = {
+        [-ERR_MEM] = ENOMEM,        [-ERR_BUF] = ENOMEM,       [-ERR_TIMEOUT] = ETIMEDOUT,
+        [-ERR_RTE] = EHOSTUNREACH,  [-ERR_USE] = EADDRINUSE,   [-ERR_INPROGRESS] = EINPROGRESS,
+        [-ERR_WOULDBLOCK] = EAGAIN, [-ERR_ALREADY] = EALREADY, [-ERR_ISCONN] = EISCONN,
+        [-ERR_CONN] = ENOTCONN,     [-ERR_CLSD] = ENOTCONN,    [-ERR_ABRT] = ECONNABORTED,
+        [-ERR_RST] = ECONNRESET,    [-ERR_IF] = ENETDOWN,
+    };
+    const unsigned number = (unsigned)-error;
+    if (error == ERR_OK)
+        return 0;
+    return number < sizeof(errors) / sizeof(*errors) && errors[number] ? errors[number] : EINVAL;
+}
+
+void set_address(ip_addr_t *ip, uint64_t address)
+{
+    ip_addr_set_ip4_u32(ip, lwip_htonl(NET_ADDRESS_IP(address)));
+}
+
+uint64_t address_of(const ip_addr_t *ip, uint16_t port)
+{
+    return NET_ADDRESS(lwip_ntohl(ip_addr_get_ip4_u32(ip)), port);
+}
+
+/* ---- creation and closing -------------------------------------------------------------------------- */
+
+uint32_t socket_count;
+
+struct socket *make_socket(uint32_t type)
+{
+    struct socket *socket = calloc(1, sizeof(*socket));
+    if (!socket)
+        return NULL;
+    socket_count++;
+    socket->object.references = 1;
+    socket->type = type;
+    socket->last = &socket->first;
+    return socket;
+}
+
+static void free_socket(struct socket *socket)
+{
+    socket_count--;
+    free(socket);
+}
+
+static void close_socket(void *object)
+{
+    struct socket *socket = object;
+    waiter_reply_all(&socket->waiters, -EBADF);
+    watch_free_all(&socket->watches);
+    class_of(socket)->destroy(socket);
+    free_socket(socket);
+}
+
+/* ---- handles --------------------------------------------------------------------------------------- */
+
+static void handle_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
+{
+    struct socket *socket = object;
+    watch_forget(&socket->watches, client, handle);
+    if (exiting)
+        waiter_forget(&socket->waiters, client);
+}
+
+const struct handle_class socket_handles = {.max = 256, .free = close_socket, .closed = handle_closed};
+
+/* ---- requests -------------------------------------------------------------------------------------- */
 
 static int64_t create_socket(struct server_request *request)
 {
@@ -81,7 +156,7 @@ static int64_t get_option(struct socket *socket, uint64_t option, uint64_t *valu
     return 0;
 }
 
-int64_t try_request(struct socket *socket, struct server_request *request)
+static int64_t try_request(struct socket *socket, struct server_request *request)
 {
     uint64_t *word = request->word;
     switch (request->label) {
@@ -125,6 +200,28 @@ int64_t try_request(struct socket *socket, struct server_request *request)
         return -ENOSYS;
     }
 }
+
+/* ---- changes --------------------------------------------------------------------------------------- */
+
+/* Retries each waiting request once, in order. None of them closes the socket. */
+static void retry_waiters(struct socket *socket)
+{
+    for (struct waiter **link = &socket->waiters; *link;) {
+        int64_t result = try_request(socket, &(*link)->request);
+        if (result == -EAGAIN)
+            link = &(*link)->next;
+        else
+            waiter_reply(link, result);
+    }
+}
+
+void socket_changed(struct socket *socket)
+{
+    retry_waiters(socket);
+    watch_signal(&socket->watches, class_of(socket)->readiness(socket));
+}
+
+/* ---- new requests ---------------------------------------------------------------------------------- */
 
 /* Whether the request must not block: O_NONBLOCK of the socket, or NET_NO_WAIT in the request's flags, whose
  * word depends on the request. */

@@ -52,11 +52,10 @@ struct socket {
     struct watch *watches;
 };
 
-/* socket.c */
+/* request.c */
 extern const struct handle_class socket_handles;
 extern uint32_t socket_count;
 struct socket *make_socket(uint32_t type); /* one reference; the last handle_put closes it */
-void free_socket(struct socket *socket);   /* nothing may refer to it any more */
 void socket_changed(struct socket *socket);
 int lwip_errno(err_t error);
 void set_address(ip_addr_t *ip, uint64_t address);
@@ -67,8 +66,6 @@ static inline bool is_bound(const struct socket *socket)
     return NET_ADDRESS_PORT(socket->own_address) != 0;
 }
 
-/* request.c: tries a request; -EAGAIN: cannot be done now */
-int64_t try_request(struct socket *socket, struct server_request *request);
 int64_t handle_socket_request(struct server_request *request);
 
 /* What differs between TCP and UDP. Operations return a request's result, or -EAGAIN. */
@@ -91,6 +88,24 @@ static inline const struct socket_class *class_of(const struct socket *socket)
 /* tcp.c */
 int64_t listen_tcp(struct socket *socket, uint64_t backlog);
 int64_t accept_tcp(struct socket *socket, struct server_request *request);
+
+/* netif.c: lwIP on a device. */
+
+/* Bits of the server's notification. */
+#define NET_BIT_DEVICE 1u
+#define NET_BIT_TIMER  2u
+bool start_stack(cap_t notification); /* false: no device */
+void handle_bits(uint64_t bits);
+/* Called after every request or notification: runs due timers and tells the device of queued frames. */
+void finish_round(void);
+/* Called for a new connection: raises its segment size as far as the path to its peer allows. */
+void tune_connection(struct tcp_pcb *pcb);
+bool is_own_address(uint32_t ip);       /* or none, or loopback */
+void read_statistics(uint64_t word[4]); /* the words of NET_STATISTICS's reply */
+
+/* lwip_port.c */
+void start_timer(cap_t notification);  /* receives NET_BIT_TIMER when lwIP's next timer is due */
+void arm_timer(uint32_t milliseconds); /* from now */
 
 /* stream.c */
 int64_t open_stream(struct socket *socket, cap_t *memory);

@@ -1,6 +1,5 @@
 /* tcp.c - TCP sockets on lwIP's raw interface: its callbacks, and the requests (socket.h). */
 #include "socket.h"
-#include "stack.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

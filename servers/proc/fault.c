@@ -6,11 +6,8 @@
  */
 #include "proc.h"
 #include "process.h"
-#include <pthread.h>
 #include <signal.h>
 #include <tarn/runtime.h>
-
-cap_t fault_endpoint;
 
 static const struct {
     const char *what;
@@ -42,20 +39,11 @@ static void handle_fault(const struct ipc_message *message)
     process_kill_noted(pid);
 }
 
-static void *fault_main(void *argument)
+void *fault_main(void *endpoint)
 {
     struct ipc_message message;
     for (;;)
-        if (ipc_receive(fault_endpoint, &message) >= 0 && message.label == IPC_LABEL_FAULT)
+        if (ipc_receive((cap_t)(uintptr_t)endpoint, &message) >= 0 && message.label == IPC_LABEL_FAULT)
             handle_fault(&message);
     return NULL;
-}
-
-void start_fault_handler(void)
-{
-    pthread_t thread;
-    int64_t endpoint = sys_endpoint_create();
-    fault_endpoint = endpoint > 0 ? (cap_t)endpoint : 0;
-    if (endpoint < 0 || pthread_create(&thread, NULL, fault_main, NULL) != 0)
-        panic("proc: cannot start the fault handler");
 }

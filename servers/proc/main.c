@@ -17,6 +17,7 @@
 uint32_t init_pid;
 cap_t servers[SERVER_COUNT];
 unsigned server_count;
+cap_t fault_endpoint, death_notification, services_wakeup;
 
 /* init gives no endpoint for a server that the archive does not have. */
 static void find_servers(void)
@@ -89,9 +90,9 @@ int main(void)
     init_pid = program_startup()->parent_pid;
     find_servers();
     process_init(init_pid);
-    start_fault_handler();
-    start_reaper();
-    start_services();
+    fault_endpoint = server_thread(sys_endpoint_create(), fault_main, "the fault handler");
+    death_notification = server_thread(sys_notification_create(), reaper_main, "the reaper");
+    services_wakeup = server_thread(sys_notification_create(), services_main, "the services' timer");
     struct server server = {
         .name = "proc",
         .threads = WORKERS,

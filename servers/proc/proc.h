@@ -3,18 +3,21 @@
 
 #include <servers/lib/server.h>
 
-extern uint32_t init_pid;    /* constant after start */
-extern cap_t fault_endpoint; /* fault.c: receives faults of all programs */
-extern cap_t servers[];      /* main.c: slots of the other servers that exist */
+/* main.c; constant after start */
+extern uint32_t init_pid;
+extern cap_t servers[]; /* slots of the other servers that exist */
 extern unsigned server_count;
-extern cap_t death_notification; /* reap.c: one bit per group of processes */
+extern cap_t fault_endpoint;     /* receives faults of all programs */
+extern cap_t death_notification; /* one bit per group of processes */
+extern cap_t services_wakeup;    /* notification: there is a new deadline */
+/* Threads that receive from these three. */
+void *fault_main(void *endpoint);
+void *reaper_main(void *deaths);
+void *services_main(void *wakeup);
 
 int64_t spawn_process(struct server_request *request, uint32_t parent); /* spawn.c: handles PROC_SPAWN */
-void start_reaper(void);                                                /* reap.c */
-void start_fault_handler(void);
 
 /* services.c: services that programs publish */
-void start_services(void);
 int64_t publish_service(struct server_request *request);
 int64_t connect_service(struct server_request *request);
 void forget_services(uint32_t pid);

@@ -11,7 +11,6 @@
 #include "process.h"
 #include <arch/trace.h>
 #include <errno.h>
-#include <pthread.h>
 #include <servers/lib/servers.h>
 #include <stdlib.h>
 #include <tarn/runtime.h>
@@ -21,8 +20,6 @@
 #define UNTOLD_MAX 0x10000u
 #define RETRY_NS   1000000000ull /* between attempts to tell a late server */
 #define PROBE_NS   50000000ull   /* patience with a late server */
-
-cap_t death_notification;
 
 void kill_space(uint32_t space, int status)
 {
@@ -163,11 +160,11 @@ static bool is_dead(cap_t space)
     return sys_space_info(space) == -E_DEAD;
 }
 
-static void *reaper_main(void *argument)
+void *reaper_main(void *deaths)
 {
     for (;;) {
         uint32_t pids[BATCH], spaces[BATCH];
-        int64_t bits = sys_notification_wait(death_notification, retry_at);
+        int64_t bits = sys_notification_wait((cap_t)(uintptr_t)deaths, retry_at);
         unsigned count = 0;
         if (clock_monotonic_ns() >= retry_at)
             tell_late_servers();
@@ -181,13 +178,4 @@ static void *reaper_main(void *argument)
         } while (count == BATCH);
     }
     return NULL;
-}
-
-void start_reaper(void)
-{
-    pthread_t thread;
-    int64_t notification = sys_notification_create();
-    death_notification = notification > 0 ? (cap_t)notification : 0;
-    if (notification < 0 || pthread_create(&thread, NULL, reaper_main, NULL) != 0)
-        panic("proc: cannot start the reaper");
 }

@@ -28,8 +28,6 @@ static struct service *services;
 static unsigned service_count;
 static struct waiter *connecting; /* PROC_CONNECT: name, word[4] = deadline */
 
-static cap_t timer_wakeup; /* notification: there is a new deadline */
-
 static int copy_name(const struct server_request *request, char name[PROC_SERVICE_NAME_BYTES])
 {
     memcpy(name, request->word, PROC_SERVICE_NAME_BYTES);
@@ -103,7 +101,7 @@ static int64_t connect_later(struct server_request *request)
     if (!request->word[4])
         return -ENOENT;
     int64_t result = waiter_save(&connecting, request, 0);
-    sys_notification_signal(timer_wakeup, 1);
+    sys_notification_signal(services_wakeup, 1);
     return result;
 }
 
@@ -166,23 +164,14 @@ void forget_services(uint32_t pid)
     pthread_mutex_unlock(&services_lock);
 }
 
-static void *timer_main(void *argument)
+void *services_main(void *wakeup)
 {
     uint64_t next = TARN_FOREVER;
     for (;;) {
-        sys_notification_wait(timer_wakeup, next);
+        sys_notification_wait((cap_t)(uintptr_t)wakeup, next);
         pthread_mutex_lock(&services_lock);
         next = end_waits(clock_monotonic_ns());
         pthread_mutex_unlock(&services_lock);
     }
     return NULL;
-}
-
-void start_services(void)
-{
-    pthread_t thread;
-    int64_t wakeup = sys_notification_create();
-    timer_wakeup = wakeup > 0 ? (cap_t)wakeup : 0;
-    if (wakeup < 0 || pthread_create(&thread, NULL, timer_main, NULL) != 0)
-        panic("proc: cannot start the services' timer");
 }

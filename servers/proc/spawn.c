@@ -246,17 +246,17 @@ static int start_child(struct spawn *spawn)
 {
     const struct proc_spawn *request = spawn->request;
     struct startup_arguments arguments = {
-        .pid = spawn->program.pid,
-        .parent_pid = spawn->parent,
-        .argc = request->argc,
+        .block = {.pid = spawn->program.pid,
+                  .parent_pid = spawn->parent,
+                  .argc = (int32_t)request->argc,
+                  .fd_count = request->fd_count,
+                  .fds = spawn->fds,
+                  .cwd = spawn->cwd,
+                  .path = spawn->path,
+                  .affinity = request->affinity},
         .envc = request->envc,
-        .fd_count = request->fd_count,
         .strings = (const char *)request + request->strings,
         .strings_size = measure_strings(request),
-        .fds = spawn->fds,
-        .cwd = spawn->cwd,
-        .path = spawn->path,
-        .affinity = request->affinity,
     };
     if (!arguments.strings_size)
         return -EINVAL;

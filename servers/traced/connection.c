@@ -25,48 +25,56 @@ _Atomic uint64_t bytes_sent;
 
 /* ---- sending --------------------------------------------------------------------------------------- */
 
-bool send_frame(struct connection *connection, uint16_t type, size_t limit,
-                size_t (*fill)(void *context, uint8_t *payload), void *context)
+/* Lets others send. If the link has broken, the host must not wait for data that will never come. */
+static bool leave_frame(struct connection *connection, bool works)
 {
-    pthread_mutex_lock(&connection->send_lock);
-    uint8_t *frame = connection->broken
-                         ? NULL
-                         : connection->channel->reserve(connection->channel, WIRE_FRAME_BYTES + limit);
-    if (frame) {
-        size_t size = fill(context, frame + WIRE_FRAME_BYTES);
-        if (size > 0) {
-            wire_put_frame(frame, type, (uint32_t)size, connection->sent++,
-                           wire_hash(frame + WIRE_FRAME_BYTES, size));
-            if (!connection->channel->commit(connection->channel, WIRE_FRAME_BYTES + size))
-                frame = NULL;
-            atomic_fetch_add_explicit(&bytes_sent, WIRE_FRAME_BYTES + size, memory_order_relaxed);
-        }
-    }
-    const bool breaks = !frame && !connection->broken;
-    if (!frame)
+    const bool breaks = !works && !connection->broken;
+    if (!works)
         connection->broken = true;
     pthread_mutex_unlock(&connection->send_lock);
-    if (breaks) /* the host must not wait for data that will never come */
+    if (breaks)
         connection->channel->hang_up(connection->channel);
-    return frame != NULL;
+    return works;
 }
 
-struct bytes {
-    const void *bytes;
-    size_t size;
-};
-
-static size_t copy_bytes(void *context, uint8_t *payload)
+uint8_t *begin_frame(struct connection *connection, size_t limit)
 {
-    const struct bytes *bytes = context;
-    memcpy(payload, bytes->bytes, bytes->size);
-    return bytes->size;
+    struct channel *channel = connection->channel;
+    pthread_mutex_lock(&connection->send_lock);
+    uint8_t *frame = connection->broken ? NULL : channel->reserve(channel, WIRE_FRAME_BYTES + limit);
+    if (frame)
+        return frame + WIRE_FRAME_BYTES;
+    leave_frame(connection, false);
+    return NULL;
+}
+
+bool end_frame(struct connection *connection, uint16_t type, uint8_t *payload, size_t size)
+{
+    if (size == 0)
+        return leave_frame(connection, true);
+    wire_put_frame(payload - WIRE_FRAME_BYTES, type, (uint32_t)size, connection->sent++,
+                   wire_hash(payload, size));
+    bool works = connection->channel->commit(connection->channel, WIRE_FRAME_BYTES + size);
+    atomic_fetch_add_explicit(&bytes_sent, WIRE_FRAME_BYTES + size, memory_order_relaxed);
+    return leave_frame(connection, works);
 }
 
 bool send_payload(struct connection *connection, uint16_t type, const void *payload, size_t size)
 {
-    struct bytes bytes = {payload, size};
-    return send_frame(connection, type, size, copy_bytes, &bytes);
+    uint8_t *to = begin_frame(connection, size);
+    return to && end_frame(connection, type, memcpy(to, payload, size), size);
+}
+
+void *frame_space(struct frame_space *space, size_t size)
+{
+    if (size > space->size) {
+        free(space->bytes);
+        space->bytes = malloc(size);
+        space->size = space->bytes ? size : 0;
+        if (!space->bytes)
+            debug_printf("traced: no memory for a frame of %zu KiB\n", size >> 10);
+    }
+    return space->bytes;
 }
 
 static bool send_hello(struct connection *connection)
@@ -235,7 +243,7 @@ static void check_connection(struct connection *connection)
         close_connection(connection, "its host sends no requests");
 }
 
-_Noreturn void watch_connections(void)
+static void *watch_connections(void *argument)
 {
     for (;;) {
         sys_thread_sleep(deadline_after(CHECK_NS));
@@ -245,6 +253,14 @@ _Noreturn void watch_connections(void)
                 check_connection(connection);
         pthread_mutex_unlock(&table_lock);
     }
+    return NULL;
+}
+
+void start_watch(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, watch_connections, NULL) != 0)
+        debug_printf("traced: cannot detect silent hosts: no memory for a thread\n");
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------- */

@@ -6,16 +6,6 @@
 #include <tarn/runtime.h>
 #include <tarn/server.h>
 
-static void *run_tcp(void *argument)
-{
-    accept_tcp(argument, serve_channel);
-}
-
-static void *run_watch(void *argument)
-{
-    watch_connections();
-}
-
 static bool has_rights(cap_t slot, uint32_t type, uint32_t rights)
 {
     const int64_t info = slot ? sys_cap_info(slot) : 0;
@@ -43,13 +33,9 @@ static int64_t handle(struct server_request *request)
 int main(void)
 {
     static const struct server server = {.name = "traced", .threads = 1, .handle = handle};
-    static struct tcp_listener listener;
-    pthread_t thread;
     set_server_patience(SERVER_PATIENCE_NS);
-    if (listen_tcp(&listener, WIRE_TCP_PORT) && pthread_create(&thread, NULL, run_tcp, &listener) != 0)
-        debug_printf("traced: cannot start the network link\n");
-    start_serial(serve_channel);
-    if (pthread_create(&thread, NULL, run_watch, NULL) != 0)
-        debug_printf("traced: cannot detect silent hosts: no memory for a thread\n");
+    start_tcp();
+    start_serial();
+    start_watch();
     server_run(&server, SLOT_SERVICE);
 }

@@ -5,7 +5,6 @@
  * far as it is valid (trace_packet_salvage). Invalid packets after the first valid one count as lost, except
  * an open packet without events.
  */
-#include "drain.h"
 #include "traced.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,23 +65,18 @@ static bool send_metadata(struct connection *connection, const struct trace_prev
     return is_sent;
 }
 
-struct salvage_job {
-    const struct trace_reader *reader;
-    uint64_t number;
-    bool sent, cut;
-    size_t bytes; /* of the frame's payload */
-};
-
-static size_t fill_packet(void *context, uint8_t *payload)
+/* Returns how many bytes of payload were sent: 0 of an invalid packet. -1: the link broke. */
+static int64_t send_packet(struct connection *connection, const struct trace_reader *reader, uint64_t number,
+                           uint64_t *cut)
 {
-    struct salvage_job *job = context;
+    uint8_t *payload = begin_frame(connection, WIRE_PACKET_BYTES + trace_reader_bytes(reader, number));
+    if (!payload)
+        return -1;
     struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
-    if (!trace_packet_salvage(job->reader, job->number, packet))
-        return 0;
-    job->sent = true;
-    job->cut = packet->flags & TRACE_PACKET_CUT;
-    job->bytes = put_packet_header(payload, job->reader, job->number);
-    return job->bytes;
+    bool is_valid = trace_packet_salvage(reader, number, packet);
+    *cut += is_valid && packet->flags & TRACE_PACKET_CUT;
+    size_t bytes = is_valid ? put_packet_header(payload, reader, number) : 0;
+    return end_frame(connection, WIRE_PACKET, payload, bytes) ? (int64_t)bytes : -1;
 }
 
 /* The open packet never had events, so its number was not used. */
@@ -106,18 +100,16 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
     if (!trace_salvage_range(reader, &first, &last))
         return true;
     for (uint64_t number = first; number <= last && !atomic_load(asked); number++) {
-        struct salvage_job job = {.reader = reader, .number = number};
-        if (!send_frame(connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(reader, number),
-                        fill_packet, &job))
+        const int64_t sent = send_packet(connection, reader, number, &counts->cut);
+        if (sent < 0)
             return false;
-        counts->cut += job.cut;
-        any |= job.sent;
-        if (job.sent)
-            drain_count(drain, WIRE_FRAME_BYTES + job.bytes);
-        if (job.sent || !holds_nothing(reader, number))
+        any |= sent > 0;
+        if (sent)
+            drain_count(drain, WIRE_FRAME_BYTES + (size_t)sent);
+        if (sent || !holds_nothing(reader, number))
             counts->head = number + 1;
         /* Also the newest, if its writer had not written the header when the system ended. */
-        counts->lost += any && !job.sent && counts->head > number;
+        counts->lost += any && !sent && counts->head > number;
     }
     counts->next = last + 1;
     counts->events = trace_reader_events_before(reader, counts->head);

@@ -11,7 +11,7 @@
  * In stream mode a buffer is released (trace_consume) only when it lies a quarter of the ring behind the last
  * packet sent. If the link breaks, a host that resumes can get those packets again.
  *
- * Each round that sends packets is marked in the trace (drain.h).
+ * Each round that sends packets is marked in the trace (struct drain).
  *
  * After a round without packets the pull sleeps until the kernel wakes it: a ring has reached the low-water
  * mark (TRACE_OP_SET_DRAIN). It looks by itself when an open buffer is to be flushed, and at least every
@@ -19,7 +19,6 @@
  *
  * Locking: owner_lock covers `owner`. The fields of a pull belong to its thread, except `asked`.
  */
-#include "drain.h"
 #include "traced.h"
 #include <arch/trace.h>
 #include <servers/lib/server.h>
@@ -189,42 +188,40 @@ static bool send_final_status(struct pull *pull)
 
 /* ---- packets --------------------------------------------------------------------------------------- */
 
-struct packet_job {
-    const struct trace_reader *reader;
-    uint64_t number;
-    enum trace_packet_state state; /* OPEN: the ring's open packet is sent as far as it is written */
-    uint32_t flags;
-    size_t bytes; /* of the frame's payload */
-};
-
 /* The kernel restarts writers, so a closed packet is incomplete only if a program has written over it. */
-static enum trace_packet_state copy_closed(const struct packet_job *job, struct trace_packet *packet)
+static enum trace_packet_state copy_closed(const struct trace_reader *reader, uint64_t number,
+                                           struct trace_packet *packet)
 {
-    enum trace_packet_state state = trace_packet_copy(job->reader, job->number, packet);
+    enum trace_packet_state state = trace_packet_copy(reader, number, packet);
     if (state != TRACE_PACKET_INCOMPLETE)
         return state;
-    return trace_packet_cut(job->reader, job->number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
+    return trace_packet_cut(reader, number, packet) ? TRACE_PACKET_WHOLE : TRACE_PACKET_GONE;
 }
 
-/* OPEN: it was closed meanwhile and will be read as a closed packet next time. */
-static enum trace_packet_state copy_open(const struct packet_job *job, struct trace_packet *packet)
+/* As far as it is written. OPEN: it was closed meanwhile and will be read as a closed packet next time. */
+static enum trace_packet_state copy_open(const struct trace_reader *reader, uint64_t number,
+                                         struct trace_packet *packet)
 {
-    if (trace_packet_snapshot(job->reader, packet) && packet->packet_seq_num == job->number)
+    if (trace_packet_snapshot(reader, packet) && packet->packet_seq_num == number)
         return TRACE_PACKET_WHOLE;
-    return trace_reader_head(job->reader) == job->number ? TRACE_PACKET_GONE : TRACE_PACKET_OPEN;
+    return trace_reader_head(reader) == number ? TRACE_PACKET_GONE : TRACE_PACKET_OPEN;
 }
 
-/* Copies the packet to where it is sent from. */
-static size_t fill_packet(void *context, uint8_t *payload)
+/* Copies the packet to where it is sent from. *state: in, whether it is open; out, WHOLE if it was sent. */
+static bool send_copy(struct pull *pull, const struct trace_reader *reader, uint64_t number,
+                      enum trace_packet_state *state)
 {
-    struct packet_job *job = context;
+    uint8_t *payload = begin_frame(pull->connection, WIRE_PACKET_BYTES + trace_reader_bytes(reader, number));
+    if (!payload)
+        return false;
     struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
-    job->state = job->state == TRACE_PACKET_OPEN ? copy_open(job, packet) : copy_closed(job, packet);
-    if (job->state != TRACE_PACKET_WHOLE)
-        return 0;
-    job->flags = packet->flags;
-    job->bytes = put_packet_header(payload, job->reader, job->number);
-    return job->bytes;
+    *state = (*state == TRACE_PACKET_OPEN ? copy_open : copy_closed)(reader, number, packet);
+    if (*state != TRACE_PACKET_WHOLE)
+        return end_frame(pull->connection, WIRE_PACKET, payload, 0);
+    const size_t bytes = put_packet_header(payload, reader, number);
+    pull->ring[reader->cpu].cut += (packet->flags & TRACE_PACKET_CUT) != 0;
+    drain_count(&pull->drain, WIRE_FRAME_BYTES + bytes);
+    return end_frame(pull->connection, WIRE_PACKET, payload, bytes);
 }
 
 /* Bytes that are kept after they were sent, for a host that resumes. */
@@ -289,36 +286,29 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = pull_ring(pull, cpu);
-    struct packet_job job = {.reader = &reader};
     follow_repair(ring, &reader);
-    job.number = ring->next;
-    job.state = trace_packet_state(&reader, ring->next);
-    if (job.state == TRACE_PACKET_OPEN && (pull->reason == 0 || ring->next >= ring->target))
+    enum trace_packet_state state = trace_packet_state(&reader, ring->next);
+    if (state == TRACE_PACKET_OPEN && (pull->reason == 0 || ring->next >= ring->target))
         return false;
-    ring->ends_open = job.state == TRACE_PACKET_OPEN;
-    if (job.state != TRACE_PACKET_GONE)
+    ring->ends_open = state == TRACE_PACKET_OPEN;
+    if (state != TRACE_PACKET_GONE) {
         drain_begin(&pull->drain, cpu);
-    if (job.state != TRACE_PACKET_GONE &&
-        !(send_new_metadata(pull) &&
-          send_frame(pull->connection, WIRE_PACKET,
-                     WIRE_PACKET_BYTES + trace_reader_bytes(&reader, job.number), fill_packet, &job)))
-        return false;
-    if (job.state != TRACE_PACKET_WHOLE && is_changed(pull))
+        if (!send_new_metadata(pull) || !send_copy(pull, &reader, ring->next, &state))
+            return false;
+    }
+    if (state != TRACE_PACKET_WHOLE && is_changed(pull))
         return false; /* it may have moved */
-    if (job.state == TRACE_PACKET_OPEN)
+    if (state == TRACE_PACKET_OPEN)
         return true;
-    if (job.state == TRACE_PACKET_GONE) {
+    if (state == TRACE_PACKET_WHOLE) {
+        count_sent(ring, ring->next);
+        ring->sent_at = pull->packet_at = now;
+    } else {
         uint64_t oldest = trace_reader_oldest(&reader);
         ring->next = oldest > ring->next ? oldest : ring->next + 1;
-        /* Skipped packets free buffers, too: a ring that a program has overwritten may hold nothing to send
-         * while its writers wait for space. */
-        give_back(pull, cpu, bytes_kept(pull));
-        return true;
     }
-    ring->cut += (job.flags & TRACE_PACKET_CUT) != 0;
-    drain_count(&pull->drain, WIRE_FRAME_BYTES + job.bytes);
-    count_sent(ring, job.number);
-    ring->sent_at = pull->packet_at = now;
+    /* Skipped packets free buffers, too: a ring that a program has overwritten may hold nothing to send while
+     * its writers wait for space. */
     give_back(pull, cpu, bytes_kept(pull));
     return true;
 }

@@ -1,5 +1,6 @@
 /* rings.c - access to the trace in shared memory and by system calls: info page, rings, control, metadata. */
 #include "traced.h"
+#include <arch/runtime.h>
 #include <arch/trace.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <trace/event/schemas.h>
 #include <trace/event/sizes.h>
 #include <trace/format/store.h>
+#include <trace/trace.h>
 #include <unistd.h>
 
 _Static_assert(WIRE_CLASSES == TRACE_CLASS_COUNT && WIRE_CPUS_MAX == TRACE_CPUS_MAX, "the link carries all");
@@ -118,6 +120,35 @@ size_t put_packet_header(uint8_t *payload, const struct trace_reader *reader, ui
     wire_put32(payload + 4, packet->flags);
     wire_put64(payload + 8, number);
     return WIRE_PACKET_BYTES + (content + 8 < whole ? content + 8 : whole);
+}
+
+/* ---- marks ----------------------------------------------------------------------------------------- */
+
+static uint32_t own_tid(void)
+{
+    return arch_thread_block()->tid;
+}
+
+void drain_begin(struct drain *drain, uint32_t cpu)
+{
+    if (drain->is_marked)
+        return;
+    *drain = (struct drain){.is_marked = true, .has_begun = true};
+    trace_trace_drain_begin(own_tid(), cpu);
+}
+
+void drain_count(struct drain *drain, size_t bytes)
+{
+    drain->packets++;
+    drain->bytes += bytes;
+}
+
+void drain_end(struct drain *drain, bool is_last)
+{
+    if (drain->is_marked || (is_last && drain->has_begun))
+        trace_trace_drain_end(own_tid(), is_last, drain->packets, drain->bytes);
+    drain->is_marked = false;
+    drain->packets = drain->bytes = 0;
 }
 
 /* ---- control --------------------------------------------------------------------------------------- */

@@ -4,10 +4,10 @@
  * virtio-serial-pci,disable-legacy=on -device virtserialport,chardev=...,nr=1.
  *
  * A port has no connections, so its opening is one: when a host has opened the port, a thread passes a
- * channel to `serve`, and HELLO is sent. A host sends nothing before HELLO, so whatever was received until
- * then is for an earlier connection and is dropped. When the guest ends a connection whose host still has the
- * port open, the next one begins at once: its HELLO tells the host. A connection that was refused is not
- * tried again before the host opens the port again.
+ * channel to serve_channel(), and HELLO is sent. A host sends nothing before HELLO, so whatever was received
+ * until then is for an earlier connection and is dropped. When the guest ends a connection whose host still
+ * has the port open, the next one begins at once: its HELLO tells the host. A connection that was refused is
+ * not tried again before the host opens the port again.
  *
  * The device announces its ports on the control queues: after PORT_ADD the driver sends PORT_READY and
  * PORT_OPEN; the device's own PORT_OPEN then says whether a host has opened the other end. Buffer i always
@@ -15,14 +15,12 @@
  * sent while no host has the port open are lost.
  *
  * Locking: `lock` covers the device and all variables but the constant ones, and is an innermost lock;
- * `frame` belongs to the sender (channel.h).
+ * `frame` belongs to the sender (struct channel).
  */
-#include "channel.h"
-#include <pthread.h>
+#include "traced.h"
 #include <servers/lib/server.h>
 #include <servers/virtio/registers.h>
 #include <servers/virtio/virtio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
 #include <tarn/syscall.h>
@@ -54,7 +52,6 @@ struct line {
 enum { BIT_DEVICE = 1, BIT_CLOSED = 2 };
 
 static cap_t wakeup; /* of the thread */
-static void (*serve)(struct channel *channel);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* the device has done something, or the connection was told to end */
@@ -63,15 +60,14 @@ static struct virtio_device device;
 static struct line control_receive = {.bytes = CONTROL_BYTES}, control_send = {.bytes = CONTROL_BYTES},
                    receive = {.bytes = RECEIVE_BYTES}, transmit = {.bytes = SEND_BYTES};
 static uint16_t free_buffers[BUFFERS], free_count; /* of transmit */
-static uint64_t bytes_sent, bytes_taken;           /* since the start; by the device */
+static uint64_t bytes_given, bytes_taken;          /* since the start; by the device */
 static bool is_open;                               /* by a host */
 static bool in_use;                                /* a connection uses the channel */
 static bool hung_up;                               /* it has to end, or its host has closed the port */
 static const char *received;                    /* the part of the oldest received buffer that was not read */
 static uint32_t received_size, received_buffer; /* size 0: no such buffer */
 
-static uint8_t *frame;
-static size_t frame_size;
+static struct frame_space frame;
 
 /* ---- the device ------------------------------------------------------------------------------------ */
 
@@ -181,7 +177,7 @@ static uint32_t send_part(const uint8_t *bytes, size_t size)
     memcpy(buffer_of(&transmit, free_buffers[--free_count]), bytes, part);
     offer_buffer(&transmit, free_buffers[free_count], part, 0);
     virtio_notify(&transmit.queue);
-    bytes_sent += part;
+    bytes_given += part;
     return part;
 }
 
@@ -204,12 +200,7 @@ static size_t receive_serial(struct channel *channel, void *bytes, size_t size)
 
 static void *reserve_serial(struct channel *channel, size_t size)
 {
-    if (size > frame_size) {
-        free(frame);
-        frame = malloc(size);
-        frame_size = frame ? size : 0;
-    }
-    return frame;
+    return frame_space(&frame, size);
 }
 
 static bool commit_serial(struct channel *channel, size_t size)
@@ -218,7 +209,7 @@ static bool commit_serial(struct channel *channel, size_t size)
     bool ended;
     pthread_mutex_lock(&lock);
     while (!(ended = has_ended()) && done < size) {
-        size_t part = send_part(frame + done, size - done);
+        size_t part = send_part(frame.bytes + done, size - done);
         done += part;
         if (part == 0)
             pthread_cond_wait(&changed, &lock);
@@ -231,7 +222,7 @@ static void account_serial(struct channel *channel, uint64_t *committed, uint64_
 {
     pthread_mutex_lock(&lock);
     collect_sent();
-    *committed = bytes_sent;
+    *committed = bytes_given;
     *arrived = bytes_taken;
     pthread_mutex_unlock(&lock);
 }
@@ -279,7 +270,7 @@ static void *run_port(void *argument)
         pthread_cond_broadcast(&changed);
         pthread_mutex_unlock(&lock);
         if (begins)
-            serve(&serial_channel);
+            serve_channel(&serial_channel);
         sys_notification_wait(wakeup, TARN_FOREVER);
     }
     return NULL;
@@ -322,14 +313,13 @@ static bool start_port(void)
     return true;
 }
 
-void start_serial(void (*serve_channel)(struct channel *channel))
+void start_serial(void)
 {
     int64_t notification = sys_notification_create();
     pthread_t thread;
     if (notification < 0)
         return;
     wakeup = (cap_t)notification;
-    serve = serve_channel;
     if (!start_port())
         sys_cap_close(wakeup);
     else if (pthread_create(&thread, NULL, run_port, NULL) != 0)

@@ -9,15 +9,13 @@
  * takes as long as a host wants is waited for without it (wait_readable), or asked for again
  * (reserve_in_ring).
  *
- * Locking: `space`, `place` and `large` belong to the sender (channel.h), which alone increases `committed`;
- * the other fields are set once.
+ * Locking: `space`, `place` and `large` belong to the sender (struct channel), which alone increases
+ * `committed`; the other fields are set once.
  */
-#include "channel.h"
+#include "traced.h"
 #include <errno.h>
-#include <pthread.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/net.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
@@ -38,9 +36,8 @@ struct tcp_channel {
     char *ring;                  /* address range of 2 * NET_STREAM_BYTES */
     uint64_t place, space;
     _Atomic uint64_t committed; /* read by any thread */
-    char *large;                /* buffer for a frame larger than the ring; NULL: none yet */
-    size_t large_bytes;
-    bool is_large; /* the frame under construction is in `large` */
+    struct frame_space large;   /* for a frame larger than the ring */
+    bool is_large;              /* the frame under construction is there */
 };
 
 static int64_t call_net(uint64_t label, uint64_t a, uint64_t b, uint64_t c)
@@ -109,18 +106,6 @@ static bool commit_in_ring(struct tcp_channel *tcp, size_t size)
     return true;
 }
 
-static void *reserve_large(struct tcp_channel *tcp, size_t size)
-{
-    if (size > tcp->large_bytes) {
-        free(tcp->large);
-        tcp->large = malloc(size);
-        tcp->large_bytes = tcp->large ? size : 0;
-        if (!tcp->large)
-            debug_printf("traced: no memory for a frame of %zu KiB\n", size >> 10);
-    }
-    return tcp->large;
-}
-
 static bool commit_large(struct tcp_channel *tcp, size_t size)
 {
     for (size_t done = 0, piece; done < size; done += piece) {
@@ -128,7 +113,7 @@ static bool commit_large(struct tcp_channel *tcp, size_t size)
         char *to = reserve_in_ring(tcp, piece);
         if (!to)
             return false;
-        memcpy(to, tcp->large + done, piece);
+        memcpy(to, tcp->large.bytes + done, piece);
         if (!commit_in_ring(tcp, piece))
             return false;
     }
@@ -139,7 +124,7 @@ static void *reserve_tcp(struct channel *channel, size_t size)
 {
     struct tcp_channel *tcp = tcp_of(channel);
     tcp->is_large = size > NET_STREAM_BYTES;
-    return tcp->is_large ? reserve_large(tcp, size) : reserve_in_ring(tcp, size);
+    return tcp->is_large ? frame_space(&tcp->large, size) : reserve_in_ring(tcp, size);
 }
 
 static bool commit_tcp(struct channel *channel, size_t size)
@@ -175,7 +160,7 @@ static void close_tcp(struct channel *channel)
         return_buffer(&tcp->shared);
     if (tcp->readable)
         sys_cap_close(tcp->readable);
-    free(tcp->large);
+    free(tcp->large.bytes);
     free(tcp);
 }
 
@@ -226,30 +211,22 @@ static struct channel *make_channel(uint64_t handle)
     return NULL;
 }
 
-static int64_t open_listener(uint16_t port)
+/* Where hosts connect. */
+static struct {
+    uint64_t handle;
+    cap_t readable; /* notification: a host connects */
+} listener;
+
+static int64_t open_listener(void)
 {
     int64_t handle = call_net(NET_SOCKET, NET_TCP, 0, 0);
     if (handle < 0)
         return handle;
     call_net(NET_SET_OPTION, (uint64_t)handle, NET_OPTION_REUSE, 1);
-    int64_t error = call_net(NET_BIND, (uint64_t)handle, NET_ADDRESS(0, port), 0);
+    int64_t error = call_net(NET_BIND, (uint64_t)handle, NET_ADDRESS(0, WIRE_TCP_PORT), 0);
     if (error >= 0)
         error = call_net(NET_LISTEN, (uint64_t)handle, 8, 0);
     return error < 0 ? error : handle;
-}
-
-bool listen_tcp(struct tcp_listener *listener, uint16_t port)
-{
-    int64_t readable = sys_notification_create();
-    int64_t handle = readable < 0 ? errno_of(readable) : open_listener(port);
-    if (handle < 0) {
-        debug_printf("traced: no network link: %s\n", strerror((int)-handle));
-        return false;
-    }
-    listener->handle = (uint64_t)handle;
-    listener->readable = (cap_t)readable;
-    debug_printf("traced: trace link on TCP port %u\n", port);
-    return true;
 }
 
 /* Ports of this machine from which connections are served; 0: none. */
@@ -290,10 +267,10 @@ static bool may_connect(uint64_t handle, uint64_t peer)
 }
 
 /* Returns NULL: net does not reply, or handles or memory ran out. */
-static struct channel *accept_channel(const struct tcp_listener *listener)
+static struct channel *accept_channel(void)
 {
-    while (wait_readable(listener->handle, listener->readable)) {
-        struct ipc_message message = {.label = NET_ACCEPT, .word = {listener->handle, NET_NO_WAIT}};
+    while (wait_readable(listener.handle, listener.readable)) {
+        struct ipc_message message = {.label = NET_ACCEPT, .word = {listener.handle, NET_NO_WAIT}};
         const int64_t handle = call_server_message(SLOT_NET, &message);
         if (handle < 0)
             return NULL;
@@ -304,13 +281,32 @@ static struct channel *accept_channel(const struct tcp_listener *listener)
     return NULL;
 }
 
-_Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel))
+static void *accept_all(void *argument)
 {
     for (;;) {
-        struct channel *channel = accept_channel(listener);
+        struct channel *channel = accept_channel();
         if (channel)
-            serve(channel);
+            serve_channel(channel);
         else
             sys_thread_sleep(deadline_after(RETRY_NS)); /* do not retry at full speed */
     }
+    return NULL;
+}
+
+/* Returns at once, so traced starts to reply to requests when hosts can connect. */
+void start_tcp(void)
+{
+    pthread_t thread;
+    int64_t readable = sys_notification_create();
+    int64_t handle = readable < 0 ? errno_of(readable) : open_listener();
+    if (handle < 0) {
+        debug_printf("traced: no network link: %s\n", strerror((int)-handle));
+        return;
+    }
+    listener.handle = (uint64_t)handle;
+    listener.readable = (cap_t)readable;
+    if (pthread_create(&thread, NULL, accept_all, NULL) == 0)
+        debug_printf("traced: trace link on TCP port %u\n", WIRE_TCP_PORT);
+    else
+        debug_printf("traced: cannot start the network link\n");
 }

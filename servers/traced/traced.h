@@ -1,5 +1,5 @@
 /*
- * traced.h - what the files of the trace server share: connections, the pull, the rings.
+ * traced.h - what the files of the trace server share: links, connections, the pull, the rings.
  *
  * connection.c runs one thread per link: HELLO, then requests, to which request.c replies. pull.c runs
  * another one during a pull. rings.c reads the memory that the kernel shares. README.md follows a packet
@@ -7,12 +7,40 @@
  */
 #pragma once
 
-#include "channel.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <tarn/abi.h>
 #include <trace/format/wire.h>
 #include <trace/ring/read.h>
+
+/*
+ * A link to a host as a byte stream, implemented by TCP and by a serial port.
+ *
+ * Sending is in place: reserve returns space for the next bytes, the caller writes them there, commit sends
+ * them. Only one thread at a time may be between the two (connection.send_lock); receive may run
+ * concurrently.
+ */
+struct channel {
+    /* Waits for bytes. Returns their number, or 0 at the end or when the link broke. */
+    size_t (*receive)(struct channel *channel, void *bytes, size_t size);
+    /* Waits for space. Returns NULL if the link broke. `size` is at most that of the largest frame. */
+    void *(*reserve)(struct channel *channel, size_t size);
+    bool (*commit)(struct channel *channel, size_t size);
+    /* Total bytes committed, and how many of those have arrived. Any thread may call it. */
+    void (*account)(struct channel *channel, uint64_t *committed, uint64_t *arrived);
+    /* Ends both directions: a pending receive returns 0. Any thread may call it. */
+    void (*hang_up)(struct channel *channel);
+    /* Waits a limited time for committed bytes to arrive, then frees the channel. */
+    void (*close)(struct channel *channel);
+};
+
+/* tcp.c, serial.c: start threads that pass each connection to serve_channel(). */
+void start_tcp(void);
+void admit_port(uint16_t port); /* TRACED_ADMIT */
+void start_serial(void);        /* one host at a time, if there is such a port */
 
 struct connection {
     struct channel *channel;
@@ -38,13 +66,21 @@ struct connection {
 
 /* connection.c */
 void serve_channel(struct channel *channel);
-_Noreturn void watch_connections(void);                 /* ends connections of silent hosts */
+void start_watch(void);                                 /* ends connections of silent hosts */
 bool is_connected(const struct connection *connection); /* it may have been freed */
-/* Sends one frame. `fill` writes the payload, at most `limit` bytes, and returns its size, or 0 to send
- * nothing. Returns false if the link broke. */
-bool send_frame(struct connection *connection, uint16_t type, size_t limit,
-                size_t (*fill)(void *context, uint8_t *payload), void *context);
+/* Returns where to write the payload of one frame, at most `limit` bytes, until end_frame(): others wait.
+ * NULL: the link broke. */
+uint8_t *begin_frame(struct connection *connection, size_t limit);
+/* Sends the frame, but nothing if `size` is 0. Returns false if the link broke. */
+bool end_frame(struct connection *connection, uint16_t type, uint8_t *payload, size_t size);
 bool send_payload(struct connection *connection, uint16_t type, const void *payload, size_t size);
+
+/* For channels: memory in which a frame is built; zero at first. */
+struct frame_space {
+    uint8_t *bytes;
+    size_t size;
+};
+void *frame_space(struct frame_space *space, size_t size); /* NULL: no memory */
 
 /* request.c: replies to a request. False: the link broke, or the request is invalid. */
 bool handle_request(struct connection *connection, const uint8_t *payload, uint32_t length);
@@ -85,6 +121,18 @@ int64_t run_command(char *text, uint8_t *to, size_t *size);
 uint64_t tables_bytes(void); /* of a CPU's tables of counters; 0: there are none */
 /* Copies the first `bytes` of them. `to` need not be aligned. */
 void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes);
+/* Marks in the trace what a pull's thread does, so that readers can leave it out (`tarn --without-drain`). A
+ * round in which packets are sent is marked by trace_drain_begin and trace_drain_end. A round that sends
+ * nothing logs nothing, so an idle pull does not feed itself. The last drain_end says that the thread no
+ * longer drains; from its first drain_begin to that, everything that it does is the drain's. */
+struct drain {
+    bool is_marked;          /* this round has logged its begin */
+    bool has_begun;          /* any round has */
+    uint64_t packets, bytes; /* sent in this round */
+};
+void drain_begin(struct drain *drain, uint32_t cpu); /* before a packet of this CPU is sent */
+void drain_count(struct drain *drain, size_t bytes); /* one packet was sent */
+void drain_end(struct drain *drain, bool is_last);   /* ends the round or, with is_last, all rounds */
 char *read_metadata(size_t *size); /* NULL: out of memory; size is a multiple of 8; free() it */
 
 extern _Atomic uint64_t bytes_sent; /* by all connections; relaxed */

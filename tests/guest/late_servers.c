@@ -112,12 +112,10 @@ static bool start_proc(void)
 {
     uint64_t size;
     int64_t file = get_file("/sbin/proc", &size);
-    struct startup_arguments arguments = {.argc = 1,
-                                          .strings = "proc",
-                                          .strings_size = 5,
-                                          .cwd = "/",
-                                          .path = "/sbin/proc",
-                                          .parent_pid = (uint32_t)getpid()};
+    struct startup_arguments arguments = {
+        .block = {.argc = 1, .cwd = "/", .path = "/sbin/proc", .parent_pid = (uint32_t)getpid()},
+        .strings = "proc",
+        .strings_size = 5};
     proc_endpoint = (cap_t)sys_endpoint_create();
     if (file < 0 || program_create("/sbin/proc", 0, &proc) || program_load(&proc, (cap_t)file, size) ||
         program_give(&proc, proc_endpoint, SLOT_SERVICE, RIGHT_ALL, 0) ||
@@ -125,7 +123,7 @@ static bool start_proc(void)
         program_give(&proc, net.endpoint, SLOT_NET, RIGHT_SEND | RIGHT_GRANT, 0) ||
         program_give(&proc, SLOT_TRACE, SLOT_TRACE, RIGHT_READ | RIGHT_WRITE | RIGHT_GRANT, 0))
         return false;
-    arguments.pid = proc.pid;
+    arguments.block.pid = proc.pid;
     return program_start(&proc, &arguments, TARN_PRIO_USER) == 0;
 }
 

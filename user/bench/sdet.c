@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tarn/runtime.h>
@@ -125,13 +124,6 @@ static pid_t start_script(unsigned number)
     return pid;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Returns how many failed. */
 static unsigned run_scripts(pid_t *pids)
 {
@@ -210,9 +202,9 @@ int main(int argc, char **argv)
     if (processors && process_set_affinity(processors == 64 ? ~0ull : (1ull << processors) - 1) < 0)
         die("affinity");
     trace_user_mark(1, "sdet begins");
-    double begin = now();
+    uint64_t begin = clock_monotonic_ns();
     unsigned failed = run_scripts(pids);
-    double seconds = now() - begin;
+    double seconds = (double)(clock_monotonic_ns() - begin) / 1e9;
     trace_user_mark(2, "sdet ends");
     printf("sdet: %u scripts, %u rounds, %u commands each: %.6f s, %.0f scripts/hour", scripts, rounds,
            rounds * (unsigned)COMMANDS, seconds, scripts * rounds / seconds * 3600);

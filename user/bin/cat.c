@@ -1,5 +1,4 @@
 /* cat.c - writes files, or standard input, to standard output. */
-#include <user/bin/input.h>
 #include <user/bin/util.h>
 
 static int copy(FILE *stream, const char *name)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <user/bin/input.h>
 #include <user/bin/util.h>
 
 static const char *pattern_wanted;

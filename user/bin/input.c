@@ -1,8 +1,7 @@
-/* input.c - reads the files named by operands. Interface: input.h. */
+/* input.c - reads the files named by operands. Interface: util.h. */
 #include <stdlib.h>
 #include <string.h>
 
-#include <user/bin/input.h>
 #include <user/bin/util.h>
 
 int act_on_inputs(int argc, char **argv, int first, int (*act)(FILE *stream, const char *name))

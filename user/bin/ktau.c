@@ -14,9 +14,8 @@
 #include <tarn/runtime.h>
 #include <tarn/syscall.h>
 #include <unistd.h>
-#include <user/bin/number.h>
 #include <user/bin/util.h>
-#include <user/tarnprof/show.h>
+#include <user/tarnprof/tarnprof.h>
 
 extern char **environ;
 

@@ -1,6 +1,5 @@
-/* number.c - interface: number.h. */
+/* number.c - numbers with a fraction as values of options. Interface: util.h. */
 #include <stdlib.h>
-#include <user/bin/number.h>
 #include <user/bin/util.h>
 
 double read_decimal(const char *text, double least, double most, const char *synopsis)

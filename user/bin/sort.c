@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <user/bin/input.h>
 #include <user/bin/util.h>
 
 static char **lines;

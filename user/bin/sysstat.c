@@ -7,7 +7,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tarn/runtime.h>
@@ -26,22 +25,9 @@ static struct system_stats read_stats(void)
     return stats;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 static unsigned long long kib(uint64_t frames)
 {
     return frames * (TARN_PAGE_SIZE / 1024);
-}
-
-static void print_head(void)
-{
-    printf("    TIME    KIB FREE  SLABS SPACES THREADS ENDPOINTS NOTIFICATIONS MEMORIES MAPPINGS REPLIES "
-           "IDLE\n");
 }
 
 /* `idle`: of all CPUs, from 0 to 1. */
@@ -64,10 +50,11 @@ int main(int argc, char **argv)
     unsigned count = at + 1 < argc ? (unsigned)read_number(argv[at + 1], 1, 1000000, SYNOPSIS) : 0;
     struct system_stats last = {0}; /* the first line shows the mean since boot */
     double last_time = 0;
-    print_head();
+    puts("    TIME    KIB FREE  SLABS SPACES THREADS ENDPOINTS NOTIFICATIONS MEMORIES MAPPINGS REPLIES IDLE");
     for (unsigned line = 1;; line++) {
         struct system_stats stats = read_stats();
-        double time = now(), ticks = (time - last_time) * 1e9 * (double)stats.cpus;
+        double time = (double)clock_monotonic_ns() / 1e9,
+               ticks = (time - last_time) * 1e9 * (double)stats.cpus;
         print_line(time, &stats, (double)(stats.idle_ns - last.idle_ns) / ticks);
         last = stats;
         last_time = time;

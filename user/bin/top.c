@@ -13,10 +13,8 @@
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/runtime.h>
-#include <time.h>
 #include <trace/print/shares.h>
 #include <unistd.h>
-#include <user/bin/number.h>
 #include <user/bin/util.h>
 #include <user/tarnprof/tarnprof.h>
 
@@ -153,18 +151,19 @@ static void show(struct moment *now, struct moment *before, const struct plan *p
 static struct plan read_plan(int argc, char **argv)
 {
     struct plan plan = {.seconds = 2, .lines = 15};
-    for (int at = 1; at < argc; at += 2) {
-        if (at + 1 == argc || argv[at][0] != '-' || strlen(argv[at]) != 2)
-            usage(synopsis);
-        if (argv[at][1] == 'i')
-            plan.seconds = read_decimal(argv[at + 1], 0.01, 1e6, synopsis);
-        else if (argv[at][1] == 'n')
-            plan.count = (unsigned long)read_decimal(argv[at + 1], 1, 1e9, synopsis);
-        else if (argv[at][1] == 'l')
-            plan.lines = (unsigned long)read_decimal(argv[at + 1], 1, 1e6, synopsis);
+    int letter;
+    opterr = 0;
+    while ((letter = getopt(argc, argv, "i:n:l:")) != -1)
+        if (letter == 'i')
+            plan.seconds = read_decimal(optarg, 0.01, 1e6, synopsis);
+        else if (letter == 'n')
+            plan.count = read_number(optarg, 1, 1000000000, synopsis);
+        else if (letter == 'l')
+            plan.lines = read_number(optarg, 1, 1000000, synopsis);
         else
             usage(synopsis);
-    }
+    if (optind < argc)
+        usage(synopsis);
     return plan;
 }
 
@@ -182,9 +181,7 @@ int main(int argc, char **argv)
                       "trace.routines=on");
     read_moment(&before);
     for (unsigned long done = 0; !plan.count || done < plan.count; done++) {
-        nanosleep(&(struct timespec){(time_t)plan.seconds,
-                                     (long)((plan.seconds - (double)(time_t)plan.seconds) * 1e9)},
-                  NULL);
+        sys_thread_sleep(deadline_after((uint64_t)(plan.seconds * 1e9)));
         read_moment(&now);
         shown = now;
         show(&shown, &before, &plan);

@@ -14,20 +14,8 @@ trace_run show_tables;  /* trace_tables.c */
 trace_run choose_study; /* trace_study.c */
 trace_run run_shared;   /* trace.c: a command of trace/print/commands.h */
 
-/* trace_list.c */
-struct ring_source {
-    const struct trace_info *info;
-    struct trace_reader (*ring_of)(uint32_t cpu);
-    /* The range of packets, including the open one. False: none. */
-    bool (*range)(const struct trace_reader *ring, uint64_t *first, uint64_t *last);
-    /* Like copy_packet(). */
-    bool (*copy)(const struct trace_reader *ring, uint64_t number, void *copy,
-                 struct ring_findings *findings);
-};
-/* Prints the newest `count` events of the classes in the mask, in order of time. */
+/* trace_list.c: print the newest `count` events of the classes in the mask, in order of time, of this boot or
+ * of the previous one */
 int print_last(uint64_t count, uint64_t classes);
-int print_last_of(const struct ring_source *source, uint64_t count, uint64_t classes);
-
-/* trace_previous.c */
 int open_previous(void); /* prints how that boot ended; from then on events have the names of that boot */
 int print_previous(uint64_t count, uint64_t classes);

@@ -1,5 +1,5 @@
 /*
- * trace_list.c - `trace stats` and `trace last`; see trace.h.
+ * trace_list.c - `trace stats`, `trace last` and `trace previous`; see trace.h.
  *
  * `last` first copies each CPU's packets, newest first, until they hold enough events, and prints afterwards,
  * so events that printing logs are not included.
@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tarn/runtime.h>
 
 #include <arch/trace.h>
 #include <trace/event/schemas.h>
+#include <trace/print/app_schema.h>
 #include <trace/print/print.h>
 #include <user/bin/trace.h>
 #include <user/bin/util.h>
@@ -91,6 +93,17 @@ int show_counts(int argc, char **argv)
 }
 
 /* ---- last ------------------------------------------------------------------------------------------ */
+
+/* The rings of this boot, or of the previous one. */
+struct ring_source {
+    const struct trace_info *info;
+    struct trace_reader (*ring_of)(uint32_t cpu);
+    /* The range of packets, including the open one. False: none. */
+    bool (*range)(const struct trace_reader *ring, uint64_t *first, uint64_t *last);
+    /* Like copy_packet(). */
+    bool (*copy)(const struct trace_reader *ring, uint64_t number, void *copy,
+                 struct ring_findings *findings);
+};
 
 /* Copies of one CPU's newest packets, oldest first. */
 struct copied {
@@ -172,13 +185,7 @@ static bool present_range(const struct trace_reader *ring, uint64_t *tail, uint6
     return true;
 }
 
-int print_last(uint64_t count, uint64_t classes)
-{
-    const struct ring_source source = {arch_trace_info(), ring_of, present_range, copy_packet};
-    return print_last_of(&source, count, classes);
-}
-
-int print_last_of(const struct ring_source *source, uint64_t count, uint64_t classes)
+static int print_newest(const struct ring_source *source, uint64_t count, uint64_t classes)
 {
     static struct trace_merge merge;
     static struct copies copies;
@@ -200,4 +207,69 @@ int print_last_of(const struct ring_source *source, uint64_t count, uint64_t cla
         puts(line);
     }
     return 0;
+}
+
+int print_last(uint64_t count, uint64_t classes)
+{
+    const struct ring_source source = {arch_trace_info(), ring_of, present_range, copy_packet};
+    return print_newest(&source, count, classes);
+}
+
+/* ---- previous -------------------------------------------------------------------------------------- */
+
+static struct trace_previous previous;
+
+static void load_schemas(void)
+{
+    static _Alignas(8) char descriptors[TRACE_APP_ENTRIES_BYTES_MAX];
+    int64_t size =
+        trace_previous_metadata(SLOT_TRACE, TRACE_METADATA_DESCRIPTORS, descriptors, sizeof descriptors);
+    if (size > 0)
+        trace_schemas_load_from(descriptors, (size_t)size);
+}
+
+static void print_end(void)
+{
+    const struct trace_store *store = &previous.store;
+    static const char *const ends[] = {"without notice: a reset or a crash", "by a panic", "in order"};
+    printf("the previous boot ended %s%s%s\n", ends[store->end <= TRACE_STORE_SHUTDOWN ? store->end : 0],
+           store->reason[0] ? ": " : "", store->reason);
+    if (store->kept.damaged)
+        printf("%" PRIu32 " of its packets were damaged since and are ignored\n", store->kept.damaged);
+}
+
+int open_previous(void)
+{
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse_without("trace-read");
+    int error = trace_previous_open(SLOT_TRACE, &previous);
+    if (error == -E_NOT_FOUND)
+        return refuse("there is no trace of a previous boot");
+    if (error)
+        return refuse("%s", tarn_error_text(error));
+    if (memcmp(previous.store.uuid, arch_trace_info()->uuid, sizeof previous.store.uuid) != 0)
+        return refuse("its events or tables were declared differently; use `tarn pull --previous`");
+    load_schemas();
+    print_end();
+    return 0;
+}
+
+static struct trace_reader previous_ring(uint32_t cpu)
+{
+    return trace_previous_ring(&previous, cpu);
+}
+
+static bool copy_salvaged(const struct trace_reader *ring, uint64_t number, void *copy,
+                          struct ring_findings *findings)
+{
+    bool is_salvaged = trace_packet_salvage(ring, number, copy);
+    findings->packets += is_salvaged;
+    findings->cut += is_salvaged && ((const struct trace_packet *)copy)->flags & TRACE_PACKET_CUT;
+    return is_salvaged;
+}
+
+int print_previous(uint64_t count, uint64_t classes)
+{
+    const struct ring_source source = {&previous.info, previous_ring, trace_salvage_range, copy_salvaged};
+    return print_newest(&source, count, classes);
 }

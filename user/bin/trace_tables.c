@@ -13,8 +13,7 @@
 #include <trace/ring/table_read.h>
 #include <user/bin/trace.h>
 #include <user/bin/util.h>
-#include <user/tarnprof/rows.h>
-#include <user/tarnprof/show.h>
+#include <user/tarnprof/tarnprof.h>
 
 #define ROWS_SHOWN  1000u
 #define CLASSES_MAX 128u

@@ -1,9 +1,10 @@
-/* util.h - error messages, options, and complete reads and writes, for the utilities. */
+/* util.h - error messages, options, and complete reads and writes, for the utilities. Of util.c, but for what
+ * would make all of them larger. */
 #pragma once
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 extern const char *program_name; /* set by main from argv[0] */
@@ -24,6 +25,15 @@ int read_options(int argc, char **argv, const char *allowed, int least, const ch
 bool option(char letter);
 /* A whole decimal number. Calls usage(synopsis) for all that is none from `least` to `most`. */
 unsigned long read_number(const char *text, unsigned long least, unsigned long most, const char *synopsis);
+/* number.c: the same with a fraction. */
+double read_decimal(const char *text, double least, double most, const char *synopsis);
+
+/* input.c, for cat, wc, sort and grep. Calls `act` with each operand's stream ("-": standard input) and name;
+ * without operands with standard input and NULL. Reports files that cannot be opened. Returns 1 if that
+ * happened or any `act` returned 1. */
+int act_on_inputs(int argc, char **argv, int first, int (*act)(FILE *stream, const char *name));
+/* Returns the next line without its newline, malloc'ed; NULL at the end. The last line may lack a newline. */
+char *read_line(FILE *stream);
 
 int write_whole(int fd, const void *data, size_t size);   /* 0, or -1 with errno */
 int copy_stream(int from, int to);                        /* 0, or -1 with errno */

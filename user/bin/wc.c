@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <user/bin/input.h>
 #include <user/bin/util.h>
 
 struct counts {

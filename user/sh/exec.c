@@ -1,5 +1,5 @@
 /*
- * exec.c - runs a list of pipelines.
+ * exec.c - runs the pipelines of a line.
  *
  * The shell opens the targets of redirections itself, so that it can report errors, and passes them to the
  * child by dup2. If a command of a pipeline cannot be started, it counts as ended with status 127, and the
@@ -62,7 +62,7 @@ static void close_streams(struct streams *streams)
         replace_stream(streams, i, -1);
 }
 
-static bool open_redirection(const struct redirection *redirection, struct streams *streams)
+static bool open_redirection(const struct token *redirection, struct streams *streams)
 {
     if (redirection->kind == TOKEN_ERROR_TO_OUT) {
         streams->error_to_out = true;
@@ -72,7 +72,7 @@ static bool open_redirection(const struct redirection *redirection, struct strea
                                 [TOKEN_OUT] = O_WRONLY | O_CREAT | O_TRUNC,
                                 [TOKEN_ERROR] = O_WRONLY | O_CREAT | O_TRUNC,
                                 [TOKEN_APPEND] = O_WRONLY | O_CREAT | O_APPEND};
-    char *path = expand_to_one(redirection->target);
+    char *path = expand_to_one(redirection[1].text);
     int fd = open(path, flags[redirection->kind] | O_CLOEXEC, 0666);
     if (fd < 0)
         complain(path);
@@ -259,21 +259,27 @@ static size_t read_grant(const struct words *words, uint32_t *authority)
     return 0;
 }
 
-/* Starts a command and consumes `streams`. Returns its pid, or 0 if there is nothing to wait for; then
- * *status is set. */
-static pid_t start_command(const struct command *command, struct streams streams, bool alone, int *status)
+/* Starts the command from `at` to `end` and consumes `streams`. Returns its pid, or 0 if there is nothing to
+ * wait for; then *status is set. */
+static pid_t start_command(const struct token *at, const struct token *end, struct streams streams,
+                           bool alone, int *status)
 {
     pid_t pid = 0;
     struct words words = {0};
     bool ready = true;
     *status = 1;
-    for (size_t i = 0; ready && i < command->redirection_count; i++)
-        ready = open_redirection(&command->redirections[i], &streams);
-    size_t first = 0;
-    while (first < command->word_count && is_assignment(command->words[first]))
-        assign(command->words[first++]);
-    for (size_t i = first; i < command->word_count; i++)
-        expand_word(command->words[i], &words);
+    for (const struct token *each = at; ready && each < end; each = next_argument(each))
+        ready = !is_redirection(each->kind) || open_redirection(each, &streams);
+    bool assigns = true;
+    for (; at < end; at = next_argument(at)) {
+        if (is_redirection(at->kind))
+            continue;
+        assigns = assigns && is_assignment(at->text);
+        if (assigns)
+            assign(at->text);
+        else
+            expand_word(at->text, &words);
+    }
     size_t granted = 0;
     if (ready && words.count && !strcmp(words.word[0], "grant") &&
         !(granted = read_grant(&words, &streams.authority))) {
@@ -316,11 +322,13 @@ static int wait_for(const pid_t *pids, size_t count, int status)
     return status;
 }
 
-static int run_pipeline(const struct pipeline *pipeline)
+static int run_pipeline(const struct token *at, const struct token *end)
 {
     pid_t pids[PIPELINE_MAX];
     int status = 0, next_input = -1;
-    size_t count = pipeline->command_count;
+    size_t count = 1;
+    for (const struct token *each = at; each < end; each++)
+        count += each->kind == TOKEN_PIPE;
     if (count > PIPELINE_MAX) {
         fprintf(stderr, "sh: more than %d commands in a pipeline\n", PIPELINE_MAX);
         return 2;
@@ -340,9 +348,12 @@ static int run_pipeline(const struct pipeline *pipeline)
             streams.fd[1] = ends[1];
             next_input = ends[0];
         }
-        pids[i] = start_command(&pipeline->commands[i], streams, count == 1, &status);
+        const struct token *command = at;
+        while (at < end && at->kind != TOKEN_PIPE)
+            at++;
+        pids[i] = start_command(command, at++, streams, count == 1, &status);
     }
-    if (pipeline->after != TOKEN_BACKGROUND)
+    if (end->kind != TOKEN_BACKGROUND)
         return wait_for(pids, count, status);
     for (size_t i = 0; i < count; i++) {
         if (pids[i] && background_count < BACKGROUND_MAX)
@@ -370,21 +381,19 @@ int run_line(const char *line)
 {
     const char *error = "out of memory";
     struct token *tokens = split_line(line, &error);
-    struct list *list = tokens ? parse_line(tokens, &error) : NULL;
-    if (!list) {
+    if (!tokens) {
         fprintf(stderr, "sh: %s\n", error);
-        last_status = 2;
+        return last_status = 2;
     }
-    for (size_t i = 0; list && i < list->count; i++) {
-        enum token_kind before = i ? list->pipelines[i - 1].after : TOKEN_SEMICOLON;
-        if ((before == TOKEN_AND && last_status != 0) || (before == TOKEN_OR && last_status == 0))
-            continue;
-        last_status = run_pipeline(&list->pipelines[i]);
+    enum token_kind before = TOKEN_SEMICOLON;
+    for (const struct token *at = tokens, *end; at->kind != TOKEN_END; at = end + (end->kind != TOKEN_END)) {
+        for (end = at; end->kind == TOKEN_WORD || end->kind == TOKEN_PIPE || is_redirection(end->kind);)
+            end++;
+        if (!(before == TOKEN_AND && last_status != 0) && !(before == TOKEN_OR && last_status == 0))
+            last_status = run_pipeline(at, end);
+        before = end->kind;
     }
-    if (list)
-        free_list(list);
-    if (tokens)
-        free_tokens(tokens);
+    free_tokens(tokens);
     return last_status;
 }
 

@@ -1,5 +1,12 @@
-/* lex.c - splits a line into tokens. Words keep their quotes; expand.c removes them. */
+/*
+ * lex.c - splits a line into tokens, and checks their order. Words keep their quotes; expand.c removes them.
+ *
+ *     list     = pipeline { ("&&" | "||" | ";" | "&") pipeline } [";" | "&"]
+ *     pipeline = command { "|" command }
+ *     command  = (word | redirection) { word | redirection }
+ */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +30,13 @@ static const struct {
 };
 #define OPERATORS (sizeof operators / sizeof operators[0])
 
-const char *token_name(enum token_kind kind)
+static const char *token_name(enum token_kind kind)
 {
     for (size_t i = 0; i < OPERATORS; i++) {
         if (operators[i].kind == kind)
             return operators[i].text;
     }
-    return kind == TOKEN_WORD ? "a word" : "the end of the line";
+    return "the end of the line";
 }
 
 static size_t match_operator(const char *at, enum token_kind *kind)
@@ -65,6 +72,34 @@ static size_t word_length(const char *at, const char **error)
     return (size_t)(at - start);
 }
 
+/* What is wrong, or NULL. */
+static const char *check_order(const struct token *at)
+{
+    static char complaint[80];
+    enum token_kind before = TOKEN_SEMICOLON; /* ended the last command */
+    bool is_empty = true;                     /* this one */
+    for (;; at++) {
+        const char *expected = NULL;
+        if (at->kind == TOKEN_WORD || is_redirection(at->kind)) {
+            is_empty = false;
+            if (next_argument(at) == at + 2 && (++at)->kind != TOKEN_WORD)
+                expected = "a file name";
+        } else if (at->kind == TOKEN_END &&
+                   (!is_empty || before == TOKEN_SEMICOLON || before == TOKEN_BACKGROUND)) {
+            return NULL;
+        } else if (is_empty) {
+            expected = "a command";
+        } else {
+            before = at->kind;
+            is_empty = true;
+        }
+        if (!expected)
+            continue;
+        snprintf(complaint, sizeof complaint, "expected %s before %s", expected, token_name(at->kind));
+        return complaint;
+    }
+}
+
 struct token *split_line(const char *line, const char **error)
 {
     size_t count = 0;
@@ -92,7 +127,12 @@ struct token *split_line(const char *line, const char **error)
         line += length;
     }
     tokens[count].kind = TOKEN_END;
-    return tokens;
+    const char *wrong = check_order(tokens);
+    if (!wrong)
+        return tokens;
+    *error = wrong;
+    free_tokens(tokens);
+    return NULL;
 }
 
 void free_tokens(struct token *tokens)

@@ -1,6 +1,6 @@
 /*
  * main.c - the shell: `sh` (interactive), `sh SCRIPT [ARGUMENT ...]`, `sh -c COMMAND`. Reading order: sh.h,
- * lex.c, parse.c, expand.c, exec.c, builtin.c, edit.c.
+ * lex.c, expand.c, exec.c, builtin.c, edit.c.
  *
  * `sh -b STATUS N N-ARGUMENTS COMMAND...` runs a built-in command in a pipeline (spawn_builtin), with $?, $0,
  * $1, ... of the calling shell and words that are already expanded.

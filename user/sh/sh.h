@@ -1,5 +1,5 @@
 /*
- * sh.h - the shell: a line passes through edit (or a script), lex, parse and exec, one file each.
+ * sh.h - the shell: a line passes through edit (or a script), lex and exec, one file each.
  *
  * Language:
  *
@@ -37,10 +37,19 @@ struct token {
     enum token_kind kind;
     char *text; /* TOKEN_WORD: as written, with quotes and $; malloc'ed */
 };
-/* Returns NULL with an error message in *error. Free with free_tokens. */
+static inline bool is_redirection(enum token_kind kind)
+{
+    return kind >= TOKEN_IN && kind <= TOKEN_ERROR_TO_OUT;
+}
+/* The token after this word or redirection, whose file is a word of its own. */
+static inline const struct token *next_argument(const struct token *at)
+{
+    return at + 1 + (is_redirection(at->kind) && at->kind != TOKEN_ERROR_TO_OUT);
+}
+/* The tokens of a line, up to TOKEN_END, in an order that makes sense. Returns NULL with an error message in
+ * *error. Free with free_tokens. */
 struct token *split_line(const char *line, const char **error);
 void free_tokens(struct token *tokens);
-const char *token_name(enum token_kind kind);
 
 /* ---- expand.c: words to arguments ------------------------------------------------------------------ */
 
@@ -54,31 +63,6 @@ void free_words(struct words *words);
 void expand_word(const char *text, struct words *words);
 /* Expands as in an assignment or after a redirection, without patterns. Returns malloc'ed memory. */
 char *expand_to_one(const char *text);
-
-/* ---- parse.c: tokens to a list of pipelines -------------------------------------------------------- */
-
-struct redirection {
-    enum token_kind kind;
-    char *target; /* unexpanded; NULL for 2>&1 */
-};
-struct command {
-    char **words; /* unexpanded */
-    size_t word_count;
-    struct redirection *redirections;
-    size_t redirection_count;
-};
-struct pipeline {
-    struct command *commands;
-    size_t command_count;
-    enum token_kind after; /* operator between this and the next pipeline, or the end */
-};
-struct list {
-    struct pipeline *pipelines;
-    size_t count;
-};
-/* Returns NULL with *error set. */
-struct list *parse_line(const struct token *tokens, const char **error);
-void free_list(struct list *list);
 
 /* ---- exec.c: running a line ------------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <tarn/routine.h>
 #include <user/tarnprof/routines.h>
-#include <user/tarnprof/show.h>
+#include <user/tarnprof/tarnprof.h>
 
 static bool has_started; /* atomic */
 

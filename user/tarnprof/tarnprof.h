@@ -23,9 +23,8 @@
 #include <trace/ring/routine_copy.h>
 #include <user/tarnprof/rows.h>
 
-#define TARNPROF_OWN                                                                    \
-    ((cap_t)0) /* the tables of the own process; else a space, or the trace object: all \
-                */
+/* The tables of the own process; else a space, or the trace object: all. */
+#define TARNPROF_OWN ((cap_t)0)
 
 /* A copy of one table; zero at first. */
 struct tarnprof {
@@ -64,3 +63,8 @@ bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table);
 /* Adds the tables of `of` that are of these kinds, 1 << enum trace_routines_of. 0, or an error. */
 int tarnprof_add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kinds);
 void tarnprof_free_sum(struct tarnprof_sum *sum);
+/* Prints whose time it was, and the routines sorted by column `by` (NULL: exclusive time), at most `lines` of
+ * them. Sorts the sum's rows. False: there is no such column. */
+bool tarnprof_show(FILE *file, struct tarnprof_sum *sum, uint32_t lines, const char *by);
+/* The same of the calling process, ended threads included. */
+void tarnprof_show_own(FILE *file);
