@@ -1,7 +1,7 @@
-/* arch/boot_memory.c - ranges of boot_info, and pages before frame_alloc works. Interface:
- * arch/boot_memory.h. */
-#include <arch/boot_memory.h>
+/* arch/boot_memory.c - ranges of boot_info, and pages before frame_alloc works. Interface: arch/boot.h. */
+#include <arch/boot.h>
 #include <arch/machine.h>
+#include <arch/mmu.h>
 #include <kernel/kernel.h>
 
 #define PAGE_BYTES 4096ull
@@ -93,13 +93,13 @@ static void take_block(void)
     boot_fail("no memory for the kernel's page tables");
 }
 
-paddr_t boot_alloc_pages(uint64_t size)
+uint64_t boot_alloc_pages(uint64_t size)
 {
     assert(size <= BLOCK_BYTES && (size & (size - 1)) == 0);
     block = (block + size - 1) & ~(size - 1);
     if (block + size > block_end)
         take_block();
-    paddr_t pages = block;
+    uint64_t pages = block;
     block += size;
     memset(phys_to_virt(pages), 0, size);
     return pages;

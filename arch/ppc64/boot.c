@@ -3,10 +3,9 @@
  *
  * start.S calls boot_start() in real mode, at link addresses: memory appears where the direct map will have
  * it, so the device tree and pointers found here stay valid when translation is turned on. Single CPU, no
- * locks. Read next: fdt.c, prom.c, boot_mmu.c, cpu.c.
+ * locks. Read next: fdt.c, prom.c, mmu.c, cpu.c.
  */
 #include "port.h"
-#include <arch/boot_memory.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 

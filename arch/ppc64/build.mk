@@ -1,7 +1,7 @@
 # The powerpc64 port's part of the kernel. rules.mk links.
 PORT_DIR := arch/ppc64
-KERNEL_SOURCES += $(addprefix $(PORT_DIR)/,start.S entry.S user_copy.S boot.c fdt.c prom.c rtas.c boot_mmu.c mmu.c cpu.c \
-                  trap.c xics.c vpa.c pci.c clock.c counter.c machine.c thread.c backtrace.c debug.c) $(wildcard arch/*.c)
+KERNEL_SOURCES += $(addprefix $(PORT_DIR)/,start.S entry.S user_copy.S boot.c fdt.c prom.c rtas.c mmu.c cpu.c \
+                  trap.c xics.c vpa.c pci.c clock.c counter.c machine.c debug.c) $(wildcard arch/*.c)
 
 # Message handlers and kernel_exit are entered only from entry.S, which has stored these registers, so they need not
 # keep them. r31 cannot be among them, so it is not used.

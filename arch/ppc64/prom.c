@@ -8,7 +8,6 @@
  */
 #include "fdt.h"
 #include "port.h"
-#include <arch/boot_memory.h>
 #include <kernel/kernel.h>
 #include <stdarg.h>
 

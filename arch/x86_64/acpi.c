@@ -8,7 +8,6 @@
  */
 #include "port.h"
 #include "x86.h"
-#include <arch/boot_memory.h>
 #include <kernel/kernel.h>
 
 struct platform platform;

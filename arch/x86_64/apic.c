@@ -5,7 +5,6 @@
  * with interrupts off, so the two writes of a command are not interrupted. Read next: ioapic.c, clock.c.
  */
 #include "port.h"
-#include "vectors.h"
 #include "x86.h"
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>

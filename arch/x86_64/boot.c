@@ -3,10 +3,9 @@
  *
  * start.S calls boot_start() on the boot tables: the direct map has all memory below 4 GiB, so the loader's
  * structures are read there. Afterwards only the archive is still needed. Single CPU, no locks. Read next:
- * acpi.c, boot_mmu.c, cpu.c.
+ * acpi.c, mmu.c, cpu.c.
  */
 #include "port.h"
-#include <arch/boot_memory.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 

@@ -5,13 +5,12 @@
  * CPU. All CPUs share the interrupt table; the boot CPU writes it once.
  */
 #include "port.h"
-#include "vectors.h"
 #include "x86.h"
-#include <arch/boot_memory.h>
 #include <arch/machine.h>
 #include <arch/page_table.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
 #include <stddef.h>
 #include <tarn/error.h>
 
@@ -194,4 +193,22 @@ int arch_start_cpu(uint32_t index)
     cpu_prepare(index, stacks);
     apic_send_start(boot_info.cpu_hardware_id[index], (uint8_t)(TRAMPOLINE >> 12));
     return 0;
+}
+
+/* ---- a thread's first floating-point and segment state; the switch is in <port/thread.h> ----------- */
+
+/* Positions in the FXSAVE area. */
+#define FX_CONTROL_WORD 0
+#define FX_MXCSR        24
+
+void arch_thread_init(struct thread *thread, uint64_t tls)
+{
+    struct arch_thread *arch = &thread->arch;
+    const uint16_t control_word = 0x37f; /* as FNINIT sets it */
+    const uint32_t mxcsr = 0x1f80;
+    memset(arch->fpu, 0, sizeof(arch->fpu));
+    memcpy(&arch->fpu[FX_CONTROL_WORD], &control_word, sizeof(control_word));
+    memcpy(&arch->fpu[FX_MXCSR], &mxcsr, sizeof(mxcsr));
+    arch->fs_base = tls >> 47 ? 0 : tls; /* WRFSBASE faults on non-canonical addresses */
+    arch->gs_base = thread->block_user;
 }

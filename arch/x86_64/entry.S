@@ -15,7 +15,6 @@
  * In the kernel GS base is struct cpu; SWAPGS's other register has the user's.
  */
 #include "offsets.h"
-#include "vectors.h"
 #include "x86.h"
 #include <arch/list_site.S>
 #include <tarn/error.h>

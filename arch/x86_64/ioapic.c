@@ -6,7 +6,6 @@
  * irq_lock covers the pair of accesses, and the message numbers. It is innermost.
  */
 #include "port.h"
-#include "vectors.h"
 #include "x86.h"
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>

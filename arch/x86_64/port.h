@@ -65,12 +65,6 @@ void spin(void);               /* waits some microseconds; also before the clock
 /* waits at least `us`, at most some microseconds more; when the clock's rate is known */
 void delay_us(uint32_t us);
 
-struct arch_clock_rate;
-/* also returns the APIC timer's ticks per clock tick, 32.32 */
-uint64_t measure_clock(struct arch_clock_rate *rate);
-bool has_chip(void);                     /* whether there is a clock chip */
-bool read_chip_second(uint32_t *second); /* of the clock chip, 0 to 59; false: it is being updated */
-
 /* of a trap in kernel mode, on the stack */
 struct kernel_regs {
     uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rdx, rcx, rbx, rax;

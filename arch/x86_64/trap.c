@@ -8,7 +8,6 @@
  * - trap_special: NMI, double fault, machine check.
  */
 #include "port.h"
-#include "vectors.h"
 #include "x86.h"
 #include <arch/fixup.h>
 #include <arch/machine.h>

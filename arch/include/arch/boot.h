@@ -43,5 +43,23 @@ static inline bool boot_is_occupied(uint64_t base, uint64_t size)
 /* Starts CPU `index` (1..cpu_count-1), which then runs kernel_secondary_main(). 0 or -E_*. */
 int arch_start_cpu(uint32_t index);
 
+/* ---- arch/boot_memory.c: helpers for a port that fills boot_info; one CPU, no locks --------------- */
+
+/* Prints to the raw console; \n becomes \r\n. */
+void boot_print(const char *text);
+void boot_fail(const char *text) __attribute__((noreturn)); /* prints "tarn: TEXT" and ends the machine */
+
+/* Physical addresses, bytes. RAM is shrunk to whole pages and kept sorted; occupied ranges are extended to
+ * whole pages. */
+void boot_add_ram(uint64_t base, uint64_t size);
+void boot_occupy(uint64_t base, uint64_t size);
+/* Allocates zeroed pages, aligned to `size`, a power of two up to 1 MiB, from the lowest free RAM below 4
+ * GiB. Never freed. Call when RAM and occupied ranges are known, and before frame_init(). */
+uint64_t boot_alloc_pages(uint64_t size);
+
+/* Sets the archive, whose memory is occupied; only the first call counts. */
+void boot_set_archive(uint64_t base, uint64_t size);
+void boot_set_command_line(const char *text); /* cut to the size of boot_info.command_line */
+
 void kernel_main(void) __attribute__((noreturn));
 void kernel_secondary_main(uint32_t index) __attribute__((noreturn));

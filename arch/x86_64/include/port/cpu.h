@@ -55,7 +55,7 @@ static inline int64_t arch_switched(void)
     return SYSCALL_NO_RESULT;
 }
 
-/* The task priority lets vectors from 0xf0 on pass (vectors.h). STI takes effect after the next instruction,
+/* The task priority lets vectors from 0xf0 on pass (x86.h). STI takes effect after the next instruction,
  * which belongs to this function, so that an interrupt that was due comes here, not in its caller. */
 static inline void arch_window_open(void)
 {
