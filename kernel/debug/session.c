@@ -44,7 +44,7 @@ uint64_t debug_number(const char *text)
     return number;
 }
 
-/* Users copy addresses from output, where they have no 0x. */
+/* Users copy addresses from output, where they are 16 digits and have no 0x. */
 static bool parse_address(const char *text, uint64_t *address)
 {
     struct debug_symbol symbol;
@@ -54,8 +54,9 @@ static bool parse_address(const char *text, uint64_t *address)
         return true;
     }
     format_text(prefixed, sizeof prefixed, "0x%s", text);
-    return trace_parse_number(text, strlen(text), address) ||
-           (strlen(text) <= 16 && trace_parse_number(prefixed, strlen(prefixed), address));
+    return (strlen(text) == 16 && trace_parse_number(prefixed, strlen(prefixed), address)) ||
+           trace_parse_number(text, strlen(text), address) ||
+           (strlen(text) < 16 && trace_parse_number(prefixed, strlen(prefixed), address));
 }
 
 uint64_t debug_address(const char *text)
