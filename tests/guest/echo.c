@@ -66,9 +66,9 @@ static void take_peer(int listener)
         complain("accept");
         return;
     }
-    while (place < PEERS_MAX && peers[place])
+    while (place < PEERS_MAX - 1 && peers[place])
         place++;
-    struct peer *peer = place < PEERS_MAX ? malloc(sizeof(*peer)) : NULL;
+    struct peer *peer = peers[place] ? NULL : calloc(1, sizeof(*peer));
     /* If the peer has already closed, getpeername fails, which is correct. */
     bool named = getpeername(fd, (struct sockaddr *)&asked, &asked_size) == 0;
     if (!peer || (named && !same_address(&told, &asked))) {
@@ -78,8 +78,6 @@ static void take_peer(int listener)
         return;
     }
     peer->fd = fd;
-    peer->ended = false;
-    peer->from = peer->to = 0;
     peers[place] = peer;
 }
 

@@ -3,9 +3,8 @@
  * `tarn explore --kinds control` (tests/guest/explore_again.c starts it, and kills it at the end).
  *
  * When and what, the exploring kernel says: each operation is one of a run's perturbations. A child (child.h)
- * is the drain, and takes packets as servers/traced does, until it is killed; others register application
- * classes, which are forgotten when they end; explore_pull pulls from servers/traced. Packets and rows that
- * are read must be sound.
+ * is the drain, as servers/traced is, until it is killed; others register application classes; explore_pull
+ * pulls from servers/traced. Packets and rows that are read must be sound.
  */
 #include "child.h"
 #include "descriptor.h"

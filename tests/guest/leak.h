@@ -56,12 +56,6 @@ static inline uint64_t frames_in_stock(const struct system_stats *stats)
     return stats->frames_free + stats->slab_frames;
 }
 
-static inline bool same_frames(const struct system_stats *before, const struct system_stats *after)
-{
-    uint64_t was = frames_in_stock(before), is = frames_in_stock(after);
-    return is > was ? MEMORIES_OF_SERVERS || is - was <= FRAMES_OF_SERVERS : was - is <= FRAMES_OF_SERVERS;
-}
-
 /* Page frames that slabs have allocated are no leak: they are freed later than the objects (kernel_frames.c
  * waits for them). */
 static inline bool compare_stats(const struct system_stats *before, const struct system_stats *after,
@@ -80,9 +74,11 @@ static inline bool compare_stats(const struct system_stats *before, const struct
         {"saved replies", before->replies, after->replies, 0},
         {"mappings", before->mappings, after->mappings, MEMORIES_OF_SERVERS},
     };
-    bool same = same_frames(before, after);
+    const uint64_t was = frames_in_stock(before), is = frames_in_stock(after);
+    bool same =
+        is > was ? MEMORIES_OF_SERVERS || is - was <= FRAMES_OF_SERVERS : was - is <= FRAMES_OF_SERVERS;
     if (!same && print)
-        printf("# frames: %lu before, %lu after\n", frames_in_stock(before), frames_in_stock(after));
+        printf("# frames: %lu before, %lu after\n", was, is);
     for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (pairs[i].before == pairs[i].after ||
             (pairs[i].more && pairs[i].after <= pairs[i].before + pairs[i].more))

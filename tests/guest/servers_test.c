@@ -36,18 +36,6 @@ static int64_t ask(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_
 
 /* ---- roles of child processes ---------------------------------------------------------------------- */
 
-static int be_reader(void) /* waits for ever on a pipe that it holds itself */
-{
-    int ends[2];
-    char byte;
-    return pipe(ends) || read(ends[0], &byte, 1) != 1;
-}
-
-static int be_parent(void) /* exits without waiting for its child */
-{
-    return start_program(SELF, "sleeper") < 0;
-}
-
 /* Random requests to all servers, with arguments that are often nearly valid. */
 static int be_hostile(void)
 {
@@ -87,14 +75,16 @@ static int be_hostile(void)
 
 static int play_role(const char *role)
 {
+    int ends[2];
+    char byte;
     if (!strcmp(role, "exit7"))
         return 7;
     if (!strcmp(role, "sleeper"))
         sleep_ms(1000);
-    if (!strcmp(role, "reader"))
-        return be_reader();
-    if (!strcmp(role, "parent"))
-        return be_parent();
+    if (!strcmp(role, "reader")) /* waits for ever on a pipe that it holds itself */
+        return pipe(ends) || read(ends[0], &byte, 1) != 1;
+    if (!strcmp(role, "parent")) /* exits without waiting for its child */
+        return start_program(SELF, "sleeper") < 0;
     if (!strcmp(role, "hostile"))
         return be_hostile();
     if (!strcmp(role, "files"))
@@ -198,18 +188,16 @@ static void test_authority(void)
     check(refused == AUTHORITIES, "and cannot hand on what it does not hold");
 }
 
-static bool controls_trace(const char *path)
-{
-    return run_program(path, "statedump") == 0;
-}
+/* The status of a program that controls the trace. */
+#define CONTROL(path) run_program(path, "statedump")
 
 static void test_labels(void)
 {
-    check(controls_trace(LABELLED), "a program has what the label of its file says");
-    check(copy_file(LABELLED, "/tmp/copy") && !controls_trace("/tmp/copy"), "a copy has no label");
-    check(rename(LABELLED, "/tmp/copy") == 0 && controls_trace("/tmp/copy"), "another name keeps it");
+    check(CONTROL(LABELLED) == 0, "a program has what the label of its file says");
+    check(copy_file(LABELLED, "/tmp/copy") && CONTROL("/tmp/copy"), "a copy has no label");
+    check(rename(LABELLED, "/tmp/copy") == 0 && CONTROL("/tmp/copy") == 0, "another name keeps it");
     int file = open("/tmp/copy", O_WRONLY | O_APPEND);
-    check(write(file, "", 1) == 1 && !controls_trace("/tmp/copy"), "a changed file has lost it");
+    check(write(file, "", 1) == 1 && CONTROL("/tmp/copy"), "a changed file has lost it");
     close(file);
     unlink("/tmp/copy");
 }
@@ -233,28 +221,10 @@ static int64_t ask_executable(struct ipc_message *message, const struct shared_b
     return ipc_call(SLOT_FS, message) < 0 ? -1000 : (int64_t)message->label;
 }
 
-/* Takes all of this program's slots for capabilities; their number. */
-static unsigned fill_table(cap_t *slots, unsigned max)
-{
-    int64_t slot;
-    unsigned count = 0;
-    while (count < max && (slot = sys_cap_copy(SLOT_SPACE, SLOT_FS, 0, RIGHT_SEND, 0)) > 0)
-        slots[count++] = (cap_t)slot;
-    return count;
-}
-
 enum { FULL_SLOTS = 65536, FULL_FILES = 20 };
 
-static bool make_full_file(int i, char path[32])
-{
-    snprintf(path, 32, "/tmp/full%d", i);
-    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
-    bool good = fd >= 0 && write(fd, path, 1) == 1;
-    close(fd);
-    return good;
-}
-
-/* The capability of a reply finds no slot. It would keep the memory of a file that is removed. */
+/* All of this program's slots for capabilities are taken, and the capability of a reply finds none. It would
+ * keep the memory of a file that is removed. */
 static void test_full_table(void)
 {
     cap_t *slots = malloc(FULL_SLOTS * sizeof *slots);
@@ -262,10 +232,15 @@ static void test_full_table(void)
     struct shared_buffer shared;
     struct ipc_message message;
     int made = 0, full = 0;
+    unsigned count = 0;
     check(slots && borrow_buffer(SLOT_FS, &shared) == 0, "memory and a shared buffer");
-    for (int i = 0; i < FULL_FILES; i++)
-        made += make_full_file(i, paths[i]);
-    unsigned count = fill_table(slots, FULL_SLOTS);
+    for (int i = 0; i < FULL_FILES; i++) {
+        snprintf(paths[i], 32, "/tmp/full%d", i);
+        made += copy_file("/bin/true", paths[i]);
+    }
+    for (int64_t slot;
+         count < FULL_SLOTS && (slot = sys_cap_copy(SLOT_SPACE, SLOT_FS, 0, RIGHT_SEND, 0)) > 0;)
+        slots[count++] = (cap_t)slot;
     for (int i = 0; i < FULL_FILES; i++)
         full += ask_executable(&message, &shared, paths[i]) == -EMFILE && !message.caps;
     int64_t attached = ask(SLOT_FS, SERVER_ATTACH, 0, 0, 0);

@@ -69,12 +69,6 @@ static void test_bad_geometry(void)
     check(info->ring_mask == ring_mask && count_heard_cpus() == info->cpu_count, "and change nothing");
 }
 
-/* Four 16 KiB buffers, which are quickly filled and overwritten. */
-static void make_small_rings(void)
-{
-    check(trace_set_sizes(SLOT_TRACE, 16 << 10, 4) == 0, "small rings");
-}
-
 #define STEP    100u        /* events: far fewer than a buffer holds */
 #define STEP_NS 30000000ull /* more than a time slice */
 #define BITS    4u
@@ -110,9 +104,7 @@ static struct wake_up wake_up_at(cap_t notification, uint64_t percent)
         log_run(0, STEP);
         const int64_t now = (int64_t)(trace_reader_head(&ring) - first);
         if (is_signalled(notification, STEP_NS)) {
-            const int64_t at = (int64_t)(trace_reader_head(&ring) - first);
-            printf("# mark %u: woken between packets %d and %d\n", (unsigned)percent, (int)before, (int)at);
-            return (struct wake_up){before, at};
+            return (struct wake_up){before, (int64_t)(trace_reader_head(&ring) - first)};
         }
         before = last;
         last = now;
@@ -132,8 +124,9 @@ static bool is_never_woken(cap_t notification, uint64_t percent)
     return wake_up_at(notification, percent).at == NEVER;
 }
 
-static void test_mark_values(void)
+static void test_low_water(void)
 {
+    const cap_t first = (cap_t)sys_notification_create(), second = (cap_t)sys_notification_create();
     check(info->low_water == TRACE_LOW_WATER_DEFAULT, "the low-water mark has a default");
     check(control(TRACE_OP_SET_LOW_WATER, 0, 0) == 0 && info->low_water == 0 &&
               control(TRACE_OP_SET_LOW_WATER, 100, 0) == 0 && info->low_water == 100,
@@ -143,12 +136,6 @@ static void test_mark_values(void)
               info->low_water == 100,
           "what is no percentage is refused");
     control(TRACE_OP_SET_LOW_WATER, 0, 0);
-}
-
-static void test_low_water(void)
-{
-    const cap_t first = (cap_t)sys_notification_create(), second = (cap_t)sys_notification_create();
-    test_mark_values();
     control(TRACE_OP_SET_MODE, TRACE_MODE_STREAM, 0);
     check(control(TRACE_OP_SET_DRAIN, SLOT_SPACE, BITS) == -E_BAD_TYPE &&
               control(TRACE_OP_SET_DRAIN, first, ~0ull) == -E_BAD_ARGUMENT &&
@@ -204,10 +191,7 @@ static void test_authority(void)
     sys_cap_close((cap_t)reader);
 }
 
-static int64_t bind(uint64_t packed)
-{
-    return control(TRACE_OP_BIND_COUNTERS, packed, 0);
-}
+#define BIND(packed) control(TRACE_OP_BIND_COUNTERS, (packed), 0)
 
 /* A machine without counters says so. */
 static void test_counters(void)
@@ -220,13 +204,13 @@ static void test_counters(void)
     const uint64_t count = bytes > 0 ? (uint64_t)bytes / sizeof *counters : 0;
     check(count ? length == -E_NOT_FOUND : length > 0 && strstr(reason, "CPUID"),
           "there are counters, or a reason for none: %s", reason);
-    check(all_return(-E_NOT_FOUND, bind(count + 1), bind(0xff),
+    check(all_return(-E_NOT_FOUND, BIND(count + 1), BIND(0xff),
                      sys_system_read(SYSTEM_OWN_COUNTERS, 0, sums, sizeof sums)),
           "no counter has a number beyond the list, and no thread counts");
-    check(all_return(-E_BAD_ARGUMENT, bind(1ull << 8), bind(1ull << 8 * COUNTER_SLOTS | 0x01010101),
+    check(all_return(-E_BAD_ARGUMENT, BIND(1ull << 8), BIND(1ull << 8 * COUNTER_SLOTS | 0x01010101),
                      control(TRACE_OP_BIND_COUNTERS, 0, 1), sys_system_read(SYSTEM_OWN_COUNTERS, 0, sums, 8)),
           "slots have no gaps, there are no more, and half of the counts is not given");
-    check(bind(0x0101) < 0, "a counter has one slot");
+    check(BIND(0x0101) < 0, "a counter has one slot");
 }
 
 int main(void)
@@ -234,7 +218,7 @@ int main(void)
     info = arch_trace_info();
     test_authority();
     control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
-    make_small_rings();
+    check(trace_set_sizes(SLOT_TRACE, 16 << 10, 4) == 0, "rings that are quickly filled and overwritten");
     test_consume();
     test_low_water();
     test_bad_geometry();

@@ -77,32 +77,27 @@ static void test_registration(void)
     check(count_sample_events() == 2, "its events have the same class");
 }
 
-static int64_t register_small(const struct small_descriptor *descriptor, uint8_t hash)
-{
-    uint8_t uuid[16] = {0x99, hash};
-    return sys_trace_register(descriptor, sizeof *descriptor, uuid);
-}
-
 static int64_t register_class(const char *name, uint8_t hash)
 {
     const struct small_descriptor descriptor = make_descriptor(name);
-    return register_small(&descriptor, hash);
+    const uint8_t uuid[16] = {0x99, hash};
+    return sys_trace_register(&descriptor, sizeof descriptor, uuid);
 }
 
 /* Others: tests/unit/trace/descriptor_test.c. */
 static void test_bad_descriptors(void)
 {
+    static const char large[TRACE_DESCRIPTOR_BYTES_MAX + 1];
+    const uint8_t uuid[16] = {0};
     struct small_descriptor bad = make_descriptor("x");
     memcpy(bad.field_name, "a;}", 4);
     read_metadata();
     size_t before = strlen(metadata);
-    check(register_small(&bad, 1) == -E_BAD_ARGUMENT, "a descriptor other than evgen's is refused");
+    check(sys_trace_register(&bad, sizeof bad, uuid) == -E_BAD_ARGUMENT,
+          "a descriptor other than evgen's is refused");
     check(register_class("sched", 1) == -E_BAD_ARGUMENT, "and the names of the system's classes");
-    uint8_t uuid[16] = {0};
-    char *large = calloc(1, TRACE_DESCRIPTOR_BYTES_MAX + 1);
-    check(sys_trace_register(large, TRACE_DESCRIPTOR_BYTES_MAX + 1, uuid) == -E_TOO_LARGE,
+    check(sys_trace_register(large, sizeof large, uuid) == -E_TOO_LARGE,
           "and descriptors that are too large");
-    free(large);
     check(all_return(-E_BAD_ADDRESS, sys_trace_register((const char *)8, 100, uuid),
                      sys_trace_register("x", 1, (const uint8_t *)~0ull),
                      sys_trace_register((const char *)0xffffffff80000000ull, 100, uuid)) &&

@@ -10,17 +10,13 @@ struct object {
 
 static struct object *object_of(struct tree_node *node)
 {
-    return node ? tree_object(node, struct object, node) : NULL;
-}
-
-static unsigned count_below(struct tree_node *node)
-{
-    return node ? object_of(node)->below : 0;
+    return tree_object(node, struct object, node);
 }
 
 static void summarize(struct tree_node *node)
 {
-    object_of(node)->below = 1 + count_below(node->left) + count_below(node->right);
+    object_of(node)->below = 1 + (node->left ? object_of(node->left)->below : 0) +
+                             (node->right ? object_of(node->right)->below : 0);
 }
 
 static void go_to(struct tree_path *path, struct tree_node **root, uint64_t key)
@@ -28,21 +24,6 @@ static void go_to(struct tree_path *path, struct tree_node **root, uint64_t key)
     tree_begin(path, root);
     for (struct tree_node *at; (at = tree_here(path)) && object_of(at)->key != key;)
         tree_down(path, key < object_of(at)->key);
-}
-
-static void insert(struct tree_node **root, struct object *object, uint64_t key)
-{
-    struct tree_path path;
-    object->key = key;
-    go_to(&path, root, key);
-    tree_insert(&path, &object->node, summarize);
-}
-
-static void take_out(struct tree_node **root, struct object *object)
-{
-    struct tree_path path;
-    go_to(&path, root, object->key);
-    tree_remove(&path, summarize);
 }
 
 static unsigned depth_of(const struct tree_node *node)
@@ -69,12 +50,6 @@ static bool is_right(struct tree_node *node, uint64_t from, uint64_t to, unsigne
     return good;
 }
 
-static bool holds(struct tree_node *root, unsigned expected)
-{
-    unsigned count = 0;
-    return is_right(root, 0, UINT64_MAX, &count) && count == expected;
-}
-
 static uint64_t pick(uint64_t limit)
 {
     static uint64_t state = 88172645463325252ull; /* xorshift: the same in every run */
@@ -84,7 +59,7 @@ static uint64_t pick(uint64_t limit)
     return state % limit;
 }
 
-static void test_random(void)
+int main(void)
 {
     enum { OBJECTS = 300 };
     static struct object object[OBJECTS];
@@ -93,24 +68,22 @@ static void test_random(void)
     unsigned count = 0;
     bool good = true;
     for (int round = 0; round < 20000; round++) {
-        unsigned i = (unsigned)pick(OBJECTS);
+        unsigned i = (unsigned)pick(OBJECTS), found = 0;
+        struct tree_path path;
+        object[i].key = i;
+        go_to(&path, &root, i);
         if (used[i])
-            take_out(&root, &object[i]);
+            tree_remove(&path, summarize);
         else
-            insert(&root, &object[i], i);
+            tree_insert(&path, &object[i].node, summarize);
         count += used[i] ? -1u : 1;
         used[i] = !used[i];
-        good &= holds(root, count);
+        good &= is_right(root, 0, UINT64_MAX, &found) && found == count;
     }
     check(good, "objects that come and go at random: in order, balanced, with the right sums");
     unsigned taken = 0;
     while (tree_take_any(&root))
         taken++;
     check(taken == count, "iteration returns each object once");
-}
-
-int main(void)
-{
-    test_random();
     return finish_tests();
 }

@@ -2,8 +2,6 @@
  * tests/unit/tarn/view_test.c - compares the view's index and replies with walks over the whole trace; prints
  * TAP.
  *
- * usage: view [DIRECTORY]...      real traces, too
- *
  * Synthetic traces of both byte orders. The index must give the same sums of a random range as a walk, and
  * the same replies with checkpoints as without. An index that grew with its files, packet by packet, must
  * equal one made at once. Invalid requests must do no harm.
@@ -217,21 +215,16 @@ static struct buffer ask(struct view *view, const char *question, unsigned *stat
     return ask_with(view, question, &(struct asker){.patience = UINT_MAX}, status);
 }
 
-static bool has_reply(struct view *view, const char *question, struct asker *asker)
-{
-    unsigned status;
-    free(ask_with(view, question, asker, &status).bytes);
-    return status == 200;
-}
-
 /* The walk of an analysis ends when no client waits. */
 static void test_patience(struct view *view, const char *name)
 {
-    static const char question[] = "analysis?name=ipc&request=longest";
-    struct asker asker = {.patience = UINT_MAX};
-    bool ok = has_reply(view, question, &asker);
-    check(ok && asker.asked > 2 && !has_reply(view, question, &(struct asker){.patience = asker.asked - 1}) &&
-              has_reply(view, question, &(struct asker){.patience = asker.asked}),
+    unsigned status[3], needed = UINT_MAX;
+    for (unsigned i = 0; i < 3; i++) {
+        struct asker asker = {.patience = i == 1 ? needed - 1 : needed};
+        free(ask_with(view, "analysis?name=ipc&request=longest", &asker, &status[i]).bytes);
+        needed = i == 0 ? asker.asked : needed;
+    }
+    check(status[0] == 200 && needed > 2 && status[1] != 200 && status[2] == 200,
           "%s: an analysis stops when no client waits", name);
 }
 
@@ -560,20 +553,18 @@ static void test_trace(const char *directory, const char *name, bool has_losses)
     test_growth(directory, other, name);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     static const char *const names[] = {"le", "be, 2.1 GHz", "with losses"};
     static const char *const options[] = {"--seed 7 --events 250000",
                                           "--seed 8 --events 250000 --order be --freq 2099999842",
                                           "--seed 8 --order be --freq 2099999842 --losses"};
-    char trace[600];
+    char trace[100];
     make_scratch();
     for (int i = 0; i < 3; i++) {
         snprintf(trace, sizeof(trace), "%s/%d", scratch, i);
         make_trace(trace, options[i]);
         test_trace(trace, names[i], i == 2);
     }
-    for (int i = 1; i < argc; i++)
-        test_trace(argv[i], argv[i], false);
     return finish_tests();
 }

@@ -173,29 +173,22 @@ static int load(const void *from, uint64_t size, uint64_t memory_size)
     return count;
 }
 
-static void test_memory(void)
+/* In too little memory fewer are loaded; of entries that are cut, those before the cut. */
+static void test_less(void)
 {
-    int count = 0;
-    bool ok = true;
-    uint64_t capacity = 0;
-    for (; capacity <= 4 * entries_size && ok && count < EVENTS + 1; capacity++) {
-        count = load(entries.bytes, entries_size, capacity);
-        ok = count >= 0;
+    for (unsigned is_cut = 0; is_cut < 2; is_cut++) {
+        const uint64_t end = is_cut ? entries_size : 4 * entries_size;
+        int last = 0;
+        bool grows = true;
+        for (uint64_t size = 0; size <= end && grows; size++) {
+            int count = load(entries.bytes, is_cut ? size : entries_size, is_cut ? 4 * entries_size : size);
+            grows = count >= (is_cut ? last : 0);
+            last = count;
+        }
+        check(grows && last == EVENTS + 1, "%s",
+              is_cut ? "of entries that are cut, those before the cut are loaded"
+                     : "in too little memory fewer are loaded");
     }
-    check(ok && count == EVENTS + 1, "in too little memory fewer are loaded; %u bytes are enough for %u",
-          (unsigned)capacity, (unsigned)entries_size);
-}
-
-static void test_cut(void)
-{
-    int last = 0;
-    bool grows = true;
-    for (uint64_t length = 0; length <= entries_size; length++) {
-        int count = load(entries.bytes, length, 4 * entries_size);
-        grows = grows && count >= last;
-        last = count;
-    }
-    check(grows && last == EVENTS + 1, "of entries that are cut, those before the cut are loaded");
 }
 
 /* ---- damage --------------------------------------------------------------------------------------- */
@@ -337,8 +330,7 @@ int main(void)
     load_all();
     test_limits();
     test_bad_limits();
-    test_memory();
-    test_cut();
+    test_less();
     test_damaged_entries();
     test_damage();
     test_merge();

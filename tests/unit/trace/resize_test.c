@@ -27,11 +27,6 @@ static struct trace_eras eras_now(void)
     return eras;
 }
 
-static uint64_t word_of(uint64_t number, uint64_t i)
-{
-    return number << 32 | i;
-}
-
 /* Writes the next packet where the index says, as trace_ring_open() and a close do. */
 static void log_packet(void)
 {
@@ -39,7 +34,7 @@ static void log_packet(void)
     const uint64_t words = trace_geometry_words(geometry);
     const uint64_t start = trace_index_head_start(control.index, words);
     for (uint64_t i = 0; i < words; i++)
-        ring[(start + i) & (eras.ring_words - 1)] = word_of(logged, i);
+        ring[(start + i) & (eras.ring_words - 1)] = logged << 32 | i;
     packets[logged].start = start;
     packets[logged++].words = words;
     control.index = trace_index_at(start + words - 1, logged) | TRACE_INDEX_CLOSED;
@@ -49,12 +44,10 @@ static bool is_intact(const struct trace_eras *eras, uint64_t number)
 {
     const uint64_t words = trace_eras_words(eras, number), start = trace_eras_start(eras, number);
     const uint64_t place = trace_eras_place(eras, start) / 8;
-    if (words != packets[number].words)
-        return false;
-    for (uint64_t i = 0; i < words; i++)
-        if (ring[place + i] != word_of(number, i))
-            return false;
-    return true;
+    bool is = words == packets[number].words;
+    for (uint64_t i = 0; i < words && is; i++)
+        is = ring[place + i] == (number << 32 | i);
+    return is;
 }
 
 /* From the oldest that the eras tell. */
@@ -109,7 +102,6 @@ static void start_ring(uint64_t first)
     memset(&control, 0, sizeof(control));
     geometry = first;
     logged = 0;
-    control.index = 0;
 }
 
 static void test_random(void)

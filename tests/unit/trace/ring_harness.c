@@ -29,18 +29,15 @@ void jump_clock(uint64_t ticks)
 }
 
 static struct {
-    int point;
+    enum trace_test_point point;
     unsigned left; /* passes until the hook runs; 0: off */
-    bool was_run;
     void (*action)(void);
+    bool was_run;
 } hook;
 
 void set_hook(enum trace_test_point point, unsigned nth, void (*action)(void))
 {
-    hook.point = point;
-    hook.left = nth;
-    hook.was_run = false;
-    hook.action = action;
+    hook = (typeof(hook)){point, nth, action, false};
 }
 
 bool hook_was_run(void)
@@ -50,7 +47,7 @@ bool hook_was_run(void)
 
 void test_point(int point)
 {
-    if (!hook.left || point != hook.point || --hook.left)
+    if (!hook.left || point != (int)hook.point || --hook.left)
         return;
     hook.was_run = true;
     hook.action();
@@ -66,14 +63,6 @@ struct trace_control *control_of_cpu(uint32_t cpu)
     return trace_control_of(ring_of_cpu(cpu));
 }
 
-static void allow(char *start, uint64_t bytes)
-{
-    if (mprotect(start, bytes, PROT_READ | PROT_WRITE)) {
-        perror("mprotect");
-        exit(2);
-    }
-}
-
 void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
@@ -81,23 +70,21 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
     if (test_rings)
         munmap(test_rings, span);
     test_rings = mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (test_rings == MAP_FAILED) {
-        perror("mmap");
-        exit(2);
-    }
     hook.left = 0;
-    memset(&test_info, 0, sizeof(test_info));
-    test_info.cpu_count = TEST_CPUS;
+    test_info = (struct trace_info){.cpu_count = TEST_CPUS,
+                                    .geometry = trace_geometry_word(buffer_bytes, buffer_count, 0),
+                                    .mode = mode,
+                                    .clock_hz = 1000000000};
     trace_set_masks(&test_info, buffer_bytes, buffer_count);
-    test_info.geometry = trace_geometry_word(buffer_bytes, buffer_count, 0);
-    test_info.mode = mode;
-    test_info.clock_hz = 1000000000;
     memcpy(test_info.uuid, uuid, sizeof(uuid));
     memset(test_info.switches, 0xff, sizeof(test_info.switches));
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        allow(ring_of_cpu(cpu) + TRACE_CONTROL_OFFSET, 4096);
-        allow(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, buffer_bytes * buffer_count);
         test_ring = ring_of_cpu(cpu);
+        if (mprotect(test_ring + TRACE_CONTROL_OFFSET, 4096, PROT_READ | PROT_WRITE) ||
+            mprotect(test_ring + TRACE_BUFFERS_OFFSET, buffer_bytes * buffer_count, PROT_READ | PROT_WRITE)) {
+            perror("mprotect");
+            exit(2);
+        }
         trace_ring_open(test_ring, 0);
     }
     test_ring = ring_of_cpu(0);
@@ -173,11 +160,11 @@ static FILE *create_file(const char *directory, const char *name)
 static void write_metadata(const char *directory)
 {
     static char text[1 << 18];
-    struct trace_metadata_values values = {.byte_order = "le",
-                                           .hostname = "test",
-                                           .architecture = "host",
-                                           .cpu_count = TEST_CPUS,
-                                           .clock_hz = test_info.clock_hz};
+    const struct trace_metadata_values values = {.byte_order = "le",
+                                                 .hostname = "test",
+                                                 .architecture = "host",
+                                                 .cpu_count = TEST_CPUS,
+                                                 .clock_hz = test_info.clock_hz};
     uint64_t length = trace_metadata_expand(text, sizeof(text), trace_metadata_template,
                                             trace_metadata_template_size, &values);
     FILE *file = create_file(directory, "metadata");
