@@ -2,10 +2,9 @@
  * counted.c - a program whose instructions can be counted in two ways, for tests/host/counters.
  *
  * On each CPU in turn a pinned thread works with a partner on the same CPU, which burns while this one
- * sleeps. At the begin and the end it reads the CPU's instruction counter itself, and its own sum of the
- * kernel; the difference of the first is what all threads of this CPU executed meanwhile. It logs both as
- * user_values: CPU, 0 at the begin and 1 at the end, the counter, the sum. Then intervals of which the second
- * kind has the same loop twice as long.
+ * sleeps. At the begin and the end it logs as user_values: CPU, 0 or 1, the CPU's instruction counter, which
+ * counts all threads, and the kernel's sum of its own. Then intervals, of which the second kind loops twice
+ * as long.
  */
 #include <semaphore.h>
 

@@ -18,8 +18,7 @@
 #include <trace/format/store.h>
 
 #define CHILDREN   3u
-#define BITS       1u /* of the drain's notification */
-#define SHARED     0x0000000900000000ull
+#define BITS       1u          /* of the drain's notification */
 #define PATIENCE   10000000ull /* ns */
 #define READS      8u          /* of tables, one after the other */
 #define READ_EVERY 100000u     /* ns */
@@ -170,22 +169,16 @@ static void change_child(uint64_t random)
 static void control_something(uint64_t r)
 {
     uint64_t a = r >> 5;
-    switch (r % 16) {
-    case 12:
+    const unsigned kind = r % 16;
+    if (kind == 12) {
         read_tables(1u << a % 5, (a >> 8) % arch_trace_info()->cpu_count);
         read_routines();
-        break;
-    case 13:
+    } else if (kind == 13) {
         a & 1 ? read_rings() : read_texts(a);
-        break;
-    case 14:
-        change_pull(a);
-        break;
-    case 15:
-        change_child(a);
-        break;
-    default:
-        set_something(r % 16, a);
+    } else if (kind >= 14) {
+        (kind == 14 ? change_pull : change_child)(a);
+    } else {
+        set_something(kind, a);
     }
 }
 

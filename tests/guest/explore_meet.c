@@ -1,13 +1,11 @@
 /*
  * tests/guest/explore_meet.c - a workload for `tarn explore`: threads that meet at the same kernel objects.
  *
- * Signals that are waited for, one after the other: one that is lost stops its pair for ever. A server that
- * has both calls and signals of its bound notification to serve. Waits that end by a signal or at their
- * deadline, or because the object ends. Replies at once, late, saved, given twice and never, to
- * callers that fault, sleep, and are cancelled and suspended. Threads that signal each other while others
- * change their priorities and affinities. Copies of capabilities, which count references to the same objects.
- * Page frames of objects that become free. Objects are made, used and closed through slots that all threads
- * share: a user may find one closed at any moment.
+ * Signals: one that is lost stops its pair for ever. A server that has both calls and signals of its bound
+ * notification to serve. Waits that end by a signal or at their deadline, or because the object ends. Replies
+ * at once, late, saved, given twice and never, to callers that fault, sleep, and are cancelled and suspended.
+ * Threads that signal each other while others move them. Copies of capabilities. Page frames of objects that
+ * become free. Objects in slots that all threads share: a user may find one closed at any moment.
  *
  *     explore_meet [signals | waits | replies | moves | copies | objects [TIMES]]     one part alone
  */
@@ -308,22 +306,18 @@ static int64_t reply_randomly(struct kept *place, struct ipc_message *message, u
         sys_space_map(asking.space, timed, message->word[1], PAGE, 0, MAP_READ | MAP_FIXED);
     *message = (struct ipc_message){.label = number == IPC_LABEL_FAULT ? FAULT_REPLY_RESUME : ~number};
     message->word[0] = message->word[IPC_WORDS - 1] = number;
-    switch (random / 4 % 8) {
-    case 0:
+    const unsigned way = random / 4 % 8;
+    if (way > 4)
+        return ipc_reply_receive(service, message);
+    if (way == 4)
+        return ipc_reply_receive_deadline(service, message, deadline_after(SOON));
+    if (way == 0) {
         ipc_reply(message);
         count_wrong(ipc_reply(message) != -E_NO_REPLY);
-        break;
-    case 1: /* the next message takes its place */
+    } else if (way == 1) { /* the next message takes its place */
         leave_unanswered(number);
-        break;
-    case 2:
-    case 3:
+    } else {
         save(place, message, random / 32);
-        break;
-    case 4:
-        return ipc_reply_receive_deadline(service, message, deadline_after(SOON));
-    default:
-        return ipc_reply_receive(service, message);
     }
     return next_message(message);
 }
@@ -452,16 +446,13 @@ static void *share(void *argument)
     for (int i = 0; i < OPERATIONS; i++) {
         uint64_t kind = next_random(&random) % SHARED_SLOTS;
         cap_t slot = FIRST_SHARED + (cap_t)kind;
-        switch (next_random(&random) % 4) {
-        case 0:
+        const unsigned way = next_random(&random) % 4;
+        if (way == 0)
             make_in(kind, slot);
-            break;
-        case 1:
+        else if (way == 1)
             sys_cap_close(slot);
-            break;
-        default:
+        else
             use(kind, slot, next_random(&random));
-        }
     }
     return NULL;
 }

@@ -39,20 +39,12 @@ static const uint64_t nasty[] = {
 
 static uint64_t hostile_argument(uint64_t *random)
 {
-    uint64_t choice = child_random(random);
-    switch (choice % 6) {
-    case 0:
-        return nasty[choice / 6 % (sizeof nasty / sizeof nasty[0])];
-    case 1:
-    case 2:
-        return choice / 6 % (SLOT_LAST + 8); /* a slot or a small number */
-    case 3:
-        return SLOT_FIRST_FREE + choice / 6 % 64;
-    case 4:
-        return CHILD_STACKS + choice / 6 % (CHILD_STACK_BYTES * 4); /* existing memory */
-    default:
-        return child_random(random) >> choice / 6 % 64;
-    }
+    const uint64_t choice = child_random(random), kind = choice % 6, rest = choice / 6;
+    return kind == 0   ? nasty[rest % (sizeof nasty / sizeof nasty[0])]
+           : kind < 3  ? rest % (SLOT_LAST + 8) /* a slot or a small number */
+           : kind == 3 ? SLOT_FIRST_FREE + rest % 64
+           : kind == 4 ? CHILD_STACKS + rest % (CHILD_STACK_BYTES * 4) /* existing memory */
+                       : child_random(random) >> rest % 64;
 }
 
 /* Calls that wait or end the child are rare, because they slow the test down. */

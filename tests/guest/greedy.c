@@ -1,6 +1,6 @@
 /*
- * greedy.c - uses up all memory in one of several ways,
- * for kernel_scarce, which checks the rest of the system.
+ * greedy.c - uses up all memory in one of several ways, for kernel_scarce, which checks the rest of the
+ * system.
  *
  *   touch      its own pages, until a page fault kills it
  *   write      a memory object, from three threads that never stop, while it makes requests to servers
@@ -66,11 +66,9 @@ static int fill_file(void)
 {
     static char bytes[PIECE];
     int fd = open("/tmp/greedy", O_CREAT | O_WRONLY, 0666);
-    for (;;) {
-        ssize_t written = write(fd, bytes, sizeof bytes);
-        if (written < 0)
-            return errno == ENOSPC ? 0 : 1;
-    }
+    while (write(fd, bytes, sizeof bytes) >= 0)
+        ;
+    return errno != ENOSPC;
 }
 
 static cap_t object;
@@ -151,13 +149,11 @@ int main(int argc, char **argv)
     const char *way = argc > 1 ? argv[1] : "";
     if (!strcmp(way, "touch"))
         return touch_all();
-    else if (!strcmp(way, "write"))
+    if (!strcmp(way, "write"))
         return write_all();
-    else if (!strcmp(way, "map"))
+    if (!strcmp(way, "map"))
         return map_all();
-    else if (!strcmp(way, "file"))
+    if (!strcmp(way, "file"))
         return fill_file();
-    else if (!strcmp(way, "bomb") && argc > 2)
-        return start_more((unsigned)atoi(argv[2]));
-    return 2;
+    return argc > 2 ? start_more((unsigned)atoi(argv[2])) : 2;
 }

@@ -47,19 +47,13 @@ static void do_serve(uint64_t *random)
     struct ipc_message message;
     if (ipc_receive_deadline(SLOT_PEER, &message, deadline_after(MS)) < 0)
         return;
-    switch (child_random(random) % 4) {
-    case 0:
+    const unsigned way = child_random(random) % 4; /* 3: no reply */
+    if (way == 0)
         ipc_reply_receive_deadline(SLOT_PEER, &message, deadline_after(MS));
-        break;
-    case 1:
+    else if (way == 1)
         ipc_reply(&message);
-        break;
-    case 2:
+    else if (way == 2)
         ipc_save_reply(); /* kept until the child ends */
-        break;
-    default: /* no reply */
-        break;
-    }
 }
 
 static void do_memory(uint64_t *random)
@@ -81,22 +75,18 @@ static void do_memory(uint64_t *random)
 static void do_waits(uint64_t *random)
 {
     static uint32_t word;
-    switch (child_random(random) % 5) {
-    case 0:
-        sys_notification_wait(SLOT_SIGNAL, child_random(random) % 8 ? deadline_after(MS) : TARN_FOREVER);
-        break;
-    case 1:
+    const unsigned way = child_random(random) % 5;
+    const uint64_t deadline = way % 2 || child_random(random) % 8 ? deadline_after(MS) : TARN_FOREVER;
+    if (way == 0)
+        sys_notification_wait(SLOT_SIGNAL, deadline);
+    else if (way == 1)
         sys_notification_signal(SLOT_SIGNAL, 1);
-        break;
-    case 2:
-        sys_futex_wait(&word, 0, child_random(random) % 8 ? deadline_after(MS) : TARN_FOREVER);
-        break;
-    case 3:
+    else if (way == 2)
+        sys_futex_wait(&word, 0, deadline);
+    else if (way == 3)
         sys_futex_wake(&word, 2);
-        break;
-    default:
+    else
         sys_thread_sleep(deadline_after(child_random(random) % MS));
-    }
 }
 
 static void misbehave(uint64_t seed);
@@ -127,25 +117,17 @@ static void do_births(uint64_t *random)
 static void do_objects(uint64_t *random)
 {
     static const char name[16] = "grandchild";
-    switch (child_random(random) % 5) {
-    case 0:
+    const unsigned way = child_random(random) % 5;
+    if (way == 0)
         sys_space_create(name, 0);
-        break;
-    case 1:
+    else if (way == 1)
         sys_endpoint_create();
-        break;
-    case 2: {
-        int64_t notification = sys_notification_create();
-        if (notification > 0)
-            sys_notification_bind((cap_t)notification);
-        break;
-    }
-    case 3:
+    else if (way == 2)
+        sys_notification_bind((cap_t)sys_notification_create());
+    else if (way == 3)
         sys_cap_copy(SLOT_SPACE, SLOT_SIGNAL, 0, RIGHT_ALL, 0);
-        break;
-    default:
+    else
         sys_cap_close((cap_t)(SLOT_FIRST_FREE + 8 + child_random(random) % 100));
-    }
 }
 
 /* Accesses a page whose pager is our server, which replies only sometimes. */

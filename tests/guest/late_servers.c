@@ -29,22 +29,19 @@ static uint64_t program_size;
 
 static struct ipc_message reply_to(struct fake *fake, const struct ipc_message *request)
 {
-    switch (request->label) {
-    case SERVER_CLIENT_EXIT:
-        if (fake->busy) {
+    struct ipc_message reply = {.label = (uint64_t)-ENOSYS};
+    if (request->label == SERVER_ATTACH) /* what is written there does not matter */
+        reply = (struct ipc_message){.cap = {(uint16_t)sys_memory_create(SERVER_BUFFER_BYTES)}};
+    if (request->label == FS_EXECUTABLE)
+        reply = (struct ipc_message){.word = {program_size}, .cap = {(uint16_t)program_file}};
+    if (request->label == SERVER_CLIENT_EXIT) {
+        reply.label = fake->busy ? (uint64_t)-EAGAIN : 0;
+        if (fake->busy)
             fake->busy--;
-            return (struct ipc_message){.label = (uint64_t)-EAGAIN};
-        }
-        if (fake->told_count < TOLD_MAX)
+        else if (fake->told_count < TOLD_MAX)
             fake->told[fake->told_count++] = (uint32_t)request->word[0];
-        return (struct ipc_message){.label = 0};
-    case SERVER_ATTACH: /* what is written there does not matter */
-        return (struct ipc_message){.cap = {(uint16_t)sys_memory_create(SERVER_BUFFER_BYTES)}};
-    case FS_EXECUTABLE:
-        return (struct ipc_message){.word = {program_size}, .cap = {(uint16_t)program_file}};
-    default:
-        return (struct ipc_message){.label = (uint64_t)-ENOSYS};
     }
+    return reply;
 }
 
 static void *serve(void *argument)

@@ -3,14 +3,11 @@
  *
  *     routines_work [stop]
  *
- * What it does a known number of times it says in lines `did KIND ARGUMENT TIMES`, for its own process. Then
- * it waits until nothing runs, reads all tables, and prints them:
- *
- *     table OF PID TID THREADS LIFE UNTIL NAME
+ *     did KIND ARGUMENT TIMES                             what it did a known number of times
+ *     table OF PID TID THREADS LIFE UNTIL NAME            when nothing runs any more
  *     row KEY ENDED INCLUSIVE EXCLUSIVE LEAST GREATEST BUCKET:TIMES...
  *
- * `stop`: switches the trace off in the middle of the work. Run by tests/host/routines_equal, with
- * trace.routines=on.
+ * `stop`: switches the trace off in the middle of the work. Run by tests/host/routines_equal.
  */
 #include "probe.h"
 #include "run.h"

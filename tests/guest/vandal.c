@@ -35,27 +35,18 @@ static void damage(void)
 {
     const struct trace_info *info = arch_trace_info();
     char *ring = (char *)USER_TRACE_RINGS + ((draw() % info->cpu_count) << TRACE_RING_SHIFT);
-    uint64_t ring_bytes = info->ring_mask + 8, buffer_bytes = (info->buffer_mask + 1) * 8, offset;
-    switch (draw() % 5) {
-    case 0:
+    const uint64_t ring_bytes = info->ring_mask + 8, buffer_bytes = (info->buffer_mask + 1) * 8,
+                   kind = draw() % 5;
+    uint64_t offset = TRACE_BUFFERS_OFFSET + draw() % ring_bytes;
+    if (kind == 0)
         offset = TRACE_CONTROL_AT(events) + draw() % (TRACE_BUFFERS_OFFSET - TRACE_CONTROL_AT(events));
-        break;
-    case 1:
+    else if (kind == 1)
         offset = TRACE_CONTROL_OFFSET + draw() % TARN_PAGE_SIZE;
-        break;
-    case 2:
+    else if (kind == 2)
         offset = TRACE_BUFFERS_OFFSET + draw() % (ring_bytes / buffer_bytes) * buffer_bytes +
                  draw() % sizeof(struct trace_packet);
-        break;
-    case 3:
-        if (info->table_bytes) {
-            offset = TRACE_TABLES_OFFSET + draw() % info->table_bytes;
-            break;
-        }
-        __attribute__((fallthrough)); /* a system with too many CPUs for its memory has none */
-    default:
-        offset = TRACE_BUFFERS_OFFSET + draw() % ring_bytes;
-    }
+    else if (kind == 3 && info->table_bytes) /* a system with too many CPUs for its memory has no tables */
+        offset = TRACE_TABLES_OFFSET + draw() % info->table_bytes;
     *(volatile uint64_t *)(ring + (offset & ~7ull)) = draw() >> draw() % 64;
 }
 

@@ -1,6 +1,6 @@
 /*
- * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps. What CPUs do at
- * the same time is explored (docs/explore.md).
+ * sched_test.c - tests scheduler, timers and the clock's rate: golden schedules on CPUs that the test steps.
+ * What CPUs do at the same time is explored (docs/explore.md).
  *
  * A golden schedule lists the threads that the CPUs run after each step; a letter is one, '-' is idle.
  */
@@ -57,7 +57,7 @@ void spin_init(struct spinlock *lock, struct lock_class *class)
     *lock = (struct spinlock){.class = class};
 }
 DOES_NOTHING(void arch_send_ipi(struct cpu *target, enum ipi_kind kind));
-bool routines_on, profile_watches, trace_tables_in_use;
+bool trace_tables_in_use;
 DOES_NOTHING(void routines_beat(uint64_t now));
 DOES_NOTHING(void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged));
 DOES_NOTHING(void span_ended(uint64_t logged));
@@ -110,7 +110,6 @@ void profile_timer(uint64_t now)
 }
 DOES_NOTHING(void profile_sleep(void));
 DOES_NOTHING(void profile_wake(void));
-DOES_NOTHING(void profile_close_window(void));
 DOES_NOTHING(void counters_beat(void));
 void space_add_cpu(struct space *space, struct cpu *cpu)
 {
@@ -311,6 +310,66 @@ static void test_timers(void)
           "an infinite time stays infinite");
 }
 
+/* ---- clock sources that agree, differ, or lie ---- */
+
+#define GHZ 1000000000ull
+#define SOURCES(...)                                 \
+    (const struct arch_clock_source[]){__VA_ARGS__}, \
+        sizeof((const struct arch_clock_source[]){__VA_ARGS__}) / sizeof(struct arch_clock_source)
+
+static struct arch_clock_rate agree(const struct arch_clock_source *sources, uint32_t count)
+{
+    struct arch_clock_rate rate;
+    arch_clock_agree(&rate, sources, count);
+    return rate;
+}
+
+static void expect(const char *what, struct arch_clock_rate rate, uint64_t low, uint64_t high,
+                   bool is_certain, uint32_t error_ppm, const char *names)
+{
+    bool good = rate.hz >= low && rate.hz <= high && rate.is_certain == is_certain &&
+                rate.error_ppm == error_ppm && !strcmp(rate.names, names);
+    check(good, "%s", what);
+    if (!good)
+        printf("# %llu Hz, %s, %u ppm, \"%s\"\n", (unsigned long long)rate.hz,
+               rate.is_certain ? "certain" : "uncertain", rate.error_ppm, rate.names);
+}
+
+/* Of three sources, each in turn is far off and narrow, so that it would be preferred. */
+static void test_liars(void)
+{
+    static const uint64_t wrong[] = {1, GHZ / 1000, 7 * GHZ / 5, 1000 * GHZ, ~0ull - 10};
+    for (uint32_t place = 0; place < 3; place++)
+        for (uint32_t w = 0; w < sizeof(wrong) / sizeof(wrong[0]); w++) {
+            struct arch_clock_source sources[] = {{"a", GHZ - 10000, GHZ + 10000},
+                                                  {"b", GHZ - 10000, GHZ + 10000},
+                                                  {"c", GHZ - 10000, GHZ + 10000}};
+            sources[place] = (struct arch_clock_source){"liar", wrong[w], wrong[w] + 1};
+            struct arch_clock_rate rate = agree(sources, 3);
+            check(rate.hz == GHZ && rate.is_certain && rate.error_ppm == 10 && !strstr(rate.names, "liar"),
+                  "two sources outvote a third that states %llu Hz, in place %u",
+                  (unsigned long long)wrong[w], place);
+        }
+}
+
+static void test_clock_sources(void)
+{
+    expect("the narrowest agreeing source gives the rate, and the range shared by all bounds the error",
+           agree(SOURCES({"a", GHZ - 100000, GHZ + 100000}, {"b", GHZ - 10000, GHZ + 10000})), GHZ, GHZ, true,
+           10, "a b");
+    expect("the rate lies in the range shared by all",
+           agree(SOURCES({"a", GHZ - 20000, GHZ + 20000}, {"b", GHZ + 10000, GHZ + 90000})), GHZ + 10000,
+           GHZ + 10000, true, 10, "a b");
+    expect("one source alone is not certain", agree(SOURCES({"a", GHZ - 50000, GHZ + 50000})), GHZ, GHZ,
+           false, 50, "a");
+    expect("two different sources are not certain, and the error includes both",
+           agree(SOURCES({"a", GHZ - 1000, GHZ + 1000}, {"b", 2 * GHZ - 500000, 2 * GHZ})), GHZ, GHZ, false,
+           1000000, "a");
+    expect("without any source the rate is a guess", agree(NULL, 0), GHZ, GHZ, false, ~0u, "none");
+    check(agree(SOURCES({"a", 0, 0}, {"b", 0, 0})).hz != 0, "the rate is never 0");
+    test_liars();
+}
+
 int main(void)
 {
     timer_init(&(struct arch_clock_rate){0});
@@ -318,5 +377,6 @@ int main(void)
         test_schedule(&schedules[i]);
     check(parked == 1 && finished == 1, "a suspended thread is parked once, and a killed one ends once");
     test_timers();
+    test_clock_sources();
     return finish_tests();
 }

@@ -911,17 +911,13 @@ static void damage(unsigned round)
                    from = (unsigned)random() % (WORDS - size),
                    step = (unsigned)random() % (WORDS / TRACE_SUM_STEP - 1) * TRACE_SUM_STEP;
     memcpy(changed, packet, sizeof(packet));
-    switch (round % 4) {
-    case 0:
+    if (round % 4 == 0) {
         changed[to] ^= 1ull << random() % 64;
-        break;
-    case 1:
+    } else if (round % 4 == 1) {
         memcpy(changed + to, packet + from, size * 8);
-        break;
-    case 2:
+    } else if (round % 4 == 2) {
         memset(changed + to, (int)random() & 0xff, size * 8);
-        break;
-    default:
+    } else {
         memcpy(changed + step, packet + step + TRACE_SUM_STEP, TRACE_SUM_STEP * 8);
         memcpy(changed + step + TRACE_SUM_STEP, packet + step, TRACE_SUM_STEP * 8);
     }

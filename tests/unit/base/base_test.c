@@ -1,4 +1,6 @@
-/* tests/unit/base/tree_test.c - compares the balanced tree with arrays: contents, depth, summaries. */
+/* tests/unit/base/base_test.c - compares the balanced tree with arrays: contents, depth, summaries; and
+ * sparse_next with a linear search. */
+#include <base/sparse.h>
 #include <base/tree.h>
 #include <tests/tap.h>
 
@@ -59,7 +61,7 @@ static uint64_t pick(uint64_t limit)
     return state % limit;
 }
 
-int main(void)
+static void test_tree(void)
 {
     enum { OBJECTS = 300 };
     static struct object object[OBJECTS];
@@ -85,5 +87,50 @@ int main(void)
     while (tree_take_any(&root))
         taken++;
     check(taken == count, "iteration returns each object once");
+}
+
+/* ---- sparse_next, compared with a linear search, for all ranges of random tables ---- */
+
+#define WORDS 40u
+
+static uint64_t search(const uint64_t *table, uint64_t at, uint64_t end)
+{
+    while (at < end && !table[at])
+        at++;
+    return at;
+}
+
+static unsigned count_differences(const uint64_t *table)
+{
+    unsigned differences = 0;
+    for (uint64_t end = 0; end <= WORDS; end++)
+        for (uint64_t at = 0; at <= end; at++)
+            differences += sparse_next(table, at, end) != search(table, at, end);
+    return differences;
+}
+
+static void test_sparse(void)
+{
+    uint64_t *table = calloc(WORDS, sizeof *table); /* on the heap: the sanitizer sees reads behind it */
+    unsigned differences = count_differences(table);
+    for (unsigned i = 0; i < WORDS; i++) {
+        table[i] = 1ull << i;
+        differences += count_differences(table);
+        table[i] = 0;
+    }
+    check(differences == 0, "tables with one word, and an empty one");
+    for (unsigned round = 0; round < 2000; round++) {
+        for (unsigned i = 0; i < WORDS; i++)
+            table[i] = rand() % (1 + (int)round % 30) == 0;
+        differences += count_differences(table);
+    }
+    check(differences == 0, "random tables");
+    free(table);
+}
+
+int main(void)
+{
+    test_tree();
+    test_sparse();
     return finish_tests();
 }
