@@ -28,23 +28,24 @@ class DebugPort:
     def send(self, text):
         self.socket.sendall(f"${text}#{sum(text.encode()) % 256:02x}".encode())
 
-    def ask(self, text):
-        """What it prints; that the machine stopped it says on its own."""
-        self.send(text)
-        while True:
-            while not (packet := re.search(rb"\$([^#]*)#..", self.received)):
-                self.received += self.socket.recv(4096)
-            self.received = self.received[packet.end():]
-            self.socket.sendall(b"+")
-            if not packet[1].startswith(b"T"):
-                return packet[1].decode()
-
-    def resume(self, command):
-        self.send(command)
-        while not (packet := re.search(rb"\$(T[^#]*)#..", self.received)):
+    def packet(self):
+        while not (packet := re.search(rb"\$([^#]*)#..", self.received)):
             self.received += self.socket.recv(4096)
         self.received = self.received[packet.end():]
         self.socket.sendall(b"+")
+        return packet[1].decode()
+
+    def ask(self, text):
+        """What it prints; that the machine stopped it says on its own."""
+        self.send(text)
+        while (reply := self.packet()).startswith("T"):
+            pass
+        return reply
+
+    def resume(self, command):
+        self.send(command)
+        while not self.packet().startswith("T"):
+            pass
 
     def run_to(self, *addresses):
         for address in addresses:

@@ -98,6 +98,10 @@ def check_refused(command, *cases, statuses=(2,)):
         check(status in statuses and not out and says in err, f"refused: tarn {command} {' '.join(words)}: {says}", (status, out, err))
 
 
+def analyses():
+    return re.findall(r"^  ([a-z]+) ", tarn("--help")[1].split("Analyses of a trace:\n")[1], re.M)
+
+
 def events(trace, names="*", *options):
     """Those with NAMES, one by one, as `tarn list --json` prints them."""
     with subprocess.Popen([TARN, "list", "--json", "--event", names, *options, trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -204,7 +208,6 @@ def wait_pulling(machine, wanted):
 
 
 def wait_streams(trace, cpus, size=1):
-    """Waits until a pull has written at least `size` bytes for each CPU."""
     paths = [os.path.join(trace, f"cpu{cpu}") for cpu in cpus]
     wait_for(lambda: all(os.path.exists(path) and os.path.getsize(path) >= size for path in paths),
              f"{size} bytes of {', '.join(paths)}")

@@ -26,7 +26,6 @@ static _Thread_local bool has_woken;
 static _Thread_local bool was_late; /* since it slept */
 
 _Noreturn void siglongjmp(sigjmp_buf environment, int value);
-_Noreturn void __longjmp_chk(sigjmp_buf environment, int value);
 int pthread_cond_broadcast(pthread_cond_t *condition);
 int ppoll(struct pollfd *files, nfds_t count, const struct timespec *limit, const sigset_t *mask);
 
@@ -50,25 +49,17 @@ static void be_late(void)
     was_late = idle;
 }
 
-static _Noreturn void jump(const char *name, sigjmp_buf environment, int value)
+_Noreturn void siglongjmp(sigjmp_buf environment, int value)
 {
     void (*real)(sigjmp_buf, int);
-    *(void **)&real = dlsym(RTLD_NEXT, name);
+    *(void **)&real = dlsym(RTLD_NEXT, "siglongjmp");
     be_late();
     real(environment, value);
     __builtin_unreachable();
 }
 
-_Noreturn void siglongjmp(sigjmp_buf environment, int value)
-{
-    jump("siglongjmp", environment, value);
-}
-
-/* siglongjmp, in programs that are compiled with _FORTIFY_SOURCE */
-_Noreturn void __longjmp_chk(sigjmp_buf environment, int value)
-{
-    jump("__longjmp_chk", environment, value);
-}
+/* what programs call that are compiled with _FORTIFY_SOURCE */
+_Noreturn void __longjmp_chk(sigjmp_buf environment, int value) __attribute__((alias("siglongjmp"), nothrow));
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {

@@ -58,8 +58,6 @@ def layouts():
 
 
 class Stream:
-    """One processor's."""
-
     def __init__(self, cpu, order, size):
         self.cpu, self.order, self.size = cpu, order, size
         self.data, self.packet = bytearray(), None
@@ -126,7 +124,6 @@ class Stream:
 
 
 def write(path, text, order="le", freq=1000000000, packet=65536):
-    """The trace in place of any other; its path."""
     shutil.rmtree(path, ignore_errors=True)
     os.makedirs(path)
     streams, time = {}, 0

@@ -47,32 +47,22 @@ static const struct peer bare_clock = {.name = "clock", .one = read_clock, .four
 
 /* ---- work ----------------------------------------------------------------------------------------- */
 
-#define SORTED 16u
 #define HASHED 512u
 
 static __thread struct {
     uint64_t hash[4];
-    uint32_t sorted[SORTED];
     uint64_t hashed[HASHED];
 } desk;
 
-/* Hashes what it also changes, and sorts numbers that come of it: a microsecond or so. No branch depends on
- * the numbers, because what is predicted wrongly differs from one place in memory to another. */
+/* Hashes what it also changes: a microsecond or so. No branch depends on the numbers, because what is
+ * predicted wrongly differs from one place in memory to another. */
 static void work(void)
 {
     for (unsigned i = 0; i < HASHED; i++) {
         uint64_t *const hash = &desk.hash[i % 4];
         *hash = (*hash ^ desk.hashed[i]) * 0x9e3779b97f4a7c15u;
         desk.hashed[i] += *hash >> 32;
-        desk.sorted[i % SORTED] ^= (uint32_t)*hash;
     }
-    for (unsigned turn = 0; turn < SORTED; turn++)
-        for (unsigned i = turn % 2; i + 1 < SORTED; i += 2) {
-            uint32_t *const a = &desk.sorted[i], *const b = a + 1;
-            const uint32_t least = *a < *b ? *a : *b, most = *a < *b ? *b : *a;
-            *a = least;
-            *b = most;
-        }
 }
 
 /* ---- measurements --------------------------------------------------------------------------------- */
