@@ -39,15 +39,14 @@ class Tool:
         return int(status)
 
     def finish(self):
-        """Ends the test; the sanitizers report leaks now."""
+        """At the end of the test: the sanitizers report leaks now."""
         self.process.stdin.close()
         e2e.check(self.process.wait() == 0 and not _failures, "the sanitizers found nothing, and the other ends of links did not fail", _failures[:3])
-        e2e.finish()
 
 
 _failures = []  # of the other ends of links
 tarn = Tool()
-finish = tarn.finish
+atexit.register(tarn.finish)
 
 _functions = ctypes.CDLL(os.path.join(ROOT, "build/host/wire.so"))
 
