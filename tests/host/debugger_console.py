@@ -61,8 +61,7 @@ class Debugger:
         return lines
 
     def stopped_cpus(self, seconds=60):
-        """What the command `cpu` prints once all have stopped, or nothing is to be hoped for: where the host is busy some do
-        so during the session."""
+        """What the command `cpu` prints once all have stopped, which on a busy host some do during the session."""
         for _ in range(seconds):
             lines = self.run("cpu")
             if not any(" no answer " in line for line in lines):

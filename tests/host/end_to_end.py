@@ -64,6 +64,12 @@ def finish():
         os._exit(0 if all(_checks) else 1)
 
 
+def skip(reason):
+    """Ends a test that cannot run here."""
+    print(f"1..0 # SKIP {reason}")
+    sys.exit(0)
+
+
 def run(*command, seconds=300 * PATIENCE, **where):
     """Exit status, standard output and error. where: as subprocess.run has it."""
     result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, stdin=subprocess.DEVNULL,
@@ -219,8 +225,7 @@ def wait_streams(trace, cpus, size=1):
 
 
 class Load:
-    """A command in the guest's shell that prints a line with its name at its end. It runs for a time of the guest's clock, in which a busy
-    host may hardly run it, so it is started again until its purpose is reached."""
+    """A command that prints a line with its name at its end. A busy host hardly runs it, so it is started again until its purpose is reached."""
 
     def __init__(self, machine, command):
         self.machine, self.command = machine, command
@@ -305,8 +310,7 @@ def check_valid(trace, text):
 
 
 def check_whole(trace):
-    """That nothing is missing behind its begin. Otherwise events may not be paired without thinking of gaps: a guest in mode
-    flight, for example, gives a pull only the newest quarter of each ring, and each begins at a time of its own."""
+    """That nothing is missing behind its begin: a guest in mode flight, for example, gives only the newest quarter of each ring."""
     about = ask("info", trace)
     check(about["lost_events"] + about["lost_packets"] + about["damaged"] == 0, "the trace has no losses", about)
     first = {packet.cpu: packet for packet in reversed(list(packets(trace)))}
@@ -343,12 +347,8 @@ def rows_differ(trace, table, keys, rows):
 
 
 def compare_readers(trace):
-    """What babeltrace2 and tarn read from a trace, event by event: time in cycles, name, packet context, every field and value, the
-    order, and the warnings about losses. True and what was compared, or False and the differences.
-
-    `tarn list --babeltrace` prints what babeltrace2 prints, but for one thing: babeltrace2 2.0 shows an empty string as whatever the
-    field's memory held before (bt_field_string_clear leaves the old bytes), so where tarn has "" anything passes.
-    """
+    """What babeltrace2 and tarn read from a trace, event by event, and the warnings about losses. True and what was compared, or False and the
+    differences. babeltrace2 2.0 shows an empty string as whatever the field's memory held before, so where tarn has "" anything passes."""
     losses, wrong, number, excused = [], [], 0, 0
     with tempfile.TemporaryDirectory() as work:
         paths = [os.path.join(work, name) for name in ("babeltrace2", "tarn")]

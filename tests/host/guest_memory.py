@@ -68,8 +68,7 @@ class Memory:
         self.ram[at:at + 8] = sanitized.event_head(self.order, number, words, time)
 
     def make_packet(self, cpu, number, state):
-        """Its events have event_id() and its complement. TORN: the words of the event in the middle are older ones. What an
-        open packet does not have yet is as it was."""
+        """Its events have event_id() and its complement. TORN: the event in the middle has older words. OPEN: the end is as it was."""
         at, time = self.packet(cpu, number), number << 20
         self.put(at, "II16sQ", 0xc1fc1fc1, 0, UUID, time)
         self.put(at + PACKET_CONTENT + 8, "3Q", BUFFER * 8, 0, number)

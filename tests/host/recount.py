@@ -94,8 +94,7 @@ def function_of(server, label):
 
 
 def queries(path):
-    """Statements that come first, and [(question, table, columns that tell its rows apart, what rows it does not have, query)]: of
-    docs/export.sql and recount.sql."""
+    """Statements that come first, and [(question, table, columns that tell rows apart, what rows it does not have, query)]."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     query = re.compile(r"^-- tarn (\w[^:\n]*): (\S+), by ([\w, ]+)(; .*)?\n([^;]*;)", re.M)
@@ -132,8 +131,7 @@ def one_row(rows):
 
 
 def disagreements(found, rows, keys, some):
-    """[(keys, column, its value in FOUND, in the analysis's ROWS)]. SOME: only these may have rows that FOUND has not, and that are
-    not empty."""
+    """[(keys, column, its value in FOUND, in the analysis's ROWS)]. SOME: only these may have rows that FOUND has not."""
     def place_of(row):
         return tuple(row[key] for key in keys)
     expected = {place: one_row(same) for place, same in grouped((place_of(row), row) for row in rows).items()}

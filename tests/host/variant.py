@@ -29,8 +29,7 @@ def make(directory, *words):
 
 
 def build(directory, arch, *words):
-    """Copies the tree and builds there what the guest runs, with WORDS for make, such as TRACE_OUT=lock. Host programs and
-    newlib are those of this tree, which must be built. Returns kernel and archive, as arguments of guest.Guest."""
+    """Builds in a copy of the tree, with WORDS for make and this tree's host programs and newlib. Kernel and archive for guest.Guest."""
     copy_tree(directory)
     ours, usual = (os.path.join(root, "build") for root in (directory, ROOT))
     os.makedirs(os.path.join(ours, arch))
