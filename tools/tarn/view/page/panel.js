@@ -2,9 +2,16 @@
 import {byId, element} from "./element.js";
 
 export class Tab {
+  #page; // private, so that the page as an object has no circles
+
   constructor(page) {
     const {trace, state, colors, counts} = page;
-    Object.assign(this, {page, trace, state, colors, counts});
+    this.#page = page;
+    Object.assign(this, {trace, state, colors, counts});
+  }
+
+  get page() {
+    return this.#page;
   }
 
   build() {}
