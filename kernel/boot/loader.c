@@ -7,7 +7,7 @@
  */
 #include <arch/boot.h>
 #include <arch/machine.h>
-#include <kernel/boot/elf.h>
+#include <base/elf.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/lib/archive.h>
@@ -23,14 +23,7 @@
 
 /* ---- The program ---- */
 
-struct elf_segment {
-    uint32_t type, flags;
-    uint64_t offset, address, physical, file_size, memory_size, align;
-};
-#define ELF_LOAD       1
-#define ELF_EXECUTE    1
-#define ELF_WRITE      2
-#define ELF_BYTE_ORDER (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 2 : 1)
+#define ELF_OWN_ORDER (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 2 : 1)
 
 static struct memory *make_memory(uint64_t size)
 {
@@ -56,14 +49,14 @@ static uint64_t map_memory(struct space *space, struct memory *memory, uint64_t 
     return (uint64_t)result;
 }
 
-static void map_segment(struct space *space, const char *file, const struct elf_segment *segment)
+static void map_segment(struct space *space, const char *file, const struct elf_program *segment)
 {
     uint64_t start = segment->address & ~(FRAME_SIZE - 1);
-    uint64_t end = (segment->address + segment->memory_size + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+    uint64_t end = (segment->address + segment->size + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
     struct memory *memory = make_memory(end - start);
     write_memory(memory, segment->address - start, file + segment->offset, segment->file_size);
     uint32_t flags = MAP_READ | MAP_FIXED;
-    flags |= segment->flags & ELF_EXECUTE ? MAP_EXECUTE : segment->flags & ELF_WRITE ? MAP_WRITE : 0;
+    flags |= segment->flags & ELF_X ? MAP_EXECUTE : segment->flags & ELF_W ? MAP_WRITE : 0;
     map_memory(space, memory, start, end - start, flags);
 }
 
@@ -72,10 +65,10 @@ static void check_header(const struct elf_header *header, uint64_t size)
 {
     if (size < sizeof *header || memcmp(header->ident, "\177ELF\2", 5))
         panic("%s is no 64-bit ELF program", INIT_PATH);
-    if (header->ident[5] != ELF_BYTE_ORDER || header->machine != ARCH_ELF_MACHINE ||
+    if (header->ident[ELF_BYTE_ORDER] != ELF_OWN_ORDER || header->machine != ARCH_ELF_MACHINE ||
         header->flags != ARCH_ELF_FLAGS)
         panic("%s is of another machine: give this one an archive built for " ARCH_NAME, INIT_PATH);
-    if (header->segments + header->segment_count * sizeof(struct elf_segment) > size)
+    if (header->segments + header->segment_count * sizeof(struct elf_program) > size)
         panic("%s is cut off", INIT_PATH);
 }
 
@@ -84,23 +77,20 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
 {
     const struct elf_header *header = (const void *)file;
     check_header(header, size);
-    const struct elf_segment *segment = (const void *)(file + header->segments), *sites = NULL;
+    const struct elf_program *segment = (const void *)(file + header->segments), *sites = NULL;
     uint64_t low = ~0ull, high = 0;
     for (unsigned i = 0; i < header->segment_count; i++) {
         if (segment[i].type == TRACE_SITES_ELF_TYPE)
             sites = &segment[i];
-        if (segment[i].type != ELF_LOAD || segment[i].memory_size == 0)
+        if (segment[i].type != ELF_LOAD || segment[i].size == 0)
             continue;
         if (segment[i].offset + segment[i].file_size > size)
             panic("%s is cut off", INIT_PATH);
         map_segment(space, file, &segment[i]);
         low = segment[i].address < low ? segment[i].address : low;
-        high = segment[i].address + segment[i].memory_size > high
-                   ? segment[i].address + segment[i].memory_size
-                   : high;
+        high = segment[i].address + segment[i].size > high ? segment[i].address + segment[i].size : high;
     }
-    if (sites && sites->memory_size &&
-        sys_trace_sites(space, header->entry, sites->address, sites->memory_size))
+    if (sites && sites->size && sys_trace_sites(space, header->entry, sites->address, sites->size))
         panic("the table of trace points of %s is wrong", INIT_PATH);
     startup->executable_base = low;
     startup->executable_size = high - low;
@@ -164,7 +154,7 @@ void loader_start_init(void)
     if (!thread)
         panic("cannot start init: error %d", error);
 
-    struct memory *memory = memory_new_adopted(boot_info.archive_base, boot_info.archive_size);
+    struct memory *memory = memory_new_at(MEMORY_CONTIGUOUS, boot_info.archive_base, boot_info.archive_size);
     if (!memory)
         panic("no memory for the boot archive's object");
     give(space, SLOT_SPACE, CAP_SPACE, space, RIGHT_ALL);
@@ -173,7 +163,7 @@ void loader_start_init(void)
     give(space, SLOT_MACHINE, CAP_MACHINE, machine_object, RIGHT_ALL);
     give(space, SLOT_BOOT_ARCHIVE, CAP_MEMORY, memory, RIGHT_ALL);
     memory_put(memory);
-    thread_resume(thread);
+    sys_thread_resume(thread);
     thread_put(thread);
     space_put(space);
 }

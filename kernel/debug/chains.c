@@ -1,5 +1,5 @@
 /*
- * chains.c - commands waits (chains of waiting threads, and deadlocks) and locks.
+ * chains.c - command waits: chains of waiting threads, and deadlocks.
  *
  * A thread waits for one thread (which serves its call, holds its lock, or runs on the CPU that must
  * answer it) or for any of several (threads of servers that may receive from an endpoint, or that hold a
@@ -91,11 +91,11 @@ static void add_reply_holders(void *object, void *context)
 {
     struct node *node = context;
     const struct reply *reply = object;
-    uint32_t count, found = 0;
+    uint32_t found = 0;
     if (reply->references == 0 || reply->target.caller != node->thread ||
         reply->target.call_id != node->thread->call_id)
         return;
-    for (struct space *space = debug_next_space(NULL, &count); space; space = debug_next_space(space, &count))
+    for (struct space *space = debug_next_space(NULL); space; space = debug_next_space(space))
         if (found < SPACES_MAX && debug_space_holds(space, CAP_REPLY, reply, 0))
             node->spaces[found++] = space;
 }
@@ -141,10 +141,8 @@ static void find_edges(struct node *node)
 
 static void collect(void)
 {
-    uint32_t count;
-    node_count = 0;
-    struct thread *thread = debug_next_thread(NULL, &count);
-    for (; thread && node_count < NODES_MAX; thread = debug_next_thread(thread, &count))
+    struct thread *thread = debug_next_thread(NULL);
+    for (node_count = 0; thread && node_count < NODES_MAX; thread = debug_next_thread(thread))
         nodes[node_count++] = (struct node){.thread = thread};
     for (uint32_t i = 0; i < node_count; i++)
         find_edges(&nodes[i]);
@@ -154,37 +152,29 @@ static void collect(void)
                 is_in_spaces(&nodes[i], nodes[k].thread) && is_counted_on(&nodes[i], nodes[k].thread);
 }
 
-/* A node for which `node` waits; `stuck`: in a deadlock. NULL: none. */
-static struct node *next_node(const struct node *node, bool stuck)
+/* A node for which `node` waits, of those that may continue or (bits) are in a deadlock. NULL: none. */
+enum { LIVE = 1, STUCK = 2 };
+static struct node *next_node(const struct node *node, unsigned which)
 {
     for (uint32_t i = 0; i < node_count; i++)
-        if (waits_for(node, nodes[i].thread) && (!stuck || !nodes[i].live))
+        if (waits_for(node, nodes[i].thread) && which & (nodes[i].live ? LIVE : STUCK))
             return &nodes[i];
     return NULL;
 }
 
+/* Also if it waits for an unknown thread. */
 static bool may_go_on(const struct node *node)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < node_count; i++) {
-        if (!waits_for(node, nodes[i].thread))
-            continue;
-        any = true;
-        if (nodes[i].live)
-            return true;
-    }
-    return !any; /* it waits for an unknown thread */
+    return !waits_at_all(node) || next_node(node, LIVE) || !next_node(node, STUCK);
 }
 
 static void find_live(void)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t i = 0; i < node_count; i++) {
-            if (nodes[i].live || (waits_at_all(&nodes[i]) && !may_go_on(&nodes[i])))
-                continue;
-            nodes[i].live = changed = true;
-        }
+        for (uint32_t i = 0; i < node_count; i++)
+            if (!nodes[i].live && may_go_on(&nodes[i]))
+                nodes[i].live = changed = true;
     }
 }
 
@@ -211,11 +201,11 @@ static void put_cycle(struct node *first)
     struct node *node = first;
     do {
         length++;
-        node = next_node(node, true);
+        node = next_node(node, STUCK);
     } while (node && node != first && length < node_count);
     debug_print("DEADLOCK of %u threads, each waits for the next, the last for the first:\n", length);
     node = first;
-    for (uint32_t i = 0; i < length; i++, node = next_node(node, true)) {
+    for (uint32_t i = 0; i < length; i++, node = next_node(node, STUCK)) {
         put_member(node);
         node->is_printed = true;
     }
@@ -226,7 +216,7 @@ static void put_deadlock_of(struct node *node)
 {
     struct node *at = node;
     for (uint32_t steps = 0; steps <= node_count && !at->is_printed; steps++)
-        at = next_node(at, true);
+        at = next_node(at, STUCK);
     if (!at->is_printed)
         put_cycle(at);
     if (!node->is_printed) {
@@ -242,7 +232,7 @@ static void put_chain(const struct node *node)
     const struct node *seen[HOPS_MAX];
     debug_print("%s", debug_thread_name(node->thread));
     for (uint32_t hops = 0; hops < HOPS_MAX && waits_at_all(node);) {
-        const struct node *next = next_node(node, !node->live);
+        const struct node *next = next_node(node, node->live ? LIVE | STUCK : STUCK);
         debug_print(" -> (%s) %s", debug_wait_reason(node->thread),
                     next ? debug_thread_name(next->thread) : "?");
         seen[hops++] = node;
@@ -263,48 +253,15 @@ void debug_waits(const struct debug_words *words)
     uint32_t waiting = 0, stuck = 0;
     collect();
     find_live();
+    for (uint32_t i = 0; i < node_count; i++)
+        if (waits_at_all(&nodes[i])) {
+            put_chain(&nodes[i]);
+            waiting++;
+        }
     for (uint32_t i = 0; i < node_count; i++) {
-        if (!waits_at_all(&nodes[i]))
-            continue;
-        put_chain(&nodes[i]);
-        waiting++;
-    }
-    for (uint32_t i = 0; i < node_count; i++) {
-        if (nodes[i].live)
-            continue;
-        stuck++;
-        if (!nodes[i].is_printed)
+        stuck += !nodes[i].live;
+        if (!nodes[i].live && !nodes[i].is_printed)
             put_deadlock_of(&nodes[i]);
     }
     debug_print("%u threads wait for others, %u of them for ever\n", waiting, stuck);
-}
-
-/* ---- locks ---- */
-
-static bool is_shown(uint32_t waiter, const struct spinlock *lock)
-{
-    for (uint32_t i = 0; i < waiter; i++)
-        if (cpus[i].waiting_lock == lock)
-            return true;
-    return false;
-}
-
-static void put_lock(const struct spinlock *lock)
-{
-    const struct cpu *holder = spin_holder(lock);
-    if (!holder) /* a CPU that is not stopped has released it */
-        return;
-    debug_print("%016lx %-24s class %-16s held by cpu %u: %s\n", (uint64_t)lock,
-                debug_name_of(NULL, (uint64_t)lock), lock->class->name, holder->index,
-                holder->current ? debug_thread_name(holder->current) : "");
-    for (uint32_t i = 0; i < cpu_count; i++)
-        if (cpus[i].waiting_lock == lock)
-            debug_print("    cpu %u waits for it: %s\n", i, debug_thread_name(cpus[i].current));
-}
-
-void debug_locks(const struct debug_words *words)
-{
-    for (uint32_t i = 0; i < cpu_count; i++)
-        if (cpus[i].waiting_lock && !is_shown(i, cpus[i].waiting_lock))
-            put_lock(cpus[i].waiting_lock);
 }

@@ -26,16 +26,6 @@ static void put(const char *text)
     }
 }
 
-static int read_key(void)
-{
-    int key;
-    while ((key = arch_console_get()) < 0) {
-        debug_force_stops();
-        arch_relax();
-    }
-    return key;
-}
-
 static void count_lines(const char *text)
 {
     for (; *text; text++) {
@@ -57,11 +47,6 @@ void debug_print(const char *format, ...)
         memcpy(text + TEXT_MAX - 5, "...\n", 5);
     put(text);
     count_lines(text);
-}
-
-void debug_begin_output(void)
-{
-    lines = 0;
 }
 
 /* ---- A line of input ---- */
@@ -93,6 +78,20 @@ static void insert(char c)
 
 /* ---- Keys ---- */
 
+static int read_key(void)
+{
+    static struct key_decoder decoder;
+    int byte, key = KEY_PENDING;
+    while (key == KEY_PENDING) {
+        while ((byte = arch_console_get()) < 0) {
+            debug_force_stops();
+            arch_relax();
+        }
+        key = key_decode(&decoder, byte);
+    }
+    return key;
+}
+
 static void edit(int key)
 {
     if (line_key(&line, key))
@@ -101,22 +100,14 @@ static void edit(int key)
         insert((char)key);
 }
 
-static int read_edit_key(void)
-{
-    static struct key_decoder decoder;
-    int key;
-    while ((key = key_decode(&decoder, read_key())) == KEY_PENDING)
-        ;
-    return key;
-}
-
 char *debug_read_line(const char *prompt)
 {
     int key;
+    lines = 0; /* of the next command */
     line_prompt = prompt;
     line.size = line.cursor = 0;
     put(prompt);
-    while ((key = read_edit_key()) != KEY_RETURN && key != KEY_NEWLINE) {
+    while ((key = read_key()) != KEY_RETURN && key != KEY_NEWLINE) {
         if (key == KEY_INTERRUPT) {
             line.size = 0;
             put("^C");

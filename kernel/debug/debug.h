@@ -45,7 +45,6 @@ typedef void debug_run(const struct debug_words *words); /* word[0] is the comma
 /* ---- console.c ---- */
 
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void debug_begin_output(void); /* of a command: resets the count of lines */
 /* With editing; valid until the next call. */
 char *debug_read_line(const char *prompt);
 
@@ -61,6 +60,15 @@ struct cpu *debug_cpu(const char *text);
 void debug_refuse(const struct debug_words *words, uint32_t index) __attribute__((noreturn));
 
 /* ---- symbols.c, user_symbols.c ---- */
+
+/* The table of the kernel's own symbols, in order of address. gen/symbolgen makes it. */
+struct debug_symbol_entry {
+    uint32_t offset; /* bytes from kernel_start (link script) */
+    uint32_t name;   /* offset in debug_symbol_names */
+};
+extern const uint32_t debug_symbol_count;
+extern const struct debug_symbol_entry debug_symbol_entries[];
+extern const char debug_symbol_names[];
 
 struct debug_symbol {
     const char *name;
@@ -81,8 +89,8 @@ bool debug_read_user_word(void *space, uint64_t address, uint64_t *word);
 /* ---- objects.c: kernel objects ---- */
 
 /* The next one (`previous` NULL: the first); NULL: no more. Ends even if a list is damaged. */
-struct thread *debug_next_thread(struct thread *previous, uint32_t *count);
-struct space *debug_next_space(struct space *previous, uint32_t *count);
+struct thread *debug_next_thread(struct thread *previous);
+struct space *debug_next_space(struct space *previous);
 struct thread *debug_find_thread(uint64_t tid); /* not idle threads */
 struct space *debug_find_space(uint64_t pid);
 /* Visits each object of the slab, free ones included. */
@@ -105,5 +113,5 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
 
 debug_run debug_trace;                                                            /* trace.c */
 debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */
-debug_run debug_locks, debug_waits;                                               /* chains.c */
+debug_run debug_waits;                                                            /* chains.c */
 debug_run debug_memory, debug_symbols;                                            /* memory.c */

@@ -15,7 +15,6 @@
 #include <kernel/memory/slab.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <stddef.h>
 
 #define THREADS_MAX 100000u
 #define SPACES_MAX  100000u
@@ -23,35 +22,33 @@
 
 /* ---- Threads and spaces ---- */
 
-struct thread *debug_next_thread(struct thread *previous, uint32_t *count)
+struct thread *debug_next_thread(struct thread *previous)
 {
-    if (!previous)
-        *count = 0;
-    return ++*count > THREADS_MAX ? NULL : thread_next_unlocked(previous);
+    static uint32_t count;
+    count = previous ? count + 1 : 0;
+    return count > THREADS_MAX ? NULL : thread_next_unlocked(previous);
 }
 
-struct space *debug_next_space(struct space *previous, uint32_t *count)
+struct space *debug_next_space(struct space *previous)
 {
-    if (!previous)
-        *count = 0;
-    return ++*count > SPACES_MAX ? NULL : space_next_unlocked(previous);
+    static uint32_t count;
+    count = previous ? count + 1 : 0;
+    return count > SPACES_MAX ? NULL : space_next_unlocked(previous);
 }
 
 struct thread *debug_find_thread(uint64_t tid)
 {
-    uint32_t count;
-    struct thread *thread = debug_next_thread(NULL, &count);
+    struct thread *thread = debug_next_thread(NULL);
     while (thread && (thread->tid != tid || tid == 0))
-        thread = debug_next_thread(thread, &count);
+        thread = debug_next_thread(thread);
     return thread;
 }
 
 struct space *debug_find_space(uint64_t pid)
 {
-    uint32_t count;
-    struct space *space = debug_next_space(NULL, &count);
+    struct space *space = debug_next_space(NULL);
     while (space && space->pid != pid)
-        space = debug_next_space(space, &count);
+        space = debug_next_space(space);
     return space;
 }
 
@@ -115,7 +112,7 @@ struct endpoint *debug_waits_at_endpoint(const struct thread *thread)
         state == THREAD_BLOCKED_SEND || state == THREAD_BLOCKED_RECEIVE || state == THREAD_BLOCKED_FAULT;
     if (!lock || thread_owns_lock(thread, lock) || !queues)
         return NULL;
-    return (struct endpoint *)((char *)lock - offsetof(struct endpoint, lock));
+    return list_object(lock, struct endpoint, lock);
 }
 
 bool debug_space_holds(const struct space *space, uint32_t type, const void *object, uint32_t rights)
@@ -136,9 +133,7 @@ bool debug_space_holds(const struct space *space, uint32_t type, const void *obj
 
 struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t index)
 {
-    uint32_t count;
-    struct space *space = debug_next_space(NULL, &count);
-    for (; space; space = debug_next_space(space, &count))
+    for (struct space *space = debug_next_space(NULL); space; space = debug_next_space(space))
         if (debug_space_holds(space, CAP_ENDPOINT, endpoint, RIGHT_RECEIVE) && index-- == 0)
             return space;
     return NULL;
@@ -152,58 +147,47 @@ static const char *receiver_name(const struct endpoint *endpoint)
     return space ? debug_space_name(space) : "nobody";
 }
 
-const char *debug_wait_reason(const struct thread *thread)
+static int put_reason(char *text, size_t size, const struct thread *thread)
 {
-    static char text[160];
     const struct spinlock *lock = thread->wait_lock;
     const struct endpoint *endpoint = debug_waits_at_endpoint(thread);
     const struct cpu *cpu = debug_cpu_of(thread);
-    text[0] = 0;
-    if (cpu && cpu->waiting_lock) {
-        format_text(text, sizeof text, "spins for lock %#lx, class %s", (uint64_t)cpu->waiting_lock,
-                    cpu->waiting_lock->class->name);
-        return text;
-    }
-    if (cpu && smp_unanswered(cpu)) {
-        format_text(text, sizeof text, "waits for the answer of cpu %u",
-                    (unsigned)__builtin_ctzll(smp_unanswered(cpu)));
-        return text;
-    }
-    if (!lock)
-        return text;
-    switch (thread->state) {
+    if (cpu && cpu->waiting_lock)
+        return format_text(text, size, "spins for lock %s, class %s",
+                           debug_name_of(NULL, (uint64_t)cpu->waiting_lock), cpu->waiting_lock->class->name);
+    if (cpu && smp_unanswered(cpu))
+        return format_text(text, size, "waits for the answer of cpu %d",
+                           __builtin_ctzll(smp_unanswered(cpu)));
+    switch (lock ? (enum thread_state)thread->state : THREAD_RUNNING) {
     case THREAD_BLOCKED_SEND:
-        format_text(text, sizeof text, "%s endpoint %u of %s",
-                    thread->message_kind == MESSAGE_CALL ? "calls" : "sends to", endpoint->number,
-                    receiver_name(endpoint));
-        break;
+        return format_text(text, size, "%s endpoint %u of %s",
+                           thread->message_kind == MESSAGE_CALL ? "calls" : "sends to", endpoint->number,
+                           receiver_name(endpoint));
     case THREAD_BLOCKED_RECEIVE:
-        format_text(text, sizeof text, "receives from endpoint %u", endpoint->number);
-        break;
-    case THREAD_BLOCKED_REPLY:
-        format_text(text, sizeof text, "waits for the reply to call %lx", thread->call_id);
-        break;
+        return format_text(text, size, "receives from endpoint %u", endpoint->number);
     case THREAD_BLOCKED_FAULT:
         if (endpoint)
-            format_text(text, sizeof text, "fault, to endpoint %u of %s", endpoint->number,
-                        receiver_name(endpoint));
-        else
-            format_text(text, sizeof text, "fault, waits for the reply to call %lx", thread->call_id);
-        break;
+            return format_text(text, size, "fault, to endpoint %u of %s", endpoint->number,
+                               receiver_name(endpoint));
+        return format_text(text, size, "fault, waits for the reply to call %lx", thread->call_id);
+    case THREAD_BLOCKED_REPLY:
+        return format_text(text, size, "waits for the reply to call %lx", thread->call_id);
     case THREAD_BLOCKED_NOTIFICATION:
-        format_text(text, sizeof text, "notification %u",
-                    ((const struct notification *)((const char *)lock - offsetof(struct notification, lock)))
-                        ->number);
-        break;
+        return format_text(text, size, "notification %u",
+                           list_object(lock, struct notification, lock)->number);
     case THREAD_BLOCKED_FUTEX:
-        format_text(text, sizeof text, "word at %#lx", thread->futex_address);
-        break;
+        return format_text(text, size, "word at %#lx", thread->futex_address);
     default:
-        break;
+        return format_text(text, size, "%s", "");
     }
-    if (thread->wait_deadline != TIMER_NEVER && thread->wait_deadline) {
+}
+
+const char *debug_wait_reason(const struct thread *thread)
+{
+    static char text[240];
+    size_t length = (size_t)put_reason(text, sizeof text, thread);
+    if (thread->wait_lock && thread->wait_deadline != TIMER_NEVER && thread->wait_deadline) {
         int64_t left = (int64_t)(thread->wait_deadline - arch_clock());
-        size_t length = strlen(text);
         format_text(text + length, sizeof text - length, "%s%lu ms left", length ? ", " : "",
                     left > 0 ? timer_nanoseconds((uint64_t)left) / 1000000 : 0);
     }

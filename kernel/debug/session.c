@@ -115,7 +115,6 @@ static const struct command {
     {"thread", "TID", "one thread: registers, what it waits for, call chain", debug_thread, 1},
     {"threads", "[PID]", "threads and what they wait for; with PID, those of one process", debug_threads, 1},
     {"spaces", "", "address spaces, with their programs and memory", debug_spaces, 0},
-    {"locks", "", "the kernel's locks for which CPUs spin, with holder and waiters", debug_locks, 0},
     {"waits", "", "chains of waiting threads; deadlocks as cycles", debug_waits, 0},
     {"bt", "[cpu N | tid N]", "call chain of this CPU, of another one, or of a thread", debug_backtrace, 2},
     {"mem", "[pid=N] ADDRESS [BYTES]",
@@ -205,11 +204,9 @@ static void greet(const char *reason, const char *continues)
 void debug_session(const char *reason, const char *continues)
 {
     is_over = false;
-    debug_begin_output();
     if (__builtin_setjmp(prompt_state) == 0)
         greet(reason, continues);
     while (!is_over) {
-        debug_begin_output();
         char *line = debug_read_line("debug> ");
         do_line(line);
     }

@@ -2,7 +2,6 @@
 #include <arch/debug.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/debug/symbol_table.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>

@@ -141,11 +141,10 @@ static void put_thread(const struct thread *thread)
 
 void debug_threads(const struct debug_words *words)
 {
-    uint32_t count;
     uint64_t pid = words->count > 1 ? debug_number(words->word[1]) : 0;
     debug_print("  tid  pid name             cpu pr state        waits\n");
-    struct thread *thread = debug_next_thread(NULL, &count);
-    for (; thread; thread = debug_next_thread(thread, &count))
+    struct thread *thread = debug_next_thread(NULL);
+    for (; thread; thread = debug_next_thread(thread))
         if (!pid || (thread->space && thread->space->pid == pid))
             put_thread(thread);
 }
@@ -175,10 +174,9 @@ void debug_thread(const struct debug_words *words)
 
 void debug_spaces(const struct debug_words *words)
 {
-    uint32_t count;
     debug_print("  pid parent name             threads mappings frames  cpus     program\n");
-    struct space *space = debug_next_space(NULL, &count);
-    for (; space; space = debug_next_space(space, &count))
+    struct space *space = debug_next_space(NULL);
+    for (; space; space = debug_next_space(space))
         debug_print("%5u %6u %-16.16s %7u %8lu %6lu  %-8lx %.100s%s\n", space->pid, space->parent_pid,
                     space->name, space->thread_count, space->mapping_count, space->private_frames,
                     space->cpus, space->executable_path, space->dying ? " (dying)" : "");

@@ -1,6 +1,4 @@
-/*
- * cap.c - capability tables. cap.h says why lookups need no lock; syscall_cap.c has the system calls.
- */
+/* cap.c - capability tables. cap.h says why lookups need no lock. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
@@ -13,6 +11,7 @@
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
 #include <trace/ipc.h>
 
 _Static_assert(sizeof(struct cap_slot) * CAP_SLOTS_PER_LEAF == FRAME_SIZE, "a leaf is a frame");
@@ -419,6 +418,25 @@ int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t targe
     }
     unlock_two(&from->caps, &to->caps);
     return result;
+}
+
+/* ---- System calls ---- */
+
+int64_t sys_cap_copy(struct space *target, cap_t source, cap_t slot, uint32_t rights, uint64_t badge)
+{
+    return cap_copy(current_thread()->space, source, target, slot, rights & RIGHT_ALL, badge);
+}
+
+int64_t sys_cap_close(cap_t slot)
+{
+    return cap_close(current_thread()->space, slot, NULL);
+}
+
+int64_t sys_cap_info(cap_t slot)
+{
+    struct cap cap;
+    int error = cap_lookup(current_thread()->space, slot, CAP_NONE, 0, &cap);
+    return error ? error : (int64_t)(cap_meta_type(cap.meta) << 8 | cap_meta_rights(cap.meta));
 }
 
 /* ---- Transfer with messages ---- */

@@ -21,7 +21,7 @@ static inline bool can_run_here(const struct cpu *cpu, const struct thread *thre
 }
 
 /* The result of can_run_here may be stale: a CPU that set `pending` since may have interrupted the thread's
- * old CPU. Both sides are sequentially consistent; pairs with thread_suspend. */
+ * old CPU. Both sides are sequentially consistent; pairs with sys_thread_suspend. */
 static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct thread *thread)
 {
     sched_move_here(thread);

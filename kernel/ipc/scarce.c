@@ -13,39 +13,22 @@
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/thread.h>
-#include <kernel/space/mapping.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 
 #define RETRY_NS             2000000ull
 #define FRAMES_WORTH_WAITING 64u
-#define MAPPINGS_SEEN        4096u /* maximum, because interrupts are off */
-#define SPACE_FRAMES         4u    /* an empty space's page tables, capability table, struct space */
-#define OBJECTS_PER_FRAME    16u   /* kernel objects behind capabilities, approximately */
-#define SMALL_PART           64u   /* programs with less than this part of memory (1/64) count as equal */
-#define STATUS_ENDED         (-9)  /* as with SIGKILL */
+#define SPACE_FRAMES         4u   /* an empty space's page tables, capability table, struct space */
+#define OBJECTS_PER_FRAME    16u  /* kernel objects behind capabilities, approximately */
+#define SMALL_PART           64u  /* programs with less than this part of memory (1/64) count as equal */
+#define STATUS_ENDED         (-9) /* as with SIGKILL */
 
 /* ---- How much memory a space holds ---- */
 
 static uint64_t frames_of(const struct memory *memory)
 {
     return memory->kind == MEMORY_DEVICE ? 0 : __atomic_load_n(&memory->frames, __ATOMIC_RELAXED);
-}
-
-/* One more frame for each mapping: its node, and its part of the page tables. Lock held. */
-static uint64_t count_mapped(const struct space *space)
-{
-    uint64_t frames = space->mapping_count, address = 0;
-    for (unsigned seen = 0; seen < MAPPINGS_SEEN; seen++) {
-        const struct mapping *mapping = mapping_find(space->mappings, address);
-        if (!mapping)
-            break;
-        uint64_t pages = (mapping->end - mapping->start) / FRAME_SIZE, present = frames_of(mapping->memory);
-        frames += present < pages ? present : pages;
-        address = mapping->end;
-    }
-    return frames;
 }
 
 static uint64_t count_capable(struct cap_table *table)
@@ -67,7 +50,8 @@ static uint64_t count_frames(struct space *space)
 {
     spin_lock(&space->lock);
     bool dying = space->dying;
-    uint64_t frames = space->private_frames + space->thread_count + (dying ? 0 : count_mapped(space));
+    /* a frame for each mapping: its node, and its part of the page tables */
+    uint64_t frames = space->resident + space->counting_frames + space->mapping_count + space->thread_count;
     spin_unlock(&space->lock);
     frames += atomic_load_explicit(&space->routine_frames, memory_order_relaxed);
     return dying ? 0 : 1 + frames + count_capable(&space->caps);

@@ -177,11 +177,12 @@ static void unpark(struct thread *thread)
         sched_wake(thread);
 }
 
-void thread_resume(struct thread *thread)
+int64_t sys_thread_resume(struct thread *thread)
 {
     /* Sequentially consistent: pairs with thread_park, which begins to wait and then tests again. */
     atomic_fetch_and(&thread->pending, ~PENDING_SUSPEND);
     unpark(thread);
+    return 0;
 }
 
 void thread_park(struct thread *self)
@@ -192,10 +193,11 @@ void thread_park(struct thread *self)
         unpark(self);
 }
 
-void thread_suspend(struct thread *thread)
+int64_t sys_thread_suspend(struct thread *thread)
 {
     atomic_fetch_or(&thread->pending, PENDING_SUSPEND);
     sched_kick(thread);
+    return 0;
 }
 
 /* ---- Death ---- */

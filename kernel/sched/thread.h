@@ -163,8 +163,6 @@ static inline void thread_get(struct thread *thread)
     atomic_fetch_add_explicit(&thread->references, 1, memory_order_relaxed);
 }
 void thread_put(struct thread *thread);
-void thread_resume(struct thread *thread);
-void thread_suspend(struct thread *thread);
 void thread_kill(struct thread *thread);
 void thread_finish(
     struct thread *thread); /* on the thread's CPU, which has switched away from it; hold no locks */

@@ -14,6 +14,7 @@
 #include <kernel/space/memory.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
 #include <trace/mem.h>
 
 #define FANOUT_BITS 9
@@ -151,6 +152,14 @@ paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create)
     return *entry;
 }
 
+paddr_t memory_peek(struct memory *memory, uint64_t offset)
+{
+    spin_lock(&memory->lock);
+    const paddr_t frame = memory_frame(memory, offset, false);
+    spin_unlock(&memory->lock);
+    return frame;
+}
+
 void memory_frames(struct memory *memory, uint64_t offset, uint32_t count, paddr_t *frames)
 {
     assert(spin_held(&memory->lock));
@@ -256,7 +265,6 @@ struct memory *memory_new(enum memory_kind kind, uint64_t size)
     memory->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     memory->kind = kind;
     memory->base = 0;
-    memory->adopted = false;
     memory->pager = NULL;
     memory->size = (size + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
     memory->frames = 0;
@@ -270,54 +278,14 @@ struct memory *memory_new(enum memory_kind kind, uint64_t size)
     return memory;
 }
 
-struct memory *memory_new_device(paddr_t base, uint64_t size)
+struct memory *memory_new_at(enum memory_kind kind, paddr_t base, uint64_t size)
 {
-    struct memory *memory = memory_new(MEMORY_DEVICE, size);
-    if (memory)
-        memory->base = base;
-    return memory;
-}
-
-struct memory *memory_new_contiguous(uint64_t size)
-{
-    unsigned order = 0;
-    while (order <= FRAME_ORDER_MAX && FRAME_SIZE << order < size)
-        order++;
-    if (size == 0 || order > FRAME_ORDER_MAX)
-        return NULL;
-    paddr_t base = frame_alloc_order(order);
-    if (base == FRAME_NONE)
-        return NULL;
-    struct memory *memory = memory_new(MEMORY_CONTIGUOUS, FRAME_SIZE << order);
-    if (!memory) {
-        frame_free_order(base, order);
-        return NULL;
-    }
-    memset(phys_to_virt(base), 0, FRAME_SIZE << order);
-    memory->base = base;
-    memory->frames = 1ull << order;
-    return memory;
-}
-
-struct memory *memory_new_adopted(paddr_t base, uint64_t size)
-{
-    struct memory *memory = memory_new(MEMORY_CONTIGUOUS, size);
+    struct memory *memory = memory_new(kind, size);
     if (memory) {
         memory->base = base;
-        memory->frames = memory->size / FRAME_SIZE;
-        memory->adopted = true;
+        memory->frames = kind == MEMORY_CONTIGUOUS ? memory->size / FRAME_SIZE : 0;
     }
     return memory;
-}
-
-static void free_contiguous(struct memory *memory)
-{
-    if (memory->adopted) {
-        for (uint64_t offset = 0; offset < memory->size; offset += FRAME_SIZE)
-            frame_free(memory->base + offset);
-    } else {
-        frame_free_order(memory->base, (unsigned)__builtin_ctzll(memory->size / FRAME_SIZE));
-    }
 }
 
 void memory_put(struct memory *memory)
@@ -332,8 +300,8 @@ void memory_put(struct memory *memory)
     uint32_t frames = (uint32_t)memory->frames;
     if (has_table(memory))
         free_frames(memory, 0, ~0ull);
-    else if (memory->kind == MEMORY_CONTIGUOUS)
-        free_contiguous(memory);
+    for (uint32_t i = 0; !has_table(memory) && i < frames; i++)
+        frame_free(memory->base + i * FRAME_SIZE);
     struct endpoint *pager = memory->pager;
     memory->pager = NULL;
     spin_unlock(&memory->lock);
@@ -343,7 +311,7 @@ void memory_put(struct memory *memory)
     slab_free(&memory_slab, memory);
 }
 
-int memory_resize(struct memory *memory, uint64_t size)
+int64_t sys_memory_resize(struct memory *memory, uint64_t size)
 {
     if (size == 0 || size > MEMORY_SIZE_MAX)
         return -E_BAD_ARGUMENT;

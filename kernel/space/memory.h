@@ -22,7 +22,6 @@ struct memory {
     uint32_t number;             /* in the trace */
     enum memory_kind kind;       /* constant */
     paddr_t base;                /* device, contiguous: constant */
-    bool adopted;                /* contiguous, but not from frame_alloc_order; constant */
     struct endpoint *pager;      /* paged: a reference; constant */
     /* under lock: */
     uint64_t size; /* bytes, whole pages */
@@ -40,10 +39,8 @@ struct memory {
 };
 
 struct memory *memory_new(enum memory_kind kind, uint64_t size); /* one reference; NULL: no memory */
-struct memory *memory_new_device(paddr_t base, uint64_t size);
-struct memory *memory_new_contiguous(uint64_t size);
-/* Takes over page frames that the kernel already has (the boot archive). */
-struct memory *memory_new_adopted(paddr_t base, uint64_t size);
+/* Device memory, or frames that the object takes over. */
+struct memory *memory_new_at(enum memory_kind kind, paddr_t base, uint64_t size);
 static inline void memory_get(struct memory *memory)
 {
     atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
@@ -53,6 +50,7 @@ void memory_put(struct memory *memory); /* drops a reference; the last one frees
 /* The frame at a page offset. `create`: a missing one is zero-filled (MEMORY_ZERO). FRAME_NONE: none, or no
  * memory. Lock held. */
 paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
+paddr_t memory_peek(struct memory *memory, uint64_t offset); /* the same: takes the lock, and creates none */
 /* The frames of `count` pages from an offset on; FRAME_NONE: none. Allocates none. Lock held. */
 void memory_frames(struct memory *memory, uint64_t offset, uint32_t count, paddr_t *frames);
 /* Inserts a missing frame (pagers). -E_EXISTS, -E_NO_MEMORY. Lock held. */
@@ -63,7 +61,6 @@ uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end)
 /* Moves a page into a paged object that lacks it. A page that the source lacks is zeroes. 0, -E_BUSY: the
  * source is mapped or has trace points, -E_BAD_ARGUMENT: out of range, -E_NO_MEMORY. */
 int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset);
-int memory_resize(struct memory *memory, uint64_t size);
 /* Copies between a kernel buffer and the object, up to its size; allocates frames as needed. Bytes, or
  * -E_*. */
 int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);

@@ -16,7 +16,7 @@ struct routine_table;
 struct endpoint;
 struct notification;
 
-/* A range of a space that maps a range of a memory object; a node of the space's tree (mapping.h). */
+/* A range of a space that maps a range of a memory object; a node of the space's tree (mapping.c). */
 struct mapping {
     uint64_t start, end;   /* user addresses, page aligned */
     uint64_t offset;       /* in the object */
@@ -27,7 +27,7 @@ struct mapping {
     uint32_t flags, allowed, uses;
     struct tree_node node;
     uint64_t first, last, hole; /* of this subtree: extent, largest gap; mapping.c */
-    struct mapping *next_gone;  /* space_unmap */
+    struct mapping *next_gone;  /* sys_space_unmap */
 };
 
 struct space {
@@ -44,7 +44,7 @@ struct space {
     struct cap_table caps;      /* own lock, see cap.h */
     struct futex_table futexes; /* own locks */
     /* under lock: */
-    struct tree_node *mappings; /* mapping.h */
+    struct tree_node *mappings; /* mapping.c */
     uint64_t mapping_count, private_frames;
     uint64_t resident;         /* pages of its mappings that are in its tables */
     uint64_t block_frames[16]; /* thread blocks: 32 per page frame, up to 512 threads */
@@ -95,8 +95,18 @@ void space_release_memory(struct space *space);
 /* Returns the address, or -E_*. */
 int64_t space_map(struct space *space, struct memory *memory, uint64_t address, uint64_t size,
                   uint64_t offset, uint32_t flags, uint32_t allowed);
-int space_unmap(struct space *space, uint64_t address, uint64_t size);
-int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t flags);
+
+/* mapping.c: the tree of mappings, without locks and references. */
+/* The mapping that contains `address`, else the first one above it; NULL: none. */
+struct mapping *mapping_find(struct tree_node *root, uint64_t address);
+void mapping_insert(struct tree_node **root, struct mapping *mapping); /* must not overlap another */
+void mapping_remove(struct tree_node **root, struct mapping *mapping);
+/* Shortens it. */
+void mapping_end_at(struct tree_node **root, struct mapping *mapping, uint64_t end);
+struct mapping *mapping_take_any(struct tree_node **root); /* as tree_take_any() */
+/* The lowest address >= `from` with `size` free bytes below `limit`; 0: none. Leaves a free page at each
+ * end, so that overruns fault. Takes a few descents of the tree, however many gaps are too small. */
+uint64_t mapping_find_gap(struct tree_node *root, uint64_t from, uint64_t limit, uint64_t size);
 
 /* What to do about a fault. */
 enum fault_result {
@@ -123,7 +133,7 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
 struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
-/* counting.c. The user address of the page frames in which the thread with a block counts routines
+/* The user address of the page frames in which the thread with a block counts routines
  * (routines_map). They stay until the space ends, also for the block's next thread. */
 uint64_t space_counting_address(uint64_t block_user);
 /* Maps the page frame with this number there. -E_NO_MEMORY, also if the space has too many; -E_DEAD. Takes
@@ -131,7 +141,6 @@ uint64_t space_counting_address(uint64_t block_user);
 int space_map_counting(struct space *space, uint64_t block_user, uint32_t number);
 /* FRAME_NONE: it is not mapped. For the thread itself, or when it runs no more: needs no lock. */
 paddr_t space_counting_frame(struct space *space, uint64_t block_user, uint32_t number);
-void space_free_counting(struct space *space); /* all of them; the space has no threads. Lock held */
 
 #define SPACE_CHANGING ((struct space *)1)
 void space_add_cpu(struct space *space, struct cpu *cpu); /* on the first run on that CPU */

@@ -6,7 +6,6 @@
  */
 #include <kernel/ipc/endpoint.h>
 #include <kernel/kernel.h>
-#include <kernel/space/mapping.h>
 #include <kernel/space/space.h>
 #include <trace/fault.h>
 
@@ -29,14 +28,6 @@ static paddr_t get_frame(struct memory *memory, uint64_t offset, bool *created)
     return frame;
 }
 
-static paddr_t peek_frame(struct memory *memory, uint64_t offset)
-{
-    spin_lock(&memory->lock);
-    paddr_t frame = memory_frame(memory, offset, false);
-    spin_unlock(&memory->lock);
-    return frame;
-}
-
 static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, struct fault_request *request)
 {
     request->kind = TRACE_FAULT_PAGER;
@@ -52,10 +43,7 @@ static enum fault_result explain_missing(struct mapping *mapping, uint64_t offse
                                          struct fault_request *request)
 {
     struct memory *memory = mapping->memory;
-    spin_lock(&memory->lock);
-    bool inside = offset < memory->size;
-    spin_unlock(&memory->lock);
-    if (!inside)
+    if (offset >= __atomic_load_n(&memory->size, __ATOMIC_RELAXED))
         return FAULT_REFUSED;
     return memory->kind == MEMORY_PAGED ? ask_pager(mapping, offset, request) : FAULT_NO_MEMORY;
 }
@@ -90,7 +78,7 @@ static enum fault_result copy_page(struct space *space, struct mapping *mapping,
         if (!mapping->private)
             return FAULT_NO_MEMORY;
     }
-    paddr_t source = peek_frame(mapping->memory, offset);
+    paddr_t source = memory_peek(mapping->memory, offset);
     if (source == FRAME_NONE && mapping->memory->kind != MEMORY_ZERO)
         return explain_missing(mapping, offset, request);
     bool created;
@@ -106,33 +94,23 @@ static enum fault_result copy_page(struct space *space, struct mapping *mapping,
     return install(space, page, frame, mapping->flags);
 }
 
-static enum fault_result fault_private(struct space *space, struct mapping *mapping, uint64_t page,
-                                       uint64_t offset, struct fault_request *request)
+static enum fault_result find_page(struct space *space, struct mapping *mapping, uint64_t page,
+                                   uint64_t offset, struct fault_request *request)
 {
-    paddr_t own = mapping->private ? peek_frame(mapping->private, offset) : FRAME_NONE;
+    const bool is_private = mapping->flags & MAP_PRIVATE;
+    const paddr_t own = is_private && mapping->private ? memory_peek(mapping->private, offset) : FRAME_NONE;
     if (own != FRAME_NONE) {
         request->kind = TRACE_FAULT_MAPPED;
         return install(space, page, own, mapping->flags);
     }
-    if (request->access & FAULT_ACCESS_WRITE)
+    if (is_private && request->access & FAULT_ACCESS_WRITE)
         return copy_page(space, mapping, page, offset, request);
     bool created;
     paddr_t frame = get_frame(mapping->memory, offset, &created);
     if (frame == FRAME_NONE)
         return explain_missing(mapping, offset, request);
     request->kind = created ? TRACE_FAULT_ZERO : TRACE_FAULT_MAPPED;
-    return install(space, page, frame, mapping->flags & ~MAP_WRITE);
-}
-
-static enum fault_result fault_shared(struct space *space, struct mapping *mapping, uint64_t page,
-                                      uint64_t offset, struct fault_request *request)
-{
-    bool created;
-    paddr_t frame = get_frame(mapping->memory, offset, &created);
-    if (frame == FRAME_NONE)
-        return explain_missing(mapping, offset, request);
-    request->kind = created ? TRACE_FAULT_ZERO : TRACE_FAULT_MAPPED;
-    return install(space, page, frame, mapping->flags);
+    return install(space, page, frame, is_private ? mapping->flags & ~MAP_WRITE : mapping->flags);
 }
 
 /* ---- pages around ---- */
@@ -186,9 +164,7 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
         request->kind = TRACE_FAULT_SPURIOUS;
         result = FAULT_RESOLVED;
     } else {
-        uint64_t offset = page - mapping->start + mapping->offset;
-        result = mapping->flags & MAP_PRIVATE ? fault_private(space, mapping, page, offset, request)
-                                              : fault_shared(space, mapping, page, offset, request);
+        result = find_page(space, mapping, page, page - mapping->start + mapping->offset, request);
         if (result == FAULT_RESOLVED && request->kind == TRACE_FAULT_MAPPED && is_constant(mapping))
             map_around(space, mapping, page);
     }

@@ -238,7 +238,7 @@ int64_t sys_device_memory(uint32_t device, uint32_t bar)
     if (!pci_bar(device, bar, &physical, &size) || size % FRAME_SIZE || physical > arch_physical_limit() ||
         size > arch_physical_limit() - physical)
         return -E_BAD_ARGUMENT;
-    return cap_give(CAP_MEMORY, memory_new_device(physical, size), RIGHT_ALL & ~RIGHT_EXECUTE);
+    return cap_give(CAP_MEMORY, memory_new_at(MEMORY_DEVICE, physical, size), RIGHT_ALL & ~RIGHT_EXECUTE);
 }
 
 /* ---- Power ---- */

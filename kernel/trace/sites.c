@@ -32,7 +32,6 @@
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
-#include <kernel/space/mapping.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
@@ -292,14 +291,10 @@ struct registration {
 
 static paddr_t look_up(struct registration *reg, uint64_t address)
 {
-    struct memory *memory = reg->text.memory;
     reg->page = address & ~(FRAME_SIZE - 1);
     reg->frame = FRAME_NONE;
-    if (is_inside(&reg->text, address)) {
-        spin_lock(&memory->lock);
-        reg->frame = memory_frame(memory, offset_in(&reg->text, reg->page), false);
-        spin_unlock(&memory->lock);
-    }
+    if (is_inside(&reg->text, address))
+        reg->frame = memory_peek(reg->text.memory, offset_in(&reg->text, reg->page));
     return reg->frame;
 }
 

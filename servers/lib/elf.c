@@ -1,28 +1,11 @@
 /* elf.c - parses ELF64 headers. Interface: elf.h. */
 #include "elf.h"
+#include <base/elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 #include <tarn/abi.h>
 #include <tarn/trace_control.h>
-
-struct elf_header {
-    uint8_t ident[16];
-    uint16_t type, machine;
-    uint32_t version;
-    uint64_t entry, program_offset, section_offset;
-    uint32_t flags;
-    uint16_t header_size, program_size, program_count, section_size, section_count, names;
-};
-
-struct elf_program {
-    uint32_t type, flags;
-    uint64_t offset, address, physical, file_size, size, align;
-};
-
-enum { ELF_CLASS = 4, ELF_BYTE_ORDER = 5, ELF_IDENT_VERSION = 6 }; /* indices of ident */
-enum { ELF_EXECUTABLE = 2, ELF_LOAD = 1 };
-enum { ELF_X = 1, ELF_W = 2, ELF_R = 4 };
 
 static uint64_t page_down(uint64_t address)
 {
@@ -46,8 +29,8 @@ static int check_header(const struct elf_header *header, uint64_t header_size, c
 {
     if (!is_like(header, own) || header->type != ELF_EXECUTABLE)
         return -ENOEXEC;
-    if (header->program_size != sizeof(struct elf_program) || header->program_offset > header_size ||
-        header->program_count > (header_size - header->program_offset) / sizeof(struct elf_program))
+    if (header->segment_size != sizeof(struct elf_program) || header->segments > header_size ||
+        header->segment_count > (header_size - header->segments) / sizeof(struct elf_program))
         return -EINVAL;
     return 0;
 }
@@ -94,9 +77,9 @@ int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, const
         return -ENOEXEC;
     memcpy(&header, bytes, sizeof(header));
     int error = check_header(&header, header_size, own);
-    for (unsigned i = 0; !error && i < header.program_count; i++) {
+    for (unsigned i = 0; !error && i < header.segment_count; i++) {
         struct elf_program program;
-        memcpy(&program, (const char *)bytes + header.program_offset + i * sizeof(program), sizeof(program));
+        memcpy(&program, (const char *)bytes + header.segments + i * sizeof(program), sizeof(program));
         if (program.type == TRACE_SITES_ELF_TYPE) {
             executable->sites_address = program.address;
             executable->sites_size = program.size;
