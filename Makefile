@@ -24,7 +24,7 @@ include rules.mk
 include $(sort $(wildcard arch/$(ARCH)/build.mk boot/build.mk boot/$(ARCH)/build.mk) \
             $(foreach d,third_party base trace kernel libc-glue servers user tools tests,$(wildcard $d/build.mk $d/*/build.mk)))
 include qemu.mk
--include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)) $(call objects,$(BA)/explore/obj,$(KERNEL_SOURCES)))
+-include $(patsubst %.o,%.d,$(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES)) $(call objects,$(BA)/explore/obj,$(KERNEL_SOURCES) $(EXPLORE_SOURCES)))
 
 .PHONY: all clean force
 all: portable $$(ALL) ## build everything for ARCH

@@ -186,7 +186,7 @@ EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosi
 EXPLORE_BLOCKS := -fsanitize-coverage=trace-pc# a call at the start of each basic block, for tools/coverage.py
 EXPLORE_UNCOVERED := arch/% $(GEN)/% kernel/explore/% kernel/lib/string.c trace/event/% trace/print/% trace/cost/%
 EXPLORE_ACCESSES := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan
-EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES))) \
+EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES)) $(EXPLORE_SOURCES)) \
                   $(call objects,$(BA)/kernel/obj,$(filter %.S,$(KERNEL_SOURCES)))
 $(BA)/explore/obj/%.o: %.c rules.mk | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"

@@ -42,6 +42,8 @@ size_t strlen(const char *s);
 int strcmp(const char *a, const char *b);
 int format_text(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int format_text_list(char *buffer, size_t size, const char *format, va_list arguments);
+/* Returns a file of the boot archive and its size, or NULL; `path` has no leading slash. Takes no lock. */
+const char *archive_file(const char *path, uint64_t *file_size);
 /* Copies the value of `name=` in the boot command line; false if absent. */
 bool boot_option(const char *name, char *value, size_t size);
 /* The same for a number, as trace_parse_number reads it. False: absent, or not a number, which is logged. */
@@ -62,8 +64,7 @@ void handle_interrupt(uint32_t irq,
                       uint64_t ip); /* a device interrupted at `ip`; arch_irq_end was not called yet */
 void handle_timer(void);
 void handle_ipi(uint32_t kind);            /* enum ipi_kind */
-void handle_nmi(struct kernel_regs *regs); /* a non-maskable interrupt from outside (nmi.c) */
-void nmi_boot_options(void);
+void handle_nmi(struct kernel_regs *regs); /* a non-maskable interrupt from outside (panic.c) */
 /* On the boot CPU, once, in this order, when all else is set up: measures, and starts the first program. */
 void measure_trace_points(void);
 void loader_start_init(void);

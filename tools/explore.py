@@ -43,7 +43,7 @@ DISTURBING = {"allocations", "kills"}  # these may make the workload's checks fa
 CPU_SECONDS_MAX = 120  # of the emulator, for a guest that no longer takes timer interrupts
 # Normal differences between runs: caches of servers and of slabs; heaps of servers, and shared buffers not yet unmapped.
 SLACK = {"frames": 512, "mappings": 32}
-PROGRAM_BYTES = 16 + 32768  # of an entry of explore_programs: kernel/explore/explore_program.c
+PROGRAM_BYTES = 16 + 32768  # of an entry of explore_programs: kernel/explore/explore.c
 KEPT_MAX, KEPT_TEXT_MAX = 64, 250  # limits of the kernel: ranges, and bytes of its command line
 
 

@@ -10,7 +10,6 @@
 #include <base/elf.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
-#include <kernel/lib/archive.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
@@ -35,7 +34,7 @@ static struct memory *make_memory(uint64_t size)
 
 static void write_memory(struct memory *memory, uint64_t offset, const void *data, uint64_t size)
 {
-    if (memory_copy_in(memory, offset, data, size) != (int64_t)size)
+    if (memory_copy(memory, offset, (void *)data, size, MEMORY_IN) != (int64_t)size)
         panic("no memory for init: give the machine more");
 }
 
@@ -125,7 +124,7 @@ static uint64_t map_stack(struct space *space, struct startup *startup)
 static void give(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights)
 {
     object_get(type, object);
-    if (cap_insert_at(space, slot, type, object, rights, 0) < 0)
+    if (cap_insert(space, slot, type, object, rights, 0) < 0)
         panic("no memory for init's capabilities");
 }
 

@@ -21,7 +21,6 @@
 #include <kernel/sched/thread.h>
 #include <kernel/sched/timer.h>
 #include <kernel/syscall/machine.h>
-#include <kernel/syscall/pci.h>
 #include <kernel/trace/control.h>
 
 #define NANOSECONDS     1000000000ll
@@ -90,7 +89,6 @@ void kernel_main(void)
     struct arch_clock_rate rate;
     lock_init();
     panic_boot_options();
-    nmi_boot_options();
     trace_boot_options();
     limit_cpus();
     trace_previous_find();

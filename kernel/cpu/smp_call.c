@@ -11,6 +11,10 @@
 #include <kernel/kernel.h>
 #include <trace/irq.h>
 
+struct cpu cpus[CPUS_MAX];
+uint32_t cpu_count = 1;
+void (*cpu_spins)(void);
+
 static struct calls {
     _Atomic uint64_t pending[CPUS_MAX]; /* by target: CPUs that wait for it */
     struct call {
@@ -85,10 +89,4 @@ uint64_t smp_unanswered(const struct cpu *cpu)
 {
     return atomic_load_explicit(&calls.by[cpu->index].waiting, memory_order_relaxed) |
            atomic_load_explicit(&urgent_calls.by[cpu->index].waiting, memory_order_relaxed);
-}
-
-uint64_t smp_pending(const struct cpu *cpu)
-{
-    return atomic_load_explicit(&calls.pending[cpu->index], memory_order_relaxed) |
-           atomic_load_explicit(&urgent_calls.pending[cpu->index], memory_order_relaxed);
 }

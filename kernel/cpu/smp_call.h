@@ -6,10 +6,10 @@
 
 struct cpu;
 
-/* Runs `function` on each CPU of `targets` (bits; online, not this one) and waits until all are done. The
- * function sees the caller's earlier stores, and the caller the function's. Hold no lock: a target that spins
- * for it would never respond. The function runs with interrupts off, in an interrupt or while the target
- * waits for an smp call of its own; it takes no lock for which a caller of smp_call may spin. */
+/* Runs `function` on each CPU of `targets` (bits; online, not this one; may be none) and waits until all are
+ * done. The function sees the caller's earlier stores, and the caller the function's. Hold no lock: a target
+ * that spins for it would never respond. The function runs with interrupts off, in an interrupt or while the
+ * target waits for an smp call of its own; it takes no lock for which a caller of smp_call may spin. */
 void smp_call(uint64_t targets, void (*function)(void *argument), void *argument);
 
 /* Like smp_call, but locks may be held: a target that spins for a lock runs the function, too, so the
@@ -22,6 +22,5 @@ void smp_poll(void);
 /* Runs all pending calls; the IPI's handler. */
 void smp_answer(void);
 
-/* For the debugger: the CPUs for whose answer `cpu` waits, and those that wait for its answer. */
+/* For the debugger: the CPUs for whose answer `cpu` waits. */
 uint64_t smp_unanswered(const struct cpu *cpu);
-uint64_t smp_pending(const struct cpu *cpu);

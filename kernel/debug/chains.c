@@ -72,12 +72,6 @@ static bool waits_at_all(const struct node *node)
     return node->target || node->spaces[0];
 }
 
-static void add_servers(struct node *node, const struct endpoint *endpoint)
-{
-    for (uint32_t i = 0; i < SPACES_MAX; i++)
-        node->spaces[i] = debug_receiver_space(endpoint, i);
-}
-
 static const struct thread *find_server(const struct thread *caller)
 {
     for (uint32_t i = 0; i < node_count; i++)
@@ -109,25 +103,21 @@ static const struct thread *lock_word_holder(const struct thread *thread)
     return debug_find_thread(word & LOCK_WORD_TID);
 }
 
-static const struct thread *spinlock_holder(const struct spinlock *lock)
-{
-    const struct cpu *holder = spin_holder(lock);
-    return holder ? holder->current : NULL;
-}
-
 static void find_edges(struct node *node)
 {
     const struct thread *thread = node->thread;
     const struct cpu *cpu = debug_cpu_of(thread);
+    const struct cpu *holder = cpu && cpu->waiting_lock ? spin_holder(cpu->waiting_lock) : NULL;
     const struct endpoint *endpoint = debug_waits_at_endpoint(thread);
     if (cpu && cpu->waiting_lock)
-        node->target = spinlock_holder(cpu->waiting_lock);
+        node->target = holder ? holder->current : NULL;
     else if (cpu && smp_unanswered(cpu))
         node->target = cpus[__builtin_ctzll(smp_unanswered(cpu))].current;
     else if (!thread->wait_lock || thread->state == THREAD_BLOCKED_RECEIVE)
         return;
     else if (endpoint)
-        add_servers(node, endpoint);
+        for (uint32_t i = 0; i < SPACES_MAX; i++)
+            node->spaces[i] = debug_receiver_space(endpoint, i);
     else if (thread->state == THREAD_BLOCKED_FUTEX)
         node->target = lock_word_holder(thread);
     else if (thread->state == THREAD_BLOCKED_REPLY || thread->state == THREAD_BLOCKED_FAULT) {

@@ -42,12 +42,7 @@ struct debug_words {
 };
 typedef void debug_run(const struct debug_words *words); /* word[0] is the command's name */
 
-/* ---- console.c ---- */
-
 void debug_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* With editing; valid until the next call. */
-char *debug_read_line(const char *prompt);
-
 /* The text after "NAME=" if the word begins so; else NULL. */
 const char *debug_value(const char *word, const char *name);
 /* A number as trace_parse_number reads it. Otherwise prints an error and ends the command. */

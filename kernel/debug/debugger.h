@@ -75,7 +75,6 @@ void debugger_release(struct cpu *target);
 /* ---- From the console's interrupt ---- */
 
 /* The keys that start a session: Ctrl-] twice, then d. */
-#define DEBUGGER_KEY 0x1d
 #define DEBUGGER_KEYS \
     "\x1d\x1d"        \
     "d"

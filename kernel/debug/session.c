@@ -1,15 +1,23 @@
 /*
- * session.c - the command loop: says why the session began, then runs commands until `continue`.
+ * session.c - the raw console, polled, for a VT100-like terminal, and the command loop: says why the session
+ * began, then runs commands until `continue`.
  *
- * A command may end early, by a fault or a wrong argument: debug_end_command() returns to the prompt.
+ * A command may end early, by a fault, a wrong argument or more than LINES_MAX lines: debug_end_command()
+ * returns to the prompt.
  */
 #include <arch/debug.h>
 #include <arch/machine.h>
+#include <base/keys.h>
+#include <base/line_edit.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
 #include <trace/print/words.h>
+
+#define TEXT_MAX  256
+#define LINES_MAX 5000u
+#define LINE_MAX  160u
 
 static void *prompt_state[5]; /* for __builtin_setjmp */
 static bool is_over;
@@ -17,6 +25,109 @@ static bool is_over;
 void debug_end_command(void)
 {
     __builtin_longjmp(prompt_state, 1);
+}
+
+/* ---- Output ---- */
+
+static uint32_t lines;
+
+static void put(const char *text)
+{
+    panic_console_put(text, strlen(text));
+}
+
+static void count_lines(const char *text)
+{
+    for (; *text; text++) {
+        if (*text != '\n' || ++lines < LINES_MAX)
+            continue;
+        put("(no more than that: the rest is not shown)\n");
+        debug_end_command();
+    }
+}
+
+void debug_print(const char *format, ...)
+{
+    char text[TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = format_text_list(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length >= TEXT_MAX)
+        memcpy(text + TEXT_MAX - 5, "...\n", 5);
+    put(text);
+    count_lines(text);
+}
+
+/* ---- A line of input ---- */
+
+static const char *line_prompt;
+static char line_text[LINE_MAX];
+static struct line_edit line = {line_text, LINE_MAX, 0, 0};
+
+static void redraw(void)
+{
+    put("\r");
+    put(line_prompt);
+    line.text[line.size] = 0;
+    put(line.text);
+    put("\033[K");
+    for (size_t i = line.cursor; i < line.size; i++)
+        put("\b");
+}
+
+static void insert(char c)
+{
+    size_t before = line.size;
+    line_insert(&line, &c, 1);
+    if (line.cursor != line.size)
+        redraw();
+    else if (line.size != before)
+        arch_console_put(c);
+}
+
+/* ---- Keys ---- */
+
+static int read_key(void)
+{
+    static struct key_decoder decoder;
+    int byte, key = KEY_PENDING;
+    while (key == KEY_PENDING) {
+        while ((byte = arch_console_get()) < 0) {
+            debug_force_stops();
+            arch_relax();
+        }
+        key = key_decode(&decoder, byte);
+    }
+    return key;
+}
+
+static void edit(int key)
+{
+    if (line_key(&line, key))
+        redraw();
+    else if (key >= ' ' && key < 127)
+        insert((char)key);
+}
+
+static char *read_line(const char *prompt)
+{
+    int key;
+    lines = 0; /* of the next command */
+    line_prompt = prompt;
+    line.size = line.cursor = 0;
+    put(prompt);
+    while ((key = read_key()) != KEY_RETURN && key != KEY_NEWLINE) {
+        if (key == KEY_INTERRUPT) {
+            line.size = 0;
+            put("^C");
+            break;
+        }
+        edit(key);
+    }
+    line.text[line.size] = 0;
+    put("\n");
+    return line.text;
 }
 
 /* ---- Arguments ---- */
@@ -207,7 +318,7 @@ void debug_session(const char *reason, const char *continues)
     if (__builtin_setjmp(prompt_state) == 0)
         greet(reason, continues);
     while (!is_over) {
-        char *line = debug_read_line("debug> ");
+        char *line = read_line("debug> ");
         do_line(line);
     }
 }

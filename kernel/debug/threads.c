@@ -112,8 +112,6 @@ static void put_cpu_registers(struct cpu *cpu)
     }
     if (cpu->waiting_lock)
         debug_print("%s\n", debug_wait_reason(cpu->current));
-    if (smp_pending(cpu))
-        debug_print("has not answered the CPUs %#lx\n", smp_pending(cpu));
     put_cpu_chain(cpu);
 }
 

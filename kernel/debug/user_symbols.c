@@ -7,7 +7,6 @@
 #include <base/elf.h>
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
-#include <kernel/lib/archive.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 

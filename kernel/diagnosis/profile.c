@@ -16,9 +16,9 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/restart.h>
 #include <tarn/error.h>
 #include <trace/profile.h>
+#include <trace/ring/ring.h>
 
 #define CHAIN_MAX 120u /* as much as an event holds */
 
@@ -159,8 +159,9 @@ void profile_kernel(const struct kernel_regs *regs)
     cpu->profile.came = true;
     if (now < cpu->timer_queue.sample)
         return;
-    /* A sample during a switch or the begin of a packet is taken when the window closes. */
-    if (cpu_is_switching(cpu) || trace_is_changing_packets())
+    /* A sample during a switch or the begin of a packet, where events would be lost, is taken when the window
+     * closes. */
+    if (cpu_is_switching(cpu) || trace_ring_is_busy())
         return;
     account(cpu, now);
     if (TRACE_ON_PROFILE()) {
@@ -292,8 +293,7 @@ int64_t profile_set(uint64_t period)
     log_setting();
     spin_unlock(&trace_lock);
     uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
-    if (others)
-        smp_call(others, start_here, NULL);
+    smp_call(others, start_here, NULL);
     start_here(NULL);
     /* every CPU has been outside of windows since the period was set */
     spin_lock(&trace_lock);

@@ -89,10 +89,6 @@ void routines_free(struct routine_table *table);
 void routines_keep(struct routine_table *table); /* keeps an empty table for routines_new(), or frees it */
 void routines_free_kept(void);
 
-/* Makes or resets the thread's table. The thread is current here, or does not run. NULL: no memory, or
- * routines are not counted yet. Afterwards nothing is open in the thread. */
-struct routine_table *routines_make(struct thread *thread);
-
 static inline bool routines_are_current(const struct routine_table *table)
 {
     return table && table->head.epoch == __atomic_load_n(&routines_epoch, __ATOMIC_RELAXED);

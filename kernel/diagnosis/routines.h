@@ -15,7 +15,7 @@
  * A thread's table is made when it first runs while routines are counted, and reset when they are switched on
  * again. Nothing is open in it then: earlier routines are ignored, because sites are switched one by one, so
  * begins or ends may be missing. At the thread's end its rows are added to its process's, at the process's
- * end to its creator's (routines_end.c). A table without space for another row counts in the row
+ * end to its creator's (routines.c). A table without space for another row counts in the row
  * TRACE_ROUTINE_OTHERS.
  *
  * Programs count their own routines in page frames that they share with the kernel (routines_program.c).
@@ -164,7 +164,6 @@ static inline uint64_t routines_time(uint64_t logged)
     return logged == TRACE_NOT_LOGGED ? now : now - (uint32_t)(now - logged);
 }
 
-/* routines_call.c; routines are counted */
 /* A system call that is traced, too. */
 void routines_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
 /* `waited`: it blocked, and the thread runs again. */
@@ -175,6 +174,5 @@ void routines_switched(struct cpu *cpu, struct thread *prev, struct thread *next
 /* The thread runs again, so the fault or exception that it waited in ends; `counted`: TRACED_FAULT. */
 void routines_resume_fault(struct thread *thread, bool counted, uint64_t now);
 
-/* routines_end.c */
 void routines_end_thread(struct thread *thread); /* it will not run again */
 void routines_end_space(struct space *space);    /* it has no threads */

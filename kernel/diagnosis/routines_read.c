@@ -24,12 +24,6 @@ _Static_assert(sizeof(struct trace_routines) +
                    TRACE_ROUTINES_BYTES_MAX,
                "a copy with open routines, and the program's rows");
 
-/* Tables that the caller may read. */
-struct selection {
-    bool all;
-    struct space *space; /* else only of this space; a reference */
-};
-
 struct copy {
     struct trace_routines_copy to;
     uint32_t capacity; /* of rows */
@@ -131,47 +125,41 @@ static void copy_table(struct copy *copy, struct routine_table *table)
 
 /* ---- The system call ---- */
 
-/* routines_lock held. NULL: no more. */
-static struct routine_table *find_next(const struct selection *selection, uint64_t serial)
+/* The next table of a space, or of all (NULL). routines_lock held. NULL: no more. */
+static struct routine_table *find_next(const struct space *of, uint64_t serial)
 {
     for (struct list *link = routine_tables.next; link != &routine_tables; link = link->next) {
         struct routine_table *table = list_object(link, struct routine_table, all);
-        if (table->head.serial > serial && table->head.epoch == routines_epoch &&
-            (selection->all || table->space == selection->space))
+        if (table->head.serial > serial && table->head.epoch == routines_epoch && (!of || table->space == of))
             return table;
     }
     return NULL;
 }
 
-static int select_routines(cap_t slot, struct selection *selection)
+/* *of: a reference to the space whose tables the caller may read; NULL: all. */
+static int select_routines(cap_t slot, struct space **of)
 {
     struct space *own = current_thread()->space;
     struct cap found;
-    void *space;
-    *selection = (struct selection){0};
-    if (!slot) {
-        space_get(selection->space = own);
-        return 0;
-    }
-    if (cap_lookup(own, slot, CAP_TRACE, RIGHT_READ, &found) == 0) {
-        selection->all = true;
-        return 0;
-    }
-    int error = cap_get(own, slot, CAP_SPACE, RIGHT_MANAGE, &space);
-    if (!error)
-        selection->space = space;
+    void *space = NULL;
+    int error = 0;
+    if (!slot)
+        space_get(space = own);
+    else if (cap_lookup(own, slot, CAP_TRACE, RIGHT_READ, &found))
+        error = cap_get(own, slot, CAP_SPACE, RIGHT_MANAGE, &space);
+    *of = space;
     return error;
 }
 
 /* Returns the bytes of the copy; 0: no more; -E_TOO_LARGE: they do not fit in `size` bytes. */
-static int64_t copy_next(const struct selection *selection, uint64_t serial, void *buffer, uint64_t size)
+static int64_t copy_next(const struct space *of, uint64_t serial, void *buffer, uint64_t size)
 {
     struct copy copy = {
         .to = {.head = buffer, .rows = (struct trace_routines_row *)((struct trace_routines *)buffer + 1)}};
     copy.capacity = (uint32_t)((size - sizeof *copy.to.head) / sizeof *copy.to.rows);
     int64_t bytes = 0;
     spin_lock(&routines_lock);
-    struct routine_table *table = find_next(selection, serial);
+    struct routine_table *table = find_next(of, serial);
     if (table) {
         copy_table(&copy, table);
         bytes = copy.is_cut ? -E_TOO_LARGE
@@ -181,7 +169,7 @@ static int64_t copy_next(const struct selection *selection, uint64_t serial, voi
     return bytes;
 }
 
-static int64_t read_next(const struct selection *selection, uint64_t serial, void *user_buffer, uint64_t size)
+static int64_t read_next(const struct space *of, uint64_t serial, void *user_buffer, uint64_t size)
 {
     int64_t bytes = -E_TOO_LARGE;
     for (unsigned order = 2; bytes == -E_TOO_LARGE && FRAME_SIZE << (order - 1) < TRACE_ROUTINES_BYTES_MAX;
@@ -189,7 +177,7 @@ static int64_t read_next(const struct selection *selection, uint64_t serial, voi
         const paddr_t frames = frame_alloc_order(order);
         if (frames == FRAME_NONE)
             return -E_NO_MEMORY;
-        bytes = copy_next(selection, serial, phys_to_virt(frames), FRAME_SIZE << order);
+        bytes = copy_next(of, serial, phys_to_virt(frames), FRAME_SIZE << order);
         if (bytes > (int64_t)size) {
             frame_free_order(frames, order);
             return -E_TOO_LARGE;
@@ -204,12 +192,12 @@ static int64_t read_next(const struct selection *selection, uint64_t serial, voi
 
 int64_t sys_routines_read(cap_t slot, uint64_t serial, void *user_buffer, uint64_t size)
 {
-    struct selection selection;
-    int64_t result = select_routines(slot, &selection);
+    struct space *of;
+    int64_t result = select_routines(slot, &of);
     if (result)
         return result;
-    result = read_next(&selection, serial, user_buffer, size);
-    if (selection.space)
-        space_put(selection.space);
+    result = read_next(of, serial, user_buffer, size);
+    if (of)
+        space_put(of);
     return result;
 }

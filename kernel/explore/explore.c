@@ -5,7 +5,6 @@
  * everything a little and others a few places a lot. A window of five instructions is only hit if a CPU is
  * often stalled in it; a rare sequence needs a run that is hardly disturbed otherwise.
  */
-#ifdef TARN_EXPLORE
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
@@ -17,7 +16,7 @@
 #include <kernel/failure/panic.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/irq.h>
-#include <kernel/ipc/space_exit.h>
+#include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
@@ -25,6 +24,7 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
+#include <tarn/error.h>
 #include <tarn/explore.h>
 
 #define LIMIT_DEFAULT_MS 20000u
@@ -39,8 +39,8 @@ enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, CONTROL, MEMO
 static const char *const kind_names[KINDS] = {"turns",       "timers", "places",  "interrupts",
                                               "allocations", "kills",  "control", "memory"};
 #define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
-#define NMI_RATE      1024u /* with CONTROL one TURNS of so many also brings an NMI, as from outside (nmi.c) */
-#define PUT_OFF_LOG   10u   /* us: maximum delay of a device interrupt */
+#define NMI_RATE      1024u /* with CONTROL one TURNS of so many also brings an NMI, as from outside (panic.c) */
+#define PUT_OFF_LOG   10u /* us: maximum delay of a device interrupt */
 
 static struct {
     uint64_t seed, limit_ms;
@@ -225,13 +225,15 @@ void explore_start(uint32_t pid)
     __atomic_store_n(&explore_on, true, __ATOMIC_RELEASE);
 }
 
+static void cover_all(void);
+
 void explore_end(void)
 {
     if (!explore_on)
         return;
     uint64_t points = 0;
     __atomic_store_n(&explore_on, false, __ATOMIC_RELEASE);
-    explore_cover_all();
+    cover_all();
     for (uint32_t i = 0; i < cpu_count; i++)
         points += processors[i].points;
     log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu "
@@ -456,29 +458,13 @@ void __sanitizer_cov_trace_pc(void)
     explore_covered[((uint64_t)__builtin_return_address(0) - (uint64_t)kernel_start) % TEXT_MAX] = 1;
 }
 
-static void examine_order(void (*with)(uint32_t cpu, uint64_t address, int order), const volatile void *word,
-                          int order)
+void explore_point_order(enum explore_order kind, const volatile void *word, int order)
 {
     struct processor *own = occupy();
     if (!own)
         return;
-    with(this_cpu()->index, (uint64_t)word, order);
+    explore_order(kind, this_cpu()->index, (uint64_t)word, order);
     own->busy = false;
-}
-
-void explore_point_stores(const volatile void *word, int order)
-{
-    examine_order(explore_release, word, order);
-}
-
-void explore_point_loaded(const volatile void *word, int order)
-{
-    examine_order(explore_acquire, word, order);
-}
-
-void explore_point_fence(int order)
-{
-    examine_order(explore_fence, NULL, order);
 }
 
 bool explore_point_begin(void)
@@ -515,21 +501,38 @@ uint64_t explore_point_value(const volatile void *word, uint64_t now, int order)
     return value;
 }
 
-/* ---- programs ---- */
+/* ---- programs: system_read(SYSTEM_EXPLORE, ...); their side is libc-glue/explore/point.c ---- */
 
 /* A part of all places is hot: which accesses of programs meet others' is not known here. */
-bool explore_strategy_of(uint32_t pid, struct explore_strategy *to)
+static int64_t tell_strategy(void *buffer)
 {
     uint64_t random = mix(options.seed);
-    *to = (struct explore_strategy){.seed = mix(options.seed ^ (uint64_t)pid << 32),
-                                    .gap = strategy.gap,
-                                    .hot_mask = (16ull << (random >> 8) % 5) - 1,
-                                    .hot_rate = (random >> 16) % 4 == 0 ? 0 : 2ull << (random >> 18) % 4,
-                                    .device_rate = 4ull << (random >> 22) % 5};
-    return strategy.gap != 0 && options.kinds >> TURNS & 1;
+    const uint32_t pid = this_cpu()->current->space->pid;
+    const struct explore_strategy to = {.seed = mix(options.seed ^ (uint64_t)pid << 32),
+                                        .gap = strategy.gap,
+                                        .hot_mask = (16ull << (random >> 8) % 5) - 1,
+                                        .hot_rate = (random >> 16) % 4 == 0 ? 0 : 2ull << (random >> 18) % 4,
+                                        .device_rate = 4ull << (random >> 22) % 5};
+    if (strategy.gap == 0 || !(options.kinds >> TURNS & 1))
+        return -E_BAD_ARGUMENT;
+    int64_t error = user_write(buffer, &to, sizeof to);
+    return error ? error : (int64_t)sizeof to;
 }
 
-int64_t explore_program_turn(bool hot)
+/* Prints a program's addresses as NAME:0xADDRESS, which tools/explore.py replaces by symbols. */
+static int64_t tell_race(const void *buffer)
+{
+    struct explore_race race;
+    const char *name = this_cpu()->current->space->name;
+    int64_t error = user_read(&race, buffer, sizeof race);
+    if (!error)
+        log_line("explore: race: %s of %s:0x%lx at %s:0x%lx, %s at %s:0x%lx",
+                 explore_access_name(race.one_flags), name, race.address, name, race.one_place,
+                 explore_access_name(race.other_flags), name, race.other_place);
+    return error;
+}
+
+static int64_t perturb_program(bool hot)
 {
     struct processor *own = this_processor();
     bool wanted = is_wanted(TURNS) && !is_alone(this_cpu()) && !has_stood_enough(own);
@@ -543,12 +546,99 @@ int64_t explore_program_turn(bool hot)
     return (int64_t)(1000 * us << 16 | turns << 1 | sleeps);
 }
 
-int64_t explore_control(void)
+static int64_t choose_control(void)
 {
     uint64_t random = is_wanted(CONTROL) ? perform(CONTROL) : 0;
     uint64_t ns = random ? 1000 * draw_scale(mix(random), strategy.control_log) : 0;
     return (int64_t)(random >> 25 << 24 | ns);
 }
+
+/* ---- coverage ---- */
+
+#define PROGRAMS_MAX 128u
+#define COVERING     1024u
+
+/* By pid. */
+static struct {
+    uint32_t pid;
+    uint64_t address;
+} covering[COVERING];
+
+/* Read by tools/explore.py in the memory that a run leaves: programs by name. */
+struct {
+    char name[TARN_NAME_BYTES];
+    uint64_t covered[EXPLORE_COVER_BYTES / sizeof(uint64_t)];
+} explore_programs[PROGRAMS_MAX];
+
+static int64_t begin_cover(uint64_t address)
+{
+    uint32_t pid = this_cpu()->current->space->pid;
+    covering[pid % COVERING].address = address;
+    covering[pid % COVERING].pid = pid;
+    return 0;
+}
+
+static uint64_t *find_program(const char *name)
+{
+    static uint32_t guard;
+    uint32_t i = 0;
+    while (__atomic_exchange_n(&guard, 1, __ATOMIC_ACQUIRE))
+        arch_relax();
+    while (i < PROGRAMS_MAX - 1 && explore_programs[i].name[0] && strcmp(explore_programs[i].name, name))
+        i++;
+    memcpy(explore_programs[i].name, name, TARN_NAME_BYTES);
+    __atomic_store_n(&guard, 0, __ATOMIC_RELEASE);
+    return explore_programs[i].covered;
+}
+
+void explore_space_ends(struct space *space)
+{
+    uint64_t at = covering[space->pid % COVERING].address;
+    if (covering[space->pid % COVERING].pid != space->pid)
+        return;
+    uint64_t *to = find_program(space->name);
+    for (uint64_t offset = 0; offset < EXPLORE_COVER_BYTES; offset += TARN_PAGE_SIZE) {
+        uint32_t flags;
+        paddr_t page = arch_lookup_page(&space->arch, at + offset, &flags);
+        const uint64_t *from = page == ~0ull ? NULL : phys_to_virt(page);
+        for (uint64_t i = 0; from && i < TARN_PAGE_SIZE / sizeof *from; i++)
+            to[offset / sizeof *to + i] |= from[i];
+    }
+}
+
+static void cover_all(void)
+{
+    for (struct space *space = space_next(NULL); space; space = space_next(space)) {
+        spin_lock(&space->lock);
+        if (!space->released)
+            explore_space_ends(space);
+        spin_unlock(&space->lock);
+    }
+}
+
+bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size, int64_t *result)
+{
+    if (kind != SYSTEM_EXPLORE)
+        return false;
+    if (operation == EXPLORE_STRATEGY && size == sizeof(struct explore_strategy))
+        *result = tell_strategy(buffer);
+    else if (operation == EXPLORE_RACE && size == sizeof(struct explore_race))
+        *result = tell_race(buffer);
+    else if (operation == EXPLORE_TURN || operation == EXPLORE_TURN_HOT)
+        *result = perturb_program(operation == EXPLORE_TURN_HOT);
+    else if (operation == EXPLORE_COVER && size == EXPLORE_COVER_BYTES &&
+             (uint64_t)buffer % TARN_PAGE_SIZE == 0)
+        *result = begin_cover((uint64_t)buffer);
+    else if (operation == EXPLORE_CONTROL)
+        *result = choose_control();
+    else if (operation == EXPLORE_SETTLE)
+        *result = explore_settle();
+    else
+        *result = -E_BAD_ARGUMENT;
+    return true;
+}
+
+/* ---- the end of memory ---- */
 
 void explore_freed(uint64_t frame)
 {
@@ -645,7 +735,7 @@ void explore_lock_taken(const struct spinlock *lock)
     uint64_t place = own->wanted.lock == lock ? own->wanted.place : (uint64_t)__builtin_return_address(0);
     if (own->held_count < HELD_MAX)
         own->held[own->held_count++] = (struct held){lock, place};
-    explore_point_loaded(lock, __ATOMIC_ACQUIRE);
+    explore_point_order(EXPLORE_LOADED, lock, __ATOMIC_ACQUIRE);
 }
 
 void explore_lock_released(const struct spinlock *lock)
@@ -653,7 +743,7 @@ void explore_lock_released(const struct spinlock *lock)
     if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
         return;
     struct processor *own = this_processor();
-    explore_point_stores(lock, __ATOMIC_RELEASE);
+    explore_point_order(EXPLORE_STORES, lock, __ATOMIC_RELEASE);
     for (uint32_t i = own->held_count; i-- > 0;) {
         if (own->held[i].lock == lock) {
             own->held[i] = own->held[--own->held_count];
@@ -661,5 +751,3 @@ void explore_lock_released(const struct spinlock *lock)
         }
     }
 }
-
-#endif

@@ -17,7 +17,6 @@
  * taken only, or by an older value of on_cpu, when this CPU was idle. A heartbeat ends each sleep, so a lost
  * interrupt only causes delay.
  */
-#ifdef TARN_EXPLORE
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/explore/explore.h>
@@ -42,7 +41,7 @@ static struct processor {
     uint64_t idle_since, told; /* ticks */
     const struct cpu *fills;   /* inserts a thread there, and has not yet decided whom to interrupt */
     bool fills_any;            /* the same, of a CPU that is not known yet */
-    bool reported, misled;     /* misled: has read an older value since idle_since (explore_weak.c) */
+    bool reported, misled;     /* misled: has read an older value since idle_since (explore_race.c) */
 } processors[CPUS_MAX];
 
 static struct ready *ready_of(const struct thread *thread)
@@ -174,5 +173,3 @@ void explore_wakes(const struct cpu *cpu)
     for (uint32_t i = 0; __atomic_load_n(&explore_on, __ATOMIC_RELAXED) && i < cpu_count; i++)
         look_into(&cpus[i], cpu);
 }
-
-#endif

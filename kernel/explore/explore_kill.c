@@ -5,13 +5,11 @@
  * the workload again (tests/guest/explore_again.c). A program follows a thread that was killed, because its
  * other threads may wait for that one for ever.
  */
-#ifdef TARN_EXPLORE
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
-#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -150,5 +148,3 @@ int64_t explore_settle(void)
     atomic_store(&settling, true);
     return kill_programs(0) + count_dying_servers();
 }
-
-#endif

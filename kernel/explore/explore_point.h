@@ -7,17 +7,9 @@
 #include <stdint.h>
 #include <tarn/explore.h>
 
-/* For explore_program.c. */
-bool explore_strategy_of(uint32_t pid, struct explore_strategy *strategy); /* false: nothing is explored */
-int64_t explore_program_turn(bool hot); /* what EXPLORE_TURN returns (tarn/explore.h) */
-int64_t explore_control(void);          /* what EXPLORE_CONTROL returns */
-const char *explore_access_name(uint32_t flags);
-void explore_cover_all(void); /* notes what living processes have executed */
-
-/* An atomic access: before it stores, and after it has loaded. order: __ATOMIC_... */
-void explore_point_stores(const volatile void *word, int order);
-void explore_point_loaded(const volatile void *word, int order);
-void explore_point_fence(int order);
+/* An atomic access, before it stores and after it has loaded, or a fence. order: __ATOMIC_... */
+enum explore_order { EXPLORE_STORES, EXPLORE_LOADED, EXPLORE_FENCE };
+void explore_point_order(enum explore_order kind, const volatile void *word, int order);
 
 /* A finding was reported: `stop` ends the run. */
 void explore_found(void);
@@ -47,15 +39,10 @@ void explore_enter(void);
 void explore_leave(void);
 /* True: another CPU has accessed the same bytes, and one of both writes. */
 bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flags, uint64_t place);
-void explore_release(uint32_t cpu, uint64_t address, int order);
-void explore_acquire(uint32_t cpu, uint64_t address, int order);
-void explore_fence(uint32_t cpu, uint64_t unused, int order);
-uint32_t explore_time(uint32_t cpu); /* this CPU's clock now; 0: not checked */
-/* Whether what `other` did at that time happens before what this CPU does now. */
-bool explore_knows(uint32_t cpu, uint32_t other, uint32_t time);
-bool explore_has_seen(uint32_t cpu, uint64_t ticks); /* stores of that time, by a fence or an interrupt */
+void explore_order(enum explore_order kind, uint32_t cpu, uint64_t address, int order);
+const char *explore_access_name(uint32_t flags);
 
-/* explore_weak.c, between enter and leave; cpu: this one. */
+/* Between enter and leave; cpu: this one. */
 void explore_note_store(uint32_t cpu, uint64_t address, uint64_t before, uint64_t after);
 void explore_note_newest(uint32_t cpu, uint64_t address); /* it has read the newest value */
 /* The value before the last store, if a load may return that; else `now`, the newest. */

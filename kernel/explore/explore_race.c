@@ -12,13 +12,13 @@
  * Both tables are caches. An access that was evicted hides a race. A word that is not in the table is
  * treated as if it carried what all evicted words carried, so no false race is reported.
  */
-#ifdef TARN_EXPLORE
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
 #include <kernel/kernel.h>
+#include <kernel/sched/timer.h>
 #include <kernel/trace/control.h>
 #include <stddef.h>
 
@@ -31,7 +31,7 @@
 
 struct clock {
     uint32_t of[EXPLORE_KNOWN_CPUS]; /* by CPU: releases */
-    uint64_t seen;                   /* ticks: stores until then, of all CPUs (explore_weak.c) */
+    uint64_t seen;                   /* ticks: stores until then, of all CPUs (older values) */
 };
 
 struct cell {         /* an access */
@@ -135,38 +135,25 @@ static struct word *make_word(uint64_t address)
     return word;
 }
 
-void explore_release(uint32_t cpu, uint64_t address, int order)
+static void release(struct viewer *own, uint32_t cpu, uint64_t address, int order)
 {
-    struct viewer *own = &viewers[cpu];
-    if (!is_watching())
-        return;
-    explore_enter();
-    see_all(own, order);
     bool releases = order >= __ATOMIC_RELEASE;
+    see_all(own, order);
     own->clock.of[cpu] += releases;
     if (releases || own->released.of[cpu])
         join(&make_word(address)->clock, releases ? &own->clock : &own->released);
-    explore_leave();
 }
 
-void explore_acquire(uint32_t cpu, uint64_t address, int order)
+static void acquire(struct viewer *own, uint64_t address, int order)
 {
-    struct viewer *own = &viewers[cpu];
-    if (!is_watching())
-        return;
-    explore_enter();
     const struct word *word = find_word(address);
     bool acquires = order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
     join(acquires ? &own->clock : &own->loaded, word ? &word->clock : &lost_words);
     see_all(own, order);
-    explore_leave();
 }
 
-void explore_fence(uint32_t cpu, uint64_t unused, int order)
+static void fence(struct viewer *own, uint32_t cpu, int order)
 {
-    struct viewer *own = &viewers[cpu];
-    if (!is_watching())
-        return;
     if (order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE)
         join(&own->clock, &own->loaded);
     see_all(own, order);
@@ -176,19 +163,19 @@ void explore_fence(uint32_t cpu, uint64_t unused, int order)
     }
 }
 
-uint32_t explore_time(uint32_t cpu)
+void explore_order(enum explore_order kind, uint32_t cpu, uint64_t address, int order)
 {
-    return is_watching() ? viewers[cpu].clock.of[cpu] + 1 : 0;
-}
-
-bool explore_knows(uint32_t cpu, uint32_t other, uint32_t time)
-{
-    return viewers[cpu].clock.of[other] >= time;
-}
-
-bool explore_has_seen(uint32_t cpu, uint64_t ticks)
-{
-    return !is_watching() || viewers[cpu].clock.seen >= ticks;
+    struct viewer *own = &viewers[cpu];
+    if (!is_watching())
+        return;
+    explore_enter();
+    if (kind == EXPLORE_STORES)
+        release(own, cpu, address, order);
+    else if (kind == EXPLORE_LOADED)
+        acquire(own, address, order);
+    else
+        fence(own, cpu, order);
+    explore_leave();
 }
 
 /* ---- accesses ---- */
@@ -285,4 +272,67 @@ bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flag
     return meets;
 }
 
-#endif
+/* ---- older values: relaxed and acquire loads return the value before the last store, where C11 allows that
+ * ----
+ *
+ * The last store to each word is kept. A CPU may read the value before, unless
+ *
+ *   - a CPU that has stored or read the newer value did so before what this CPU does now, by the clocks of
+ *     explore_race.c (coherence), or that is this CPU itself;
+ *   - this CPU has executed a sequentially consistent operation or fence since, or has entered the kernel:
+ *     the CPU that made the store may have caused the interrupt, or synchronized with this CPU's program; or
+ *     another CPU did so before what this CPU does now;
+ *   - the store is older than VISIBLE_NS: stores become visible in the end.
+ *
+ * That is less than C11 allows: one older value; all else in the order of the run; an acquire load gets the
+ * newest value's knowledge, whichever value it returns. A word that was changed without calls of the runtime
+ * has another value than the one kept, and is read as it is.
+ */
+
+#define STORES     (1u << 13)
+#define VISIBLE_NS 400000u
+
+/* By a hash of the address. */
+static struct store {
+    uint64_t address, before, after;
+    uint64_t since; /* ticks */
+    /* By CPU: when it stored or read `after` first, by its own clock; 0: not yet. */
+    uint32_t seen[EXPLORE_KNOWN_CPUS];
+} stores[STORES];
+
+static struct store *store_of(uint64_t address)
+{
+    return &stores[(address * 0x9e3779b97f4a7c15ull >> 40) % STORES];
+}
+
+void explore_note_newest(uint32_t cpu, uint64_t address)
+{
+    struct store *store = store_of(address);
+    if (is_watching() && store->address == address && !store->seen[cpu])
+        store->seen[cpu] = viewers[cpu].clock.of[cpu] + 1;
+}
+
+void explore_note_store(uint32_t cpu, uint64_t address, uint64_t before, uint64_t after)
+{
+    if (before != after)
+        *store_of(address) =
+            (struct store){.address = address, .before = before, .after = after, .since = arch_clock()};
+    explore_note_newest(cpu, address);
+}
+
+static bool knows(uint32_t cpu, const struct store *store)
+{
+    for (uint32_t i = 0; i < cpu_count; i++)
+        if (store->seen[i] && (i == cpu || viewers[cpu].clock.of[i] >= store->seen[i]))
+            return true;
+    return false;
+}
+
+uint64_t explore_older(uint32_t cpu, uint64_t address, uint64_t now)
+{
+    const struct store *store = store_of(address);
+    bool may = store->address == address && store->after == now && is_watching() &&
+               viewers[cpu].clock.seen < store->since &&
+               arch_clock() - store->since < timer_ticks(VISIBLE_NS) && !knows(cpu, store);
+    return may ? store->before : now;
+}

@@ -6,7 +6,6 @@
  * consistent in any case: the machine executes one instruction at a time. The search for races uses the
  * requested order.
  */
-#ifdef TARN_EXPLORE
 #include <kernel/explore/explore_point.h>
 #include <stddef.h>
 
@@ -65,58 +64,40 @@ void __tsan_write_range(void *p, size_t size)
     access(p, size, EXPLORE_WRITE, PLACE);
 }
 
-#ifdef TARN_KERNEL
-static inline void stores(const volatile void *address, int order)
-{
-    if (__builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1))
-        explore_point_stores(address, order);
-}
-
-static inline void loaded(const volatile void *address, int order)
-{
-    if (__builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1))
-        explore_point_loaded(address, order);
-}
-
-static inline void fence(int order)
-{
-    if (__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
-        explore_point_fence(order);
-}
-
-static inline bool begin(void)
-{
-    return __builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1) && explore_point_begin();
-}
-#else /* programs are not checked for orders */
-static inline void stores(const volatile void *address, int order)
-{
-}
-static inline void loaded(const volatile void *address, int order)
-{
-}
-static inline void fence(int order)
-{
-}
-static inline bool begin(void)
-{
-    return false;
-}
+#ifndef TARN_KERNEL /* programs are not checked for orders */
+#define explore_point_order(kind, word, order)    (void)order
+#define explore_point_begin()                     false
 #define explore_point_stored(word, before, after) (void)before
 #define explore_point_value(word, now, order)     (now)
 #endif
+
+static inline bool is_on(void)
+{
+    return __builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1);
+}
+
+static inline void order_of(enum explore_order kind, const volatile void *address, int order)
+{
+    if (is_on())
+        explore_point_order(kind, address, order);
+}
+
+static inline bool begin(void)
+{
+    return is_on() && explore_point_begin();
+}
 
 /* Reads and writes. */
 #define UPDATE(bits, type, operation)                                              \
     {                                                                              \
         access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                \
-        stores(p, order);                                                          \
+        order_of(EXPLORE_STORES, p, order);                                        \
         bool begun = begin();                                                      \
         uint##bits##_t before = begun ? __atomic_load_n(p, __ATOMIC_SEQ_CST) : 0;  \
         type result = operation;                                                   \
         if (begun)                                                                 \
             explore_point_stored(p, before, __atomic_load_n(p, __ATOMIC_SEQ_CST)); \
-        loaded(p, order);                                                          \
+        order_of(EXPLORE_LOADED, p, order);                                        \
         return result;                                                             \
     }
 #define FETCH(bits, name)                                                                           \
@@ -136,13 +117,13 @@ static inline bool begin(void)
         uint##bits##_t result = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                      \
         if (begun)                                                                                         \
             result = (uint##bits##_t)explore_point_value(p, result, order);                                \
-        loaded(p, order);                                                                                  \
+        order_of(EXPLORE_LOADED, p, order);                                                                \
         return result;                                                                                     \
     }                                                                                                      \
     void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order)              \
     {                                                                                                      \
         access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                        \
-        stores(p, order);                                                                                  \
+        order_of(EXPLORE_STORES, p, order);                                                                \
         bool begun = begin();                                                                              \
         uint##bits##_t before = begun ? __atomic_load_n(p, __ATOMIC_SEQ_CST) : 0;                          \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                          \
@@ -161,12 +142,10 @@ ATOMIC(64)
 void __tsan_atomic_thread_fence(int order)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    fence(order);
+    order_of(EXPLORE_FENCE, NULL, order);
 }
 
 void __tsan_atomic_signal_fence(int)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
-
-#endif

@@ -1,5 +1,6 @@
 /*
- * panic.c - panics: stops the other CPUs, reports (report.c), and does what the boot option `panic=` says.
+ * panic.c - panics: stops the other CPUs, reports (report.c), and does what the boot option `panic=` says;
+ * and NMIs from outside.
  *
  * The first CPU that panics owns the panic. Another one passes its reason to the owner and stops. Damaged
  * data may make the owner panic again: then it says so and continues with the next step. It takes no lock,
@@ -13,10 +14,11 @@
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/routines.h>
 #include <kernel/failure/panic.h>
-#include <kernel/failure/report.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
+#include <trace/exception.h>
 
 #define REASON_MAX 256
 #define AGAIN_MAX  20u /* panics within a panic: more than there are steps */
@@ -28,9 +30,14 @@ static const char *const action_names[ACTIONS] = {"end", "debugger", "reboot", "
 
 static enum action action = ACTION_END;
 
+enum nmi_action { NMI_REPORT, NMI_DEBUGGER, NMI_PANIC, NMI_ACTIONS };
+static const char *const nmi_action_names[NMI_ACTIONS] = {"report", "debugger", "panic"};
+static enum nmi_action nmi_action = NMI_REPORT;
+
 void panic_boot_options(void)
 {
     action = (enum action)boot_choice("panic=", action_names, ACTIONS);
+    nmi_action = (enum nmi_action)boot_choice("nmi=", nmi_action_names, NMI_ACTIONS);
 }
 
 /* ---- The owner ---- */
@@ -187,18 +194,13 @@ static void end(void)
 
 /* ---- Panic ---- */
 
-static enum report_part part; /* static: it survives the jump out of a step */
-
 static void mark_store(void)
 {
     routines_beat(arch_clock());
     trace_store_end(TRACE_STORE_PANIC, reason);
 }
 
-static void print_part(void)
-{
-    report_print(part);
-}
+static unsigned part; /* static: it survives the jump out of a step */
 
 static void __attribute__((noreturn)) run(void)
 {
@@ -208,7 +210,7 @@ static void __attribute__((noreturn)) run(void)
     report_title("PANIC on cpu %u: %s", self ? self->index : 0, reason);
     do_step("marking the trace", mark_store);
     for (part = 0; part < REPORT_PARTS; part++)
-        do_step(report_name(part), print_part);
+        do_step(report_parts[part].name, report_parts[part].print);
     end();
 }
 
@@ -250,13 +252,6 @@ void panic_trap(struct kernel_regs *trap, const char *format, ...)
     va_end(arguments); /* not reached */
 }
 
-/* The panic seems to hang: continue with the next step. */
-void panic_interrupt(void)
-{
-    if (panic_is_here() && step_name)
-        panic_again("NMI");
-}
-
 struct message {
     const char *format;
     va_list arguments;
@@ -274,4 +269,83 @@ void panic(const char *format, ...)
     va_start(message.arguments, format);
     arch_with_caller(__builtin_frame_address(0), begin_with, &message);
     __builtin_unreachable();
+}
+
+/* ---- An NMI from outside: a user or a tool suspects that the machine hangs ----
+ *
+ * It reaches all CPUs at about the same time. By default they report where they are, one after the other,
+ * and continue. Only the console's lock is taken, with a limited wait.
+ */
+
+#define ARRIVAL_MS 500u /* vCPUs may stand still for long */
+
+/* Whether this CPU reports first for this NMI. A second report by a CPU begins the next NMI's. */
+static bool is_first(const struct cpu *cpu)
+{
+    static uint64_t reported; /* CPU bits; written by the CPU that reports */
+    bool first = !reported || reported & cpu->bit;
+    reported = first ? cpu->bit : reported | cpu->bit;
+    return first;
+}
+
+static void print_nmi_report(const struct kernel_regs *interrupted)
+{
+    struct cpu *cpu = this_cpu();
+    report_begin(cpu, interrupted);
+    report_title("NMI on cpu %u", cpu->index);
+    for (unsigned i = REPORT_CURRENT; i <= REPORT_USER_CALLS; i++)
+        report_parts[i].print();
+    if (is_first(cpu))
+        report_parts[REPORT_ALL_EVENTS].print();
+}
+
+static void report_nmi(const struct kernel_regs *trap)
+{
+    const struct thread *thread = this_cpu()->current;
+    const bool is_logged = !cpu_is_switching(this_cpu());
+    if (is_logged)
+        trace_exception_entry(arch_trap_vector(trap), thread ? thread->tid : 0, arch_trap_ip(trap), 0);
+    if (report_take_turn()) {
+        bool locked = log_begin_urgent();
+        print_nmi_report(trap);
+        log_end_urgent(locked);
+        report_end_turn();
+    }
+    if (is_logged)
+        trace_exception_exit(arch_trap_vector(trap), 0);
+}
+
+static _Atomic uint64_t arrived; /* CPUs that have taken this NMI */
+
+/* Some machines fail if the NMI and the session's interrupt hit a CPU at the same time (arch_break_in), so
+ * wait until all have taken the NMI. */
+static void wait_for_others(void)
+{
+    uint64_t begin = arch_clock(), others = atomic_load(&sched_online_cpus);
+    while ((atomic_load(&arrived) & others) != others && arch_clock() - begin < timer_ticks_ms(ARRIVAL_MS))
+        arch_relax();
+}
+
+/* The first CPU starts the session, which stops the others. */
+static void enter_debugger(struct kernel_regs *trap)
+{
+    if (atomic_fetch_or(&arrived, this_cpu()->bit))
+        return;
+    wait_for_others();
+    debugger_enter_trap(trap, "NMI");
+    atomic_store(&arrived, 0);
+}
+
+void handle_nmi(struct kernel_regs *trap)
+{
+    if (panic_is_here() && step_name) /* the panic seems to hang: continue with the next step */
+        panic_again("NMI");
+    else if (panic_is_on() || debugger_is_active())
+        return;
+    else if (nmi_action == NMI_PANIC)
+        panic_trap(trap, "NMI");
+    else if (nmi_action == NMI_DEBUGGER)
+        enter_debugger(trap);
+    else
+        report_nmi(trap);
 }

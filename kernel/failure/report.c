@@ -1,16 +1,14 @@
-/* report.c - the parts of a report. Interface: report.h. */
+/* report.c - the parts of a report. Interface: panic.h. */
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/failure/panic.h>
-#include <kernel/failure/report.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 
-#define LINE_MAX     LOG_LINE_MAX
 #define JOINED_MAX   96
 #define EVENTS_SHOWN 40 /* of this CPU, and of all */
 
@@ -46,19 +44,6 @@ void report_title(const char *format, ...)
     va_end(arguments);
 }
 
-static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void print(const char *format, ...)
-{
-    static char line[LINE_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = format_text_list(line, LINE_MAX, format, arguments);
-    va_end(arguments);
-    if (length >= LINE_MAX)
-        memcpy(line + LINE_MAX - 5, "...\n", 5);
-    panic_console_put(line, strlen(line));
-}
-
 /* ---- The parts ---- */
 
 static const struct thread *current_of(const struct cpu *cpu)
@@ -70,30 +55,30 @@ static void print_current(void)
 {
     const struct thread *thread = current_of(report.cpu);
     if (!thread)
-        print("no thread runs there yet\n");
+        report_say("no thread runs there yet\n");
     else if (!thread->space)
-        print("current: %.16s\n", thread->block->name);
+        report_say("current: %.16s\n", thread->block->name);
     else
-        print("current: %.16s(%u) of %.16s[%u], priority %u\n", thread->block->name, thread->tid,
-              thread->space->name, thread->space->pid, thread->priority);
+        report_say("current: %.16s(%u) of %.16s[%u], priority %u\n", thread->block->name, thread->tid,
+                   thread->space->name, thread->space->pid, thread->priority);
 }
 
 static void print_registers(void)
 {
-    arch_print_trap(report.regs, print);
+    arch_print_trap(report.regs, report_say);
 }
 
 static void print_kernel_calls(void)
 {
     if (report.cpu && !arch_trap_of_user(report.regs))
-        debugger_print_kernel_calls(report.cpu, report.regs, print);
+        debugger_print_kernel_calls(report.cpu, report.regs, report_say);
 }
 
 static void print_user_calls(void)
 {
     const struct thread *thread = current_of(report.cpu);
     if (thread && thread->space)
-        debugger_print_user_calls(thread, arch_trap_of_user(report.regs) ? report.regs : NULL, print);
+        debugger_print_user_calls(thread, arch_trap_of_user(report.regs) ? report.regs : NULL, report_say);
 }
 
 static void print_other(const struct cpu *cpu)
@@ -104,9 +89,9 @@ static void print_other(const struct cpu *cpu)
     if (regs)
         debugger_symbol(place, sizeof place, arch_trap_of_user(regs) && thread ? thread->space : NULL,
                         arch_trap_ip(regs), false);
-    print("cpu %u %s in %.16s at %s%s%s\n", cpu->index, regs ? "stopped" : "does not answer,",
-          thread ? thread->block->name : "?", place, joined[cpu->index][0] ? "; it panicked too: " : "",
-          joined[cpu->index]);
+    report_say("cpu %u %s in %.16s at %s%s%s\n", cpu->index, regs ? "stopped" : "does not answer,",
+               thread ? thread->block->name : "?", place, joined[cpu->index][0] ? "; it panicked too: " : "",
+               joined[cpu->index]);
 }
 
 static void print_others(void)
@@ -119,19 +104,16 @@ static void print_others(void)
 static void print_own_events(void)
 {
     if (report.cpu)
-        trace_dump_newest(report.cpu->bit, EVENTS_SHOWN, print);
+        trace_dump_newest(report.cpu->bit, EVENTS_SHOWN, report_say);
 }
 
 static void print_all_events(void)
 {
     if (report.cpu)
-        trace_dump_newest(TRACE_ALL_CPUS, EVENTS_SHOWN, print);
+        trace_dump_newest(TRACE_ALL_CPUS, EVENTS_SHOWN, report_say);
 }
 
-static const struct {
-    const char *name;
-    void (*print)(void);
-} parts[REPORT_PARTS] = {
+const struct report_part report_parts[REPORT_PARTS] = {
     [REPORT_CURRENT] = {"the current thread", print_current},
     [REPORT_REGISTERS] = {"registers", print_registers},
     [REPORT_KERNEL_CALLS] = {"the kernel's call chain", print_kernel_calls},
@@ -140,16 +122,6 @@ static const struct {
     [REPORT_OWN_EVENTS] = {"this CPU's last events", print_own_events},
     [REPORT_ALL_EVENTS] = {"the last events", print_all_events},
 };
-
-const char *report_name(enum report_part part)
-{
-    return parts[part].name;
-}
-
-void report_print(enum report_part part)
-{
-    parts[part].print();
-}
 
 #define TURN_MS 10000u /* per CPU; vCPUs may stand still for long */
 

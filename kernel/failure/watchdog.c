@@ -4,7 +4,7 @@
  * One suspect is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
  * continue_case() until the suspect takes a timer interrupt (and clears its suspicion), or progress
  * checks show that it executes without taking one (progress_check_step). Then an NMI stops it
- * (debugger_inspect) until the observer has reported it (report_hang()). Without progress for long, the
+ * (debugger_inspect) until the observer has reported it (end_case()). Without progress for long, the
  * observer says so and gives up. Other silent CPUs wait for their turn. An observer that stops checking loses
  * the case. All words that other CPUs read are atomic; no lock is taken.
  *
@@ -16,7 +16,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/failure/panic.h>
-#include <kernel/failure/report.h>
 #include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -124,19 +123,11 @@ static void report(struct cpu *target, const char *what, const struct kernel_reg
     if (!regs)
         report_say("cpu %u does not answer: its host does not run it, or nothing can interrupt it",
                    target->index);
-    for (enum report_part part = REPORT_CURRENT; part <= REPORT_OWN_EVENTS; part++)
+    for (unsigned part = REPORT_CURRENT; part <= REPORT_OWN_EVENTS; part++)
         if (part != REPORT_OTHERS && (regs || part == REPORT_CURRENT || part == REPORT_OWN_EVENTS))
-            report_print(part);
+            report_parts[part].print();
     log_end_urgent(locked);
     report_end_turn();
-}
-
-static void act(const char *what)
-{
-    if (action == DEBUGGER)
-        debugger_enter(what);
-    else if (action == PANIC)
-        panic("watchdog: %s", what);
 }
 
 /* ---- Hanging on purpose ---- */
@@ -175,14 +166,6 @@ void watchdog_hang(uint64_t cpus, uint64_t milliseconds)
     atomic_fetch_or(&hangs.cpus, cpus);
 }
 
-static void hang_if_asked(struct cpu *cpu)
-{
-    if (!(atomic_load_explicit(&hangs.cpus, memory_order_relaxed) & cpu->bit))
-        return;
-    atomic_fetch_and(&hangs.cpus, ~cpu->bit);
-    hang(hangs.milliseconds);
-}
-
 /* ---- The case ---- */
 
 static void close_case(void)
@@ -192,54 +175,47 @@ static void close_case(void)
     atomic_compare_exchange_strong(&the_case.observer, &me, 0);
 }
 
-/* Reports the suspect. Returns false if it takes timer interrupts again. regs NULL: see report(). */
-static bool raise_alarm(uint64_t now, const struct kernel_regs *regs, char *what, size_t size)
+/* Reports the suspect, unless it takes timer interrupts again. regs NULL: it may not be hung, so nothing else
+ * is done. */
+static void end_case(const struct kernel_regs *regs, uint64_t now)
 {
+    static char what[80]; /* shown by the debugger during its session */
     struct cpu *target = &cpus[the_case.target];
     struct watch *watch = &watches[target->index];
     uint32_t suspected = SUSPECTED;
-    uint64_t silence = milliseconds_of(elapsed(atomic_load(&watch->beat_at), now));
-    if (!atomic_compare_exchange_strong(&watch->suspicion, &suspected, REPORTED))
-        return false;
-    trace_timer_silent(target->index, (uint32_t)silence, regs ? arch_trap_ip(regs) : 0);
-    format_text(what, size, "cpu %u took no timer interrupt for %lu.%lu s", target->index, silence / 1000,
-                silence % 1000 / 100);
-    report(target, what, regs);
-    return true;
-}
-
-/* It may not be hung, so nothing else is done. */
-static void give_up(uint64_t now)
-{
-    const struct cpu *target = &cpus[the_case.target];
-    char what[80];
-    bool is_silent = raise_alarm(now, NULL, what, sizeof what);
+    const uint64_t silence = milliseconds_of(elapsed(atomic_load(&watch->beat_at), now));
+    const bool is_silent = atomic_compare_exchange_strong(&watch->suspicion, &suspected, REPORTED);
+    if (is_silent) {
+        trace_timer_silent(target->index, (uint32_t)silence, regs ? arch_trap_ip(regs) : 0);
+        format_text(what, sizeof what, "cpu %u took no timer interrupt for %lu.%lu s", target->index,
+                    silence / 1000, silence % 1000 / 100);
+        report(target, what, regs);
+    }
     close_case();
+    if (is_silent && regs && action == DEBUGGER)
+        debugger_enter(what);
+    else if (is_silent && regs && action == PANIC)
+        panic("watchdog: %s", what);
     if (is_silent)
         end_hang(target);
 }
 
-static void report_hang(const struct kernel_regs *regs, uint64_t now)
-{
-    static char what[80]; /* shown by the debugger during its session */
-    const struct cpu *target = &cpus[the_case.target];
-    bool is_hang = raise_alarm(now, regs, what, sizeof what);
-    close_case();
-    if (!is_hang)
-        return;
-    act(what);
-    end_hang(target);
-}
-
-/* First step: does the suspect execute? */
-static void check_progress(uint64_t now)
+/* First, does the suspect execute? Then, where is it? */
+static void continue_case(uint64_t now)
 {
     struct progress_check *check = &the_case.check;
-    if (progress_check_step(check, &cpus[the_case.target], now, limit / GRACES)) {
+    struct cpu *target = &cpus[the_case.target];
+    const struct kernel_regs *regs = the_case.asked_at ? debugger_stopped_at(target->index) : NULL;
+    if (atomic_load(&watches[target->index].suspicion) != SUSPECTED) {
+        close_case();
+    } else if (the_case.asked_at) {
+        if (regs || now - the_case.asked_at > patience)
+            end_case(regs, now);
+    } else if (progress_check_step(check, target, now, limit / GRACES)) {
         the_case.asked_at = now;
-        debugger_inspect(&cpus[the_case.target]);
+        debugger_inspect(target);
     } else if (!check->noted_at && now - check->requested_at > patience) {
-        give_up(now);
+        end_case(NULL, now);
     }
 }
 
@@ -258,27 +234,7 @@ static void begin(uint32_t target, uint64_t now)
     the_case.target = target;
     the_case.check = (struct progress_check){0};
     the_case.asked_at = 0;
-    check_progress(now);
-}
-
-/* Second step: where is the suspect? */
-static void await_place(uint64_t now)
-{
-    const struct kernel_regs *regs = debugger_stopped_at(the_case.target);
-    if (regs)
-        report_hang(regs, now);
-    else if (now - the_case.asked_at > patience)
-        give_up(now);
-}
-
-static void continue_case(uint64_t now)
-{
-    if (atomic_load(&watches[the_case.target].suspicion) != SUSPECTED)
-        close_case();
-    else if (the_case.asked_at)
-        await_place(now);
-    else
-        check_progress(now);
+    continue_case(now);
 }
 
 /* ---- In every CPU's heartbeat ---- */
@@ -355,14 +311,6 @@ static void watch_others(struct watch *mine, uint64_t now)
     }
 }
 
-/* The first CPU that notices it panics. */
-static void end_run(uint64_t now)
-{
-    uint64_t end = atomic_load_explicit(&run_ends, memory_order_relaxed);
-    if (end && now > end && atomic_exchange(&run_ends, 0))
-        panic("watchdog: the run is not over in time");
-}
-
 void watchdog_beat(uint64_t now)
 {
     struct cpu *cpu = this_cpu();
@@ -373,8 +321,13 @@ void watchdog_beat(uint64_t now)
         note_return(mine, silent);
     if (limit)
         watch_others(mine, now);
-    end_run(now);
-    hang_if_asked(cpu);
+    const uint64_t end = atomic_load_explicit(&run_ends, memory_order_relaxed);
+    if (end && now > end && atomic_exchange(&run_ends, 0))
+        panic("watchdog: the run is not over in time");
+    if (atomic_load_explicit(&hangs.cpus, memory_order_relaxed) & cpu->bit) {
+        atomic_fetch_and(&hangs.cpus, ~cpu->bit);
+        hang(hangs.milliseconds);
+    }
 }
 
 static void check_while_spinning(void)

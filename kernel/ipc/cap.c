@@ -4,7 +4,6 @@
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
-#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/sched/thread.h>
@@ -359,8 +358,8 @@ int cap_get(struct space *space, cap_t number, enum cap_type type, uint32_t righ
 
 /* ---- Changes ---- */
 
-int64_t cap_insert_at(struct space *space, cap_t number, enum cap_type type, void *object, uint32_t rights,
-                      uint64_t badge)
+int64_t cap_insert(struct space *space, cap_t number, enum cap_type type, void *object, uint32_t rights,
+                   uint64_t badge)
 {
     struct cap_table *table = &space->caps;
     spin_lock(&table->lock);
@@ -371,16 +370,11 @@ int64_t cap_insert_at(struct space *space, cap_t number, enum cap_type type, voi
     return slot;
 }
 
-int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32_t rights, uint64_t badge)
-{
-    return cap_insert_at(space, 0, type, object, rights, badge);
-}
-
 int64_t cap_give(enum cap_type type, void *object, uint32_t rights)
 {
     if (!object)
         return -E_NO_MEMORY;
-    const int64_t slot = cap_insert(current_thread()->space, type, object, rights, 0);
+    const int64_t slot = cap_insert(current_thread()->space, 0, type, object, rights, 0);
     if (slot < 0)
         object_put(type, object);
     return slot;

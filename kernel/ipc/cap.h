@@ -113,12 +113,10 @@ int cap_get(struct space *space, cap_t slot, enum cap_type type, uint32_t rights
 /* The same, with the rights. CAP_NONE accepts any type. */
 int cap_get_any(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, struct cap *found);
 
-/* Puts a new capability into a free slot and takes over the caller's reference. Returns the slot.
- * -E_NO_SLOT, -E_NO_MEMORY, -E_DEAD: the caller keeps the reference. */
-int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32_t rights, uint64_t badge);
-/* The same at a given slot, which must be free. */
-int64_t cap_insert_at(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights,
-                      uint64_t badge);
+/* Puts a new capability into this slot, which must be free (0: any), and takes over the caller's reference.
+ * Returns the slot. -E_NO_SLOT, -E_NO_MEMORY, -E_DEAD: the caller keeps the reference. */
+int64_t cap_insert(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights,
+                   uint64_t badge);
 /* Puts a new object into the current space, without a badge. NULL: -E_NO_MEMORY. On an error it drops the
  * reference. */
 int64_t cap_give(enum cap_type type, void *object, uint32_t rights);

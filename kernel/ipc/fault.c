@@ -13,8 +13,6 @@
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>
-#include <kernel/ipc/scarce.h>
-#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>

@@ -1,5 +1,5 @@
 /*
- * futex.c - waiting for a word of user memory to change. Interface: futex.h.
+ * futex.c - waiting for a word of user memory to change. Buckets: space.h.
  *
  * The word is read under the bucket's lock, so that no wake between the test and the wait is lost. The read
  * may fault and take the space's lock; bucket locks are outermost. The page is brought in earlier, without
@@ -8,7 +8,6 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/futex.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -19,18 +18,18 @@
 
 static LOCK_CLASS(futex_class, "futex bucket");
 
-void futex_construct(struct futex_table *table)
+void futex_construct(struct space *space)
 {
     for (unsigned i = 0; i < 1u << FUTEX_BUCKET_BITS; i++) {
-        spin_init(&table->buckets[i].lock, &futex_class);
-        list_init(&table->buckets[i].waiters);
+        spin_init(&space->futexes[i].lock, &futex_class);
+        list_init(&space->futexes[i].waiters);
     }
 }
 
 static struct futex_bucket *find_bucket(struct space *space, uint64_t address)
 {
     uint64_t hash = (address >> 2) * 0x9e3779b97f4a7c15ull; /* Knuth's multiplicative hash */
-    return &space->futexes.buckets[hash >> (64 - FUTEX_BUCKET_BITS)];
+    return &space->futexes[hash >> (64 - FUTEX_BUCKET_BITS)];
 }
 
 static bool is_word_address(uint64_t address)

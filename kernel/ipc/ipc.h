@@ -42,6 +42,10 @@ int64_t ipc_send_reply(struct thread *self, struct reply_target target, struct t
 /* Replies to self's reply_target, and clears it unless the capabilities cannot be transferred. */
 int64_t ipc_answer_own(struct thread *self, struct thread **woken);
 
+/* scarce.c: the current thread's fault or user copy found no frame; no locks held. True: a program is ending;
+ * the thread waits for a moment and retries (or belongs to it). False: there is no program to end. */
+bool scarce_wait(struct thread *self);
+
 /* Writes the bits as a message to a thread whose wait is over. */
 void ipc_put_notification(struct thread *to, uint64_t bits);
 /* Delivers a notification's bits to its bound thread, if there are any and the thread waits to receive. The

@@ -1,5 +1,5 @@
 /*
- * ipc_fast.c - the fast paths of ipc_call and ipc_reply_receive.
+ * ipc_fast.c - the fast paths of ipc_call, ipc_reply_receive, and messages of faults.
  *
  * They handle nearly all messages: the other side waits, may run on this CPU and has nothing pending; there
  * are no capabilities and no deadline. The message goes from trap frame to trap frame, and this CPU
@@ -9,14 +9,86 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/ipc.h>
-#include <kernel/ipc/ipc_fast.h>
 #include <kernel/ipc/notification.h>
+#include <kernel/sched/run_queue.h>
+#include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/exception.h>
 #include <trace/fault.h>
 #include <trace/ipc.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Can a waiting thread run here at once? The lock of its wait is held. */
+static inline bool can_run_here(const struct cpu *cpu, const struct thread *thread)
+{
+    uint32_t busy = atomic_load_explicit(&thread->on_cpu, memory_order_relaxed) |
+                    atomic_load_explicit(&thread->pending, memory_order_relaxed);
+    /* Acquire: pairs with the release in switch_out. */
+    atomic_thread_fence(memory_order_acquire);
+    return !busy && atomic_load_explicit(&thread->affinity, memory_order_relaxed) >> cpu->index & 1;
+}
+
+/* The result of can_run_here may be stale: a CPU that set `pending` since may have interrupted the thread's
+ * old CPU. Both sides are sequentially consistent; pairs with sys_thread_suspend. */
+static __attribute__((noinline, cold)) void move_here(struct cpu *cpu, struct thread *thread)
+{
+    sched_move(thread, cpu);
+    if (atomic_load(&thread->pending))
+        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+}
+
+/* Ends the wait of a thread that continues here. It moves first: a CPU that finds no wait then reads which
+ * CPU it is on. */
+static inline void take_over(struct cpu *cpu, struct thread *thread)
+{
+    if (unlikely(atomic_load_explicit(&thread->cpu, memory_order_relaxed) != cpu)) {
+        move_here(cpu, thread);
+        atomic_thread_fence(memory_order_release); /* pairs with sched_kick, which reads in that order */
+    }
+    atomic_store_explicit(&thread->wait_lock, NULL, memory_order_relaxed);
+}
+
+/* Sequentially consistent, and `pending` is read later, as in thread_begin_wait. */
+static inline void begin_wait(struct thread *self, enum thread_state state, struct spinlock *lock)
+{
+    atomic_store_explicit(&self->state, state, memory_order_relaxed);
+    self->wait_deadline = TIMER_NEVER;
+    atomic_store(&self->wait_lock, lock);
+    arch_fence_after_store();
+}
+
+static inline bool is_killed(const struct thread *self)
+{
+    return unlikely(atomic_load_explicit(&self->pending, memory_order_relaxed) & PENDING_KILL);
+}
+
+/* The next thread has another priority, so a ready one may come first. */
+static inline void change_priority(struct cpu *cpu, const struct thread *next)
+{
+    struct run_queue *queue = &cpu->run_queue;
+    uint32_t priority = thread_priority(next);
+    /* The bitmap is read after this store: see sched.h. */
+    atomic_store(&queue->running, (int)priority);
+    if (unlikely(atomic_load(&queue->bitmap) >> priority > 1))
+        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+}
+
+static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *cpu, struct thread *self,
+                                                                    struct thread *next)
+{
+    if (thread_priority(self) != thread_priority(next))
+        change_priority(cpu, next);
+    atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
+    space_activate(cpu, next->space);
+    switch_out(cpu, self, next);
+    if (unlikely(next->traced))
+        thread_trace_resumed(next);
+}
 
 /* A capability's type and one right, as in its meta word. */
 #define META_SEND    ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_SEND << 8)
@@ -168,4 +240,33 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
         notification_deliver_bound(self->bound, self);
     switch_to_partner(cpu, self, caller);
     return arch_switched();
+}
+
+/* ---- A fault's message to a thread that waits for it on this CPU ---- */
+
+bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
+{
+    struct cpu *cpu = this_cpu();
+    struct endpoint *endpoint = __atomic_load_n(where, __ATOMIC_RELAXED);
+    if (!endpoint || !spin_try_lock(&endpoint->lock))
+        return false;
+    struct list *link = endpoint->receivers.next;
+    struct thread *server = list_object(link, struct thread, link);
+    /* `endpoint` may be stale, but it is still an endpoint (slab.h), so locking it was safe. If `*where`
+     * still holds it under its lock, it is alive: its reference is dropped after `*where` changes, and the
+     * last put takes the lock. */
+    if (__atomic_load_n(where, __ATOMIC_RELAXED) != endpoint || link == &endpoint->receivers ||
+        !can_run_here(cpu, server) || TRACE_ON_IPC()) {
+        spin_unlock(&endpoint->lock);
+        return false;
+    }
+    list_remove(link);
+    take_over(cpu, server);
+    ipc_put_fault_message(self, server);
+    begin_wait(self, THREAD_BLOCKED_FAULT, &self->reply_lock);
+    spin_unlock_fenced(&endpoint->lock);
+    if (is_killed(self))
+        thread_abort_wait(self, -E_CANCELED);
+    switch_to_partner(cpu, self, server);
+    return true;
 }

@@ -64,8 +64,7 @@ static bool signal_object(struct irq *irq, uint32_t number)
     return true;
 }
 
-/* What handles the interrupt; NULL: nothing. */
-static const char *kind_of(uint32_t number)
+const char *irq_kind(uint32_t number)
 {
     static const char line[TRACE_NAME_BYTES] = "line", message[TRACE_NAME_BYTES] = "message",
                       console[TRACE_NAME_BYTES] = "console";
@@ -81,7 +80,7 @@ static __attribute__((noinline, cold)) uint64_t trace_entry(uint32_t number, uin
     if (!TRACE_ON_IRQ())
         return TRACE_NOT_LOGGED;
     static const char unwanted[TRACE_NAME_BYTES];
-    const char *kind = kind_of(number);
+    const char *kind = irq_kind(number);
     return trace_irq_handler_entry_timed(number, kind ? kind : unwanted, ip);
 }
 
@@ -149,15 +148,6 @@ void irq_put(struct irq *irq)
         notification_put(notification);
 }
 
-void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context)
-{
-    for (uint32_t number = 0; number < ARCH_IRQ_COUNT; number++) {
-        const char *kind = kind_of(number);
-        if (kind)
-            visit(number, kind, context);
-    }
-}
-
 /* ---- System calls ---- */
 
 int64_t sys_irq_create(uint32_t number)
@@ -189,17 +179,8 @@ int64_t sys_irq_create_message(uint32_t device, struct irq_message *user_message
 
 int64_t sys_irq_bind(struct irq *irq, struct notification *notification, uint64_t bits)
 {
-    if (bits == 0 || bits & ~NOTIFICATION_BITS)
-        return -E_BAD_ARGUMENT;
-    notification_get(notification);
-    spin_lock(&irq->lock);
-    struct notification *old = irq->notification;
-    irq->notification = notification;
-    irq->bits = bits;
-    spin_unlock(&irq->lock);
-    if (old)
-        notification_put(old);
-    return arch_irq_unmask(irq->number);
+    const int64_t error = notification_set(&irq->notification, &irq->bits, &irq->lock, notification, bits);
+    return error ? error : arch_irq_unmask(irq->number);
 }
 
 int64_t sys_irq_acknowledge(struct irq *irq)

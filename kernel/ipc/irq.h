@@ -26,5 +26,4 @@ struct irq {
 void irq_set_own(uint32_t number, void (*handler)(void));
 bool irq_deliver(uint32_t number); /* it occurred and is masked: signals its object; false: none */
 void irq_put(struct irq *irq);
-/* Visits each interrupt with its name, for the statedump. */
-void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context);
+const char *irq_kind(uint32_t number); /* what handles it; NULL: nothing */

@@ -157,6 +157,22 @@ int64_t sys_notification_wait(cap_t slot, uint64_t deadline)
 
 /* ---- Binding ---- */
 
+int64_t notification_set(struct notification **to, uint64_t *to_bits, struct spinlock *lock,
+                         struct notification *notification, uint64_t bits)
+{
+    if (bits == 0 || bits & ~NOTIFICATION_BITS)
+        return -E_BAD_ARGUMENT;
+    notification_get(notification);
+    spin_lock(lock);
+    struct notification *old = *to;
+    *to = notification;
+    *to_bits = bits;
+    spin_unlock(lock);
+    if (old)
+        notification_put(old);
+    return 0;
+}
+
 void notification_unbind(struct thread *thread)
 {
     struct notification *notification = thread->bound;

@@ -135,7 +135,7 @@ int64_t sys_ipc_save_reply(void)
         return -E_NO_MEMORY;
     reply->target = self->reply_target;
     atomic_store_explicit(&reply->references, 1, memory_order_relaxed);
-    int64_t slot = cap_insert(self->space, CAP_REPLY, reply, RIGHT_SEND | RIGHT_GRANT, 0);
+    int64_t slot = cap_insert(self->space, 0, CAP_REPLY, reply, RIGHT_SEND | RIGHT_GRANT, 0);
     if (slot < 0)
         slab_free(&reply_slab, reply);
     else

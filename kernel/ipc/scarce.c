@@ -1,5 +1,16 @@
 /*
- * scarce.c - ends the ordinary program that holds the most memory. The policy: scarce.h.
+ * scarce.c - which program ends when memory runs out.
+ *
+ * The system is the first program (init) and the spaces that it creates itself: the servers. All other
+ * spaces are ordinary.
+ *
+ *   - The last 1/64 of page frames (frame.c) is for the system: ordinary programs get -E_NO_MEMORY. So a
+ *     server can always be notified of a death, reply, or start a small program.
+ *   - If a page fault in any space finds no frame, the ordinary program with the most memory ends (of small
+ *     ones: the youngest); the faulting thread waits until it is gone. So does a system call whose user
+ *     copy needs such a page. The log names both. So a program that was refused memory can still end when
+ *     it first touches a page.
+ *   - Only without an ordinary program does the thread's own space end (fault.c).
  *
  * One at a time: none is chosen while a dying program still holds memory, or its memory is in empty slabs
  * (slab.h).
@@ -7,8 +18,7 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
-#include <kernel/ipc/scarce.h>
-#include <kernel/ipc/space_exit.h>
+#include <kernel/ipc/ipc.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>

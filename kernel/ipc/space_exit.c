@@ -1,5 +1,9 @@
 /*
- * space_exit.c - death of spaces. Interface: space_exit.h; how a thread ends: thread.h.
+ * space_exit.c - death of spaces. How a thread ends: thread.h.
+ *
+ * space_kill marks the space and kills its threads. A thread ends on the CPU where it is current, when it
+ * next passes the scheduler (thread.h). The last one calls space_finish, which closes capabilities,
+ * releases memory, kills the spaces that this one created, and signals the watcher.
  *
  * `dying` is set once, under the space's lock; then no thread can join. The CPU that takes the number of
  * threads to 0 while `dying` is set, or sets `dying` while there is none, finishes the space. Exactly one
@@ -9,7 +13,6 @@
 #include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/notification.h>
-#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>

@@ -11,7 +11,6 @@
 #include <kernel/cpu/span.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/ipc.h>
-#include <kernel/ipc/scarce.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
@@ -121,33 +120,27 @@ int64_t user_read_name(char name[TARN_NAME_BYTES], const char *user_from)
 #define COPY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
 
 /* Copies up to CHUNK bytes. Returns their number, 0 at the end of the object, or an error. */
-typedef int64_t copy_chunk_fn(struct memory *memory, uint64_t offset, char *user, uint64_t size);
-
-static int64_t copy_to_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
+static int64_t copy_chunk(struct memory *memory, uint64_t offset, char *user, uint64_t size,
+                          enum memory_direction direction)
 {
     char chunk[CHUNK];
-    int64_t copied = memory_copy_out(memory, offset, chunk, size);
-    int64_t error = copied > 0 ? user_write(user, chunk, (uint64_t)copied) : 0;
+    int64_t error = direction == MEMORY_IN ? user_read(chunk, user, size) : 0;
+    const int64_t copied = error ? error : memory_copy(memory, offset, chunk, size, direction);
+    if (direction == MEMORY_OUT && copied > 0)
+        error = user_write(user, chunk, (uint64_t)copied);
     return error ? error : copied;
-}
-
-static int64_t copy_from_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
-{
-    char chunk[CHUNK];
-    int64_t error = user_read(chunk, user, size);
-    return error ? error : memory_copy_in(memory, offset, chunk, size);
 }
 
 /* Returns the bytes before an error, unless the system call will be repeated. */
 static int64_t copy_chunks(struct memory *memory, uint64_t offset, char *user, uint64_t size,
-                           copy_chunk_fn *copy_chunk)
+                           enum memory_direction direction)
 {
     int64_t error = 0;
     uint64_t done = 0;
     size = size < COPY_MAX ? size : COPY_MAX;
     while (done < size) {
         uint64_t part = size - done < CHUNK ? size - done : CHUNK;
-        int64_t copied = copy_chunk(memory, offset + done, user + done, part);
+        int64_t copied = copy_chunk(memory, offset + done, user + done, part, direction);
         if (copied <= 0) {
             error = copied;
             break;
@@ -159,10 +152,10 @@ static int64_t copy_chunks(struct memory *memory, uint64_t offset, char *user, u
 
 int64_t sys_memory_read(struct memory *memory, uint64_t offset, void *user_buffer, uint64_t size)
 {
-    return copy_chunks(memory, offset, user_buffer, size, copy_to_user);
+    return copy_chunks(memory, offset, user_buffer, size, MEMORY_OUT);
 }
 
 int64_t sys_memory_write(struct memory *memory, uint64_t offset, const void *user_buffer, uint64_t size)
 {
-    return copy_chunks(memory, offset, (char *)user_buffer, size, copy_from_user);
+    return copy_chunks(memory, offset, (char *)user_buffer, size, MEMORY_IN);
 }

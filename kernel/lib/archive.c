@@ -1,8 +1,7 @@
-/* archive.c - finds files in the boot archive (cpio "newc"). Interface: archive.h. */
+/* archive.c - finds files in the boot archive (cpio "newc"). Interface: kernel.h. */
 #include <arch/boot.h>
 #include <arch/mmu.h>
 #include <kernel/kernel.h>
-#include <kernel/lib/archive.h>
 
 /* An entry: 6 bytes of magic and 13 numbers of 8 hexadecimal digits, then name and data, each padded to 4
  * bytes. */

@@ -28,41 +28,41 @@ static void pad(struct output *out, char c, int count)
         put(out, c);
 }
 
+static void put_field(struct output *out, const struct spec *spec, const char *prefix, const char *text,
+                      int length)
+{
+    const int padding = spec->width - length - (int)strlen(prefix);
+    if (!spec->left && !spec->zero)
+        pad(out, ' ', padding);
+    while (*prefix)
+        put(out, *prefix++);
+    if (!spec->left && spec->zero)
+        pad(out, '0', padding);
+    while (length-- > 0)
+        put(out, *text++);
+    if (spec->left)
+        pad(out, ' ', padding);
+}
+
 static void put_text(struct output *out, const struct spec *spec, const char *text)
 {
+    int length = 0;
     if (!text)
         text = "(null)";
-    int length = 0;
     while (text[length] && (spec->precision < 0 || length < spec->precision))
         length++;
-    if (!spec->left)
-        pad(out, ' ', spec->width - length);
-    for (int i = 0; i < length; i++)
-        put(out, text[i]);
-    if (spec->left)
-        pad(out, ' ', spec->width - length);
+    put_field(out, spec, "", text, length);
 }
 
 static void put_number(struct output *out, const struct spec *spec, uint64_t value, unsigned base,
                        const char *prefix)
 {
-    char digits[20];
-    int count = 0, prefix_length = (int)strlen(prefix);
+    char digits[20], *first = digits + sizeof digits;
     do {
-        digits[count++] = "0123456789abcdef"[value % base];
+        *--first = "0123456789abcdef"[value % base];
         value /= base;
     } while (value);
-    int padding = spec->width - count - prefix_length;
-    if (!spec->left && !spec->zero)
-        pad(out, ' ', padding);
-    for (int i = 0; i < prefix_length; i++)
-        put(out, prefix[i]);
-    if (!spec->left && spec->zero)
-        pad(out, '0', padding);
-    while (count > 0)
-        put(out, digits[--count]);
-    if (spec->left)
-        pad(out, ' ', padding);
+    put_field(out, spec, prefix, first, (int)(digits + sizeof digits - first));
 }
 
 static const char *parse_number(const char *p, int *number)

@@ -38,7 +38,7 @@ static struct {
     uint8_t *state; /* indexed by frame number */
     uint64_t frame_limit;
     uint64_t total;
-    uint64_t reserve; /* frames reserved for the system (scarce.h) */
+    uint64_t reserve; /* frames reserved for the system (scarce.c) */
     /* under lock: */
     struct list free[FRAME_ORDER_MAX + 1]; /* blocks by order */
     uint64_t free_count;
@@ -174,17 +174,23 @@ static bool is_free(uint64_t number)
     return state == INSIDE || state >= FREE_HEAD;
 }
 
+/* Of the largest aligned block that begins at `number` and is not longer than to `end`. */
+static unsigned order_at(uint64_t number, uint64_t end)
+{
+    unsigned order = number ? (unsigned)__builtin_ctzll(number) : FRAME_ORDER_MAX;
+    if (order > FRAME_ORDER_MAX)
+        order = FRAME_ORDER_MAX;
+    while (1ull << order > end - number)
+        order--;
+    return order;
+}
+
 /* Frees [number, end), which is in no list, in the largest aligned blocks. */
 static void free_range(uint64_t number, uint64_t end)
 {
-    while (number < end) {
-        unsigned order = number ? (unsigned)__builtin_ctzll(number) : FRAME_ORDER_MAX;
-        if (order > FRAME_ORDER_MAX)
-            order = FRAME_ORDER_MAX;
-        while (1ull << order > end - number)
-            order--;
+    for (unsigned order; number < end; number += 1ull << order) {
+        order = order_at(number, end);
         free_block(number, order);
-        number += 1ull << order;
     }
 }
 
@@ -234,12 +240,20 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from)
         return FRAME_NONE;
     /* as few events as there are blocks: the rings of all CPUs are allocated while the ring is small */
     for (uint64_t i = number, order; i < number + count; i += 1ull << order) {
-        order = i ? (uint64_t)__builtin_ctzll(i) : 63;
-        while (1ull << order > number + count - i)
-            order--;
+        order = order_at(i, number + count);
         trace_frame_alloc(i, (uint32_t)order, SOURCE_BUDDY);
     }
     return number * FRAME_SIZE;
+}
+
+void frame_free_run(paddr_t frame, uint64_t count)
+{
+    const uint64_t end = number_of(frame) + count;
+    unsigned order;
+    for (uint64_t number = end - count; number < end; number += 1ull << order) {
+        order = order_at(number, end);
+        frame_free_order(number * FRAME_SIZE, order);
+    }
 }
 
 /* ---- Per-CPU caches ---- */
@@ -270,34 +284,6 @@ static void drain_cache(struct frame_cache *cache)
     trace_frame_refill((int32_t)cache->count - (int32_t)before, cache->count, left);
 }
 
-/* While memory is low, freed frames go to the reserve, not to the next program on this CPU. Only the system
- * takes frames from a cache, when no others are left. */
-static __attribute__((noinline, cold)) paddr_t alloc_low(struct frame_cache *cache)
-{
-    slab_reclaim(FRAME_CACHE_MAX / 2);
-    spin_lock(&buddy.lock);
-    uint64_t number = may_take(1) ? allocate_block(0) : FRAME_NONE;
-    if (number != FRAME_NONE)
-        buddy.state[number] = IN_USE;
-    spin_unlock(&buddy.lock);
-    if (number == FRAME_NONE && cache->count > 0 && is_for_system()) {
-        number = number_of(cache->frames[--cache->count]);
-        buddy.state[number] = IN_USE;
-    }
-    if (number == FRAME_NONE)
-        return FRAME_NONE;
-    trace_frame_alloc(number, 0, SOURCE_BUDDY);
-    return number * FRAME_SIZE;
-}
-
-static __attribute__((noinline, cold)) void free_low(uint64_t number)
-{
-    trace_frame_free(number, 0, SOURCE_BUDDY);
-    spin_lock(&buddy.lock);
-    free_block(number, 0);
-    spin_unlock(&buddy.lock);
-}
-
 static inline __attribute__((always_inline)) paddr_t take_cached(struct frame_cache *cache)
 {
     paddr_t frame = cache->frames[--cache->count];
@@ -325,6 +311,15 @@ static __attribute__((noinline)) void free_drained(struct frame_cache *cache, pa
     put_cached(cache, frame);
 }
 
+/* While memory is low, freed frames go to the reserve, not to the next program on this CPU. Only the system
+ * takes frames from a cache, when no others are left. */
+static __attribute__((noinline, cold)) paddr_t alloc_low(struct frame_cache *cache)
+{
+    slab_reclaim(FRAME_CACHE_MAX / 2);
+    const paddr_t frame = frame_alloc_order(0);
+    return frame == FRAME_NONE && cache->count > 0 && is_for_system() ? take_cached(cache) : frame;
+}
+
 paddr_t frame_alloc(void)
 {
     struct frame_cache *cache = &this_cpu()->frame_cache;
@@ -350,7 +345,7 @@ void frame_free(paddr_t frame)
     assert(frame % FRAME_SIZE == 0 && number < buddy.frame_limit && buddy.state[number] == IN_USE);
     explore_freed(frame);
     if (frame_is_low()) {
-        free_low(number);
+        frame_free_order(frame, 0);
         return;
     }
     trace_frame_free(number, 0, SOURCE_CACHE);

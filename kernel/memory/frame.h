@@ -4,7 +4,7 @@
  * frame_alloc and frame_free of one frame need no lock, because they use this CPU's cache and the kernel is
  * not preempted; they lock only to refill or drain half of it. Larger blocks come from the buddy allocator
  * under its lock. While free frames are scarce the caches are not used, and the last frames are for the
- * system (scarce.h). Frames are not zeroed unless asked. Contiguous blocks are powers of two, naturally
+ * system (scarce.c). Frames are not zeroed unless asked. Contiguous blocks are powers of two, naturally
  * aligned.
  */
 #pragma once
@@ -24,7 +24,8 @@ paddr_t frame_alloc_zeroed(void);
 void frame_free(paddr_t frame);
 paddr_t frame_alloc_order(unsigned order);
 void frame_free_order(paddr_t frame, unsigned order);
-/* Allocates `count` adjacent frames, to be freed one by one: the first such run at or above `from`, else
+void frame_free_run(paddr_t frame, uint64_t count); /* adjacent frames, however they were allocated */
+/* Allocates `count` adjacent frames: the first such run at or above `from`, else
  * the first anywhere. FRAME_NONE: none. Slow: may read every frame's state. */
 paddr_t frame_alloc_run(uint64_t count, paddr_t from);
 /* Would `count` frames leave enough for ordinary programs? For servers, which must learn that memory is

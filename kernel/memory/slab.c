@@ -159,11 +159,6 @@ void slab_free(struct slab *slab, void *object)
     spin_unlock(&slab->lock);
 }
 
-uint64_t slab_live(const struct slab *slab)
-{
-    return __atomic_load_n(&slab->live, __ATOMIC_RELAXED);
-}
-
 struct slab *slab_named(const char *name)
 {
     struct slab *slab = all_slabs;
@@ -175,7 +170,7 @@ struct slab *slab_named(const char *name)
 uint64_t slab_count(const char *name)
 {
     const struct slab *slab = slab_named(name);
-    return slab ? slab_live(slab) : 0;
+    return slab ? __atomic_load_n(&slab->live, __ATOMIC_RELAXED) : 0;
 }
 
 /* ---- Giving frames back ---- */

@@ -36,7 +36,6 @@ struct slab {
 
 void *slab_alloc(struct slab *slab); /* contents as the last user left them; NULL: no memory */
 void slab_free(struct slab *slab, void *object);
-uint64_t slab_live(const struct slab *slab);
 struct slab *slab_named(const char *name); /* NULL: it has had no page frames */
 uint64_t slab_count(const char *name);     /* live objects of that slab */
 uint64_t slab_frames_total(void);          /* of all slabs */

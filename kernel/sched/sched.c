@@ -184,11 +184,6 @@ void sched_move(struct thread *thread, struct cpu *cpu)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-void sched_move_here(struct thread *thread)
-{
-    sched_move(thread, this_cpu());
-}
-
 /* tells_idle: interrupts an idle CPU, which may take the thread from a busy one's queue at once. */
 static inline void enqueue(struct thread *thread, struct cpu *cpu, bool at_head, bool tells_idle)
 {
@@ -259,11 +254,6 @@ static struct cpu *lock_queue_of(struct thread *thread)
     }
 }
 
-static bool is_running(const struct thread *thread)
-{
-    return atomic_load(&thread->state) == THREAD_RUNNING;
-}
-
 void sched_set_priority(struct thread *thread, uint32_t priority)
 {
     trace_sched_priority(thread->tid, priority, atomic_load(&thread->affinity));
@@ -293,7 +283,7 @@ void sched_set_affinity(struct thread *thread, uint64_t affinity)
     spin_unlock(&cpu->run_queue.lock);
     if (moves)
         sched_place(thread);
-    else if (is_running(thread))
+    else if (atomic_load(&thread->state) == THREAD_RUNNING)
         interrupt(cpu);
 }
 

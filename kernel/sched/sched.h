@@ -54,5 +54,3 @@ void sched_set_priority(struct thread *thread, uint32_t priority);
 void sched_set_affinity(struct thread *thread, uint64_t cpus);
 extern uint64_t sched_slice; /* ticks; constant once a CPU is set up */
 void sched_slice_end(void);
-/* For the switch: `thread` belongs to this CPU from now on. */
-void sched_move_here(struct thread *thread);

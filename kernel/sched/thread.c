@@ -7,7 +7,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/notification.h>
-#include <kernel/ipc/space_exit.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/sched.h>

@@ -55,7 +55,7 @@
  * up (endpoint.h). A pointer found without a reference may be locked and read until this kernel entry ends
  * (slab.h).
  *
- * Read next: sched.h (READY, RUNNING), endpoint.h (messages), space_exit.h (death).
+ * Read next: sched.h (READY, RUNNING), endpoint.h (messages), space_exit.c (death).
  */
 #pragma once
 
@@ -129,7 +129,7 @@ struct thread {
     uint32_t tid;        /* constant */
     struct thread_counters counters;
     struct open_routines routines;       /* belongs to the CPU that runs it */
-    struct routine_table *routine_table; /* NULL: none yet; routines_end.c takes it */
+    struct routine_table *routine_table; /* NULL: none yet; routines.c takes it */
 
     struct spinlock lock, reply_lock; /* for the waits above; survive free and reuse */
     _Atomic uint32_t references;

@@ -152,14 +152,6 @@ paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create)
     return *entry;
 }
 
-paddr_t memory_peek(struct memory *memory, uint64_t offset)
-{
-    spin_lock(&memory->lock);
-    const paddr_t frame = memory_frame(memory, offset, false);
-    spin_unlock(&memory->lock);
-    return frame;
-}
-
 void memory_frames(struct memory *memory, uint64_t offset, uint32_t count, paddr_t *frames)
 {
     assert(spin_held(&memory->lock));
@@ -194,7 +186,7 @@ int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame)
     return 0;
 }
 
-paddr_t memory_remove(struct memory *memory, uint64_t offset)
+static paddr_t remove_frame(struct memory *memory, uint64_t offset)
 {
     assert(spin_held(&memory->lock));
     if (!has_table(memory) || offset >= memory->size)
@@ -219,7 +211,7 @@ uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end)
     return freed;
 }
 
-/* Both locks held. */
+/* A page that the source lacks is zeroes. Both locks held. */
 static int move_page(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset)
 {
     if (source->mappings != 0 || source->sites)
@@ -228,7 +220,7 @@ static int move_page(struct memory *target, uint64_t offset, struct memory *sour
         return -E_BAD_ARGUMENT;
     if (memory_frame(target, offset, false) != FRAME_NONE)
         return 0;
-    paddr_t frame = memory_remove(source, source_offset);
+    paddr_t frame = remove_frame(source, source_offset);
     bool fresh = frame == FRAME_NONE;
     if (fresh && (frame = frame_alloc_zeroed()) == FRAME_NONE)
         return -E_NO_MEMORY;
@@ -241,15 +233,27 @@ static int move_page(struct memory *target, uint64_t offset, struct memory *sour
     return error;
 }
 
-int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset)
+#define SUPPLY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
+
+int64_t sys_memory_supply(struct memory *target, uint64_t offset, struct memory *source,
+                          uint64_t source_offset, uint64_t size)
 {
     struct memory *lower = target < source ? target : source, *upper = target < source ? source : target;
-    spin_lock(&lower->lock);
-    spin_lock(&upper->lock);
-    int error = move_page(target, offset, source, source_offset);
-    spin_unlock(&upper->lock);
-    spin_unlock(&lower->lock);
-    return error;
+    uint64_t done = 0;
+    int error = 0;
+    if (!size || size > SUPPLY_MAX || offset % FRAME_SIZE || source_offset % FRAME_SIZE || size % FRAME_SIZE)
+        return -E_BAD_ARGUMENT;
+    if (target->kind != MEMORY_PAGED || source->kind != MEMORY_ZERO || target == source)
+        return -E_BAD_TYPE;
+    while (!error && done < size) {
+        spin_lock(&lower->lock);
+        spin_lock(&upper->lock);
+        error = move_page(target, offset + done, source, source_offset + done);
+        spin_unlock(&upper->lock);
+        spin_unlock(&lower->lock);
+        done += error ? 0 : FRAME_SIZE;
+    }
+    return done ? (int64_t)done : error;
 }
 
 /* ---- Creation and destruction ---- */
@@ -300,8 +304,8 @@ void memory_put(struct memory *memory)
     uint32_t frames = (uint32_t)memory->frames;
     if (has_table(memory))
         free_frames(memory, 0, ~0ull);
-    for (uint32_t i = 0; !has_table(memory) && i < frames; i++)
-        frame_free(memory->base + i * FRAME_SIZE);
+    else
+        frame_free_run(memory->base, frames); /* of a device: none */
     struct endpoint *pager = memory->pager;
     memory->pager = NULL;
     spin_unlock(&memory->lock);
@@ -336,20 +340,18 @@ int64_t sys_memory_resize(struct memory *memory, uint64_t size)
 
 /* ---- Copying ---- */
 
-enum direction { COPY_OUT, COPY_IN };
-
 /* One piece within a frame, under the lock: otherwise a shrink could free the frame. */
 static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint64_t size,
-                      enum direction direction)
+                      enum memory_direction direction)
 {
     int error = 0;
     spin_lock(&memory->lock);
-    paddr_t frame = memory_frame(memory, offset, direction == COPY_IN);
+    paddr_t frame = memory_frame(memory, offset, direction == MEMORY_IN);
     if (frame != FRAME_NONE && memory->kind != MEMORY_DEVICE) {
         char *bytes = (char *)phys_to_virt(frame) + offset % FRAME_SIZE;
-        if (direction == COPY_IN && memory->executors)
+        if (direction == MEMORY_IN && memory->executors)
             error = -E_BUSY;
-        else if (direction == COPY_IN)
+        else if (direction == MEMORY_IN)
             memcpy(bytes, buffer, size);
         else
             memcpy(buffer, bytes, size);
@@ -357,7 +359,7 @@ static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint
         error = -E_BAD_TYPE;
     } else if (offset >= memory->size || memory->kind == MEMORY_PAGED) {
         error = -E_AGAIN; /* it shrank meanwhile, or only its pager has the page */
-    } else if (direction == COPY_IN) {
+    } else if (direction == MEMORY_IN) {
         error = -E_NO_MEMORY;
     } else {
         memset(buffer, 0, size);
@@ -366,8 +368,8 @@ static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint
     return error;
 }
 
-static int64_t copy(struct memory *memory, uint64_t offset, char *buffer, uint64_t size,
-                    enum direction direction)
+int64_t memory_copy(struct memory *memory, uint64_t offset, void *buffer, uint64_t size,
+                    enum memory_direction direction)
 {
     uint64_t limit = __atomic_load_n(&memory->size, __ATOMIC_RELAXED);
     if (offset >= limit)
@@ -379,20 +381,10 @@ static int64_t copy(struct memory *memory, uint64_t offset, char *buffer, uint64
         uint64_t piece = FRAME_SIZE - (offset + done) % FRAME_SIZE;
         if (piece > size - done)
             piece = size - done;
-        int error = copy_piece(memory, offset + done, buffer + done, piece, direction);
+        int error = copy_piece(memory, offset + done, (char *)buffer + done, piece, direction);
         if (error)
             return done ? (int64_t)done : error;
         done += piece;
     }
     return (int64_t)done;
-}
-
-int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size)
-{
-    return copy(memory, offset, buffer, size, COPY_OUT);
-}
-
-int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size)
-{
-    return copy(memory, offset, (void *)buffer, size, COPY_IN);
 }

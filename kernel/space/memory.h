@@ -50,18 +50,22 @@ void memory_put(struct memory *memory); /* drops a reference; the last one frees
 /* The frame at a page offset. `create`: a missing one is zero-filled (MEMORY_ZERO). FRAME_NONE: none, or no
  * memory. Lock held. */
 paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
-paddr_t memory_peek(struct memory *memory, uint64_t offset); /* the same: takes the lock, and creates none */
+/* The same: takes the lock, and creates none. */
+static inline paddr_t memory_peek(struct memory *memory, uint64_t offset)
+{
+    spin_lock(&memory->lock);
+    const paddr_t frame = memory_frame(memory, offset, false);
+    spin_unlock(&memory->lock);
+    return frame;
+}
 /* The frames of `count` pages from an offset on; FRAME_NONE: none. Allocates none. Lock held. */
 void memory_frames(struct memory *memory, uint64_t offset, uint32_t count, paddr_t *frames);
 /* Inserts a missing frame (pagers). -E_EXISTS, -E_NO_MEMORY. Lock held. */
 int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame);
-paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; the page must not be mapped */
 /* Frees the pages in [offset, end), which must be unreachable; returns how many frames. */
 uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end);
-/* Moves a page into a paged object that lacks it. A page that the source lacks is zeroes. 0, -E_BUSY: the
- * source is mapped or has trace points, -E_BAD_ARGUMENT: out of range, -E_NO_MEMORY. */
-int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset);
 /* Copies between a kernel buffer and the object, up to its size; allocates frames as needed. Bytes, or
  * -E_*. */
-int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);
-int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size);
+enum memory_direction { MEMORY_OUT, MEMORY_IN };
+int64_t memory_copy(struct memory *memory, uint64_t offset, void *buffer, uint64_t size,
+                    enum memory_direction direction);

@@ -32,7 +32,7 @@ static void construct_space(void *object)
     struct space *space = object;
     spin_init(&space->lock, &space_class);
     cap_table_construct(&space->caps);
-    futex_construct(&space->futexes);
+    futex_construct(space);
     atomic_init(&space->routine_frames, 0); /* and again when its tables are gone */
 }
 
@@ -138,18 +138,23 @@ paddr_t space_counting_frame(struct space *space, uint64_t block_user, uint32_t 
     return arch_lookup_page(&space->arch, space_counting_address(block_user) + number * FRAME_SIZE, &flags);
 }
 
-static int map_frame(struct space *space, uint64_t block_user, uint32_t number)
+/* Maps a new frame; FRAME_NONE: no memory. */
+static paddr_t map_zeroed(struct space *space, uint64_t address, uint32_t rights)
 {
-    const uint64_t block = block_number(block_user);
-    const paddr_t frame =
-        space->counting_frames < COUNTING_FRAMES_MAX ? frame_alloc_zeroed() : (paddr_t)FRAME_NONE;
-    if (frame == FRAME_NONE)
+    const paddr_t frame = frame_alloc_zeroed();
+    if (frame == FRAME_NONE || arch_map_page(&space->arch, address, frame, rights) >= 0)
+        return frame;
+    frame_free(frame);
+    return FRAME_NONE;
+}
+
+static int map_counting(struct space *space, uint64_t block_user, uint32_t number)
+{
+    const uint64_t block = block_number(block_user),
+                   address = space_counting_address(block_user) + number * FRAME_SIZE;
+    if (space->counting_frames == COUNTING_FRAMES_MAX ||
+        map_zeroed(space, address, MAP_READ | MAP_WRITE) == FRAME_NONE)
         return -E_NO_MEMORY;
-    if (arch_map_page(&space->arch, space_counting_address(block_user) + number * FRAME_SIZE, frame,
-                      MAP_READ | MAP_WRITE) < 0) {
-        frame_free(frame);
-        return -E_NO_MEMORY;
-    }
     space->counting_frames++;
     space->private_frames++;
     __atomic_or_fetch(&space->counting_blocks[block / 64], 1ull << block % 64, __ATOMIC_RELAXED);
@@ -162,26 +167,22 @@ int space_map_counting(struct space *space, uint64_t block_user, uint32_t number
     int error = space->released ? -E_DEAD
                 : space_counting_frame(space, block_user, number) != FRAME_NONE
                     ? 0
-                    : map_frame(space, block_user, number);
+                    : map_counting(space, block_user, number);
     spin_unlock(&space->lock);
     return error;
-}
-
-static void free_frames_of(struct space *space, uint64_t block_user)
-{
-    paddr_t frame;
-    for (uint32_t i = 0; (frame = space_counting_frame(space, block_user, i)) != FRAME_NONE; i++) {
-        frame_free(frame);
-        space->counting_frames--;
-    }
 }
 
 /* All of them; the space has no threads. */
 static void free_counting(struct space *space)
 {
-    const uint64_t blocks = sizeof space->counting_blocks * 8;
-    for (uint64_t block = 0; space->counting_frames && block < blocks; block++)
-        free_frames_of(space, USER_THREAD_BLOCKS + block * sizeof(struct thread_block));
+    for (uint64_t block = 0; space->counting_frames && block < sizeof space->counting_blocks * 8; block++) {
+        const uint64_t block_user = USER_THREAD_BLOCKS + block * sizeof(struct thread_block);
+        paddr_t frame;
+        for (uint32_t i = 0; (frame = space_counting_frame(space, block_user, i)) != FRAME_NONE; i++) {
+            frame_free(frame);
+            space->counting_frames--;
+        }
+    }
 }
 
 /* ---- Destruction ---- */
@@ -582,13 +583,9 @@ static int map_block_frame(struct space *space, unsigned index)
 {
     if (space->block_frames[index])
         return 0;
-    paddr_t frame = frame_alloc_zeroed();
+    const paddr_t frame = map_zeroed(space, USER_THREAD_BLOCKS + index * FRAME_SIZE, MAP_READ);
     if (frame == FRAME_NONE)
         return -E_NO_MEMORY;
-    if (arch_map_page(&space->arch, USER_THREAD_BLOCKS + index * FRAME_SIZE, frame, MAP_READ) < 0) {
-        frame_free(frame);
-        return -E_NO_MEMORY;
-    }
     space->block_frames[index] = frame;
     return 0;
 }

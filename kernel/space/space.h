@@ -6,7 +6,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/ipc/cap.h>
-#include <kernel/ipc/futex.h>
 #include <kernel/lib/list.h>
 #include <kernel/space/memory.h>
 #include <tarn/abi.h>
@@ -30,6 +29,14 @@ struct mapping {
     struct mapping *next_gone;  /* sys_space_unmap */
 };
 
+/* Where threads wait for words of memory (ipc/futex.c). Each space has its own buckets: programs never share
+ * one, and a bucket has no more waiters than the space has threads, whatever addresses it uses. */
+#define FUTEX_BUCKET_BITS 4u
+struct futex_bucket {
+    struct spinlock lock;
+    struct list waiters; /* under lock: thread.link */
+};
+
 struct space {
     struct arch_space arch; /* tables are under lock */
     struct spinlock lock;
@@ -37,12 +44,12 @@ struct space {
     _Atomic uint32_t holders;  /* capabilities to it in other spaces: cap.c */
     uint32_t pid, creator_pid; /* the space that made it, with which it ends */
     uint32_t parent_pid;       /* the process that asked for it: for people, and for the trace */
-    bool system;               /* init or a server (scarce.h); constant once others know the space */
+    bool system;               /* init or a server (scarce.c); constant once others know the space */
     bool is_parent;            /* has ever created a space; written by its threads, read when they are gone */
     char name[TARN_NAME_BYTES];
-    _Atomic uint64_t cpus;      /* CPUs that have run it; each sets its own bit, see space_activate */
-    struct cap_table caps;      /* own lock, see cap.h */
-    struct futex_table futexes; /* own locks */
+    _Atomic uint64_t cpus; /* CPUs that have run it; each sets its own bit, see space_activate */
+    struct cap_table caps; /* own lock, see cap.h */
+    struct futex_bucket futexes[1u << FUTEX_BUCKET_BITS];
     /* under lock: */
     struct tree_node *mappings; /* mapping.c */
     uint64_t mapping_count, private_frames;
@@ -60,13 +67,13 @@ struct space {
     bool released;          /* its memory is freed */
     bool returned;          /* it is dead, and everything is freed */
     int32_t status;
-    /* routines_end.c, under routines_lock: */
+    /* routines.c, under routines_lock: */
     struct routine_table *routine_tables[2]; /* of ended threads, and of ended children */
     struct space *heir;                      /* a reference, or NULL: its children's table inherits these */
     bool has_routines;                       /* or may get some from others */
     _Atomic uint32_t routine_frames;         /* of its routines, its living threads' included; without lock */
-    struct endpoint *fault_handler; /* a reference, or NULL; fault_fast.c reads it without the lock */
-    struct notification *watcher;   /* a reference, or NULL */
+    struct endpoint *fault_handler;          /* a reference, or NULL; ipc_fast.c reads it without the lock */
+    struct notification *watcher;            /* a reference, or NULL */
     uint64_t watcher_bits;
     char executable_path[128]; /* from trace_image, for statedumps */
     uint64_t executable_base, executable_size, build_id[2];
@@ -75,7 +82,8 @@ struct space {
     struct space *work_next;
 };
 
-/* Returns one reference; NULL: no memory. `system`: see scarce.h. */
+void futex_construct(struct space *space); /* once per memory */
+/* Returns one reference; NULL: no memory. `system`: see scarce.c. */
 struct space *space_new(const char *name, uint32_t creator_pid, uint32_t parent_pid, bool system);
 static inline void space_get(struct space *space)
 {
@@ -107,6 +115,15 @@ struct mapping *mapping_take_any(struct tree_node **root); /* as tree_take_any()
 /* The lowest address >= `from` with `size` free bytes below `limit`; 0: none. Leaves a free page at each
  * end, so that overruns fault. Takes a few descents of the tree, however many gaps are too small. */
 uint64_t mapping_find_gap(struct tree_node *root, uint64_t from, uint64_t limit, uint64_t size);
+
+/* space_exit.c: death. */
+
+/* The last capability in another space was closed: kills the space, because no program could do so later.
+ * Has no effect on init, which no space created. */
+void space_abandon(struct space *space);
+/* From anywhere, any number of times, no locks held. True the first time: this call's status counts. */
+bool space_kill(struct space *space, int32_t status);
+void space_finish(struct space *space); /* after the last thread has ended; once */
 
 /* What to do about a fault. */
 enum fault_result {

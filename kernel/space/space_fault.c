@@ -97,20 +97,23 @@ static enum fault_result copy_page(struct space *space, struct mapping *mapping,
 static enum fault_result find_page(struct space *space, struct mapping *mapping, uint64_t page,
                                    uint64_t offset, struct fault_request *request)
 {
-    const bool is_private = mapping->flags & MAP_PRIVATE;
-    const paddr_t own = is_private && mapping->private ? memory_peek(mapping->private, offset) : FRAME_NONE;
-    if (own != FRAME_NONE) {
-        request->kind = TRACE_FAULT_MAPPED;
-        return install(space, page, own, mapping->flags);
+    uint32_t flags = mapping->flags;
+    if (flags & MAP_PRIVATE) {
+        const paddr_t own = mapping->private ? memory_peek(mapping->private, offset) : FRAME_NONE;
+        if (own != FRAME_NONE) {
+            request->kind = TRACE_FAULT_MAPPED;
+            return install(space, page, own, flags);
+        }
+        if (request->access & FAULT_ACCESS_WRITE)
+            return copy_page(space, mapping, page, offset, request);
+        flags &= ~MAP_WRITE;
     }
-    if (is_private && request->access & FAULT_ACCESS_WRITE)
-        return copy_page(space, mapping, page, offset, request);
     bool created;
     paddr_t frame = get_frame(mapping->memory, offset, &created);
     if (frame == FRAME_NONE)
         return explain_missing(mapping, offset, request);
     request->kind = created ? TRACE_FAULT_ZERO : TRACE_FAULT_MAPPED;
-    return install(space, page, frame, is_private ? mapping->flags & ~MAP_WRITE : mapping->flags);
+    return install(space, page, frame, flags);
 }
 
 /* ---- pages around ---- */

@@ -39,19 +39,13 @@ static void flush(uint64_t address, uint64_t count)
         arch_tlb_flush_page(address + i * FRAME_SIZE);
 }
 
-/* A CPU without a thread may still have the tables loaded. It unloads them, because the space may be about
- * to free them. */
-static void unload_if_idle(struct cpu *cpu, struct space *space)
-{
-    if (cpu->space == space && cpu->current == cpu->idle)
-        space_unload(cpu);
-}
-
 static void answer(void *argument)
 {
     const struct request *request = argument;
     struct cpu *cpu = this_cpu();
-    unload_if_idle(cpu, request->space);
+    /* A CPU without a thread may still have the tables loaded: the space may be about to free them. */
+    if (cpu->space == request->space && cpu->current == cpu->idle)
+        space_unload(cpu);
     if (cpu->space == request->space) {
         flush(request->address, request->count);
         trace_tlb_flush(request->address, (uint32_t)request->count, request->from);

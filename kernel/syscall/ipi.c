@@ -6,7 +6,6 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/drain.h>
 #include <trace/irq.h>
 
 void handle_ipi(uint32_t kind)

@@ -20,7 +20,6 @@
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <kernel/syscall/machine.h>
-#include <kernel/syscall/pci.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
@@ -175,18 +174,10 @@ int64_t sys_machine_console_write(const char *user_text, uint64_t size)
 
 int64_t sys_machine_console_bind(struct notification *notification, uint64_t bits)
 {
-    if (bits == 0 || bits & ~NOTIFICATION_BITS)
-        return -E_BAD_ARGUMENT;
-    notification_get(notification);
-    spin_lock(&input.lock);
-    struct notification *old = input.notification;
-    input.notification = notification;
-    input.bits = bits;
-    spin_unlock(&input.lock);
-    if (old)
-        notification_put(old);
-    console_poll(); /* bytes may be buffered already */
-    return 0;
+    const int64_t error = notification_set(&input.notification, &input.bits, &input.lock, notification, bits);
+    if (!error)
+        console_poll(); /* bytes may be buffered already */
+    return error;
 }
 
 /* ---- Devices ---- */
@@ -201,9 +192,9 @@ int driver_check(cap_t slot)
 int64_t sys_machine_device(uint32_t id)
 {
     int32_t device = pci_find(id);
-    return device < 0
-               ? -E_NOT_FOUND
-               : cap_insert(current_thread()->space, CAP_DEVICE, machine_object, RIGHT_ALL, (uint32_t)device);
+    return device < 0 ? -E_NOT_FOUND
+                      : cap_insert(current_thread()->space, 0, CAP_DEVICE, machine_object, RIGHT_ALL,
+                                   (uint32_t)device);
 }
 
 #define PCI_COMMAND   0x04u

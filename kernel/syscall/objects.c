@@ -4,7 +4,6 @@
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/notification.h>
-#include <kernel/ipc/space_exit.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -43,7 +42,7 @@ int64_t sys_thread_create(struct space *space, const struct thread_config *user_
     struct thread *thread = thread_new(space, &config, &failure);
     if (!thread)
         return failure;
-    int64_t slot = cap_insert(current_thread()->space, CAP_THREAD, thread, RIGHT_ALL, 0);
+    int64_t slot = cap_insert(current_thread()->space, 0, CAP_THREAD, thread, RIGHT_ALL, 0);
     if (slot < 0) { /* nobody could resume it */
         thread_kill(thread);
         thread_put(thread);
@@ -222,8 +221,6 @@ int64_t sys_space_map(struct space *space, cap_t memory_slot, uint64_t address, 
 
 /* ---- Memory objects ---- */
 
-#define SUPPLY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
-
 static bool bad_size(uint64_t size)
 {
     return size == 0 || size > MEMORY_SIZE_MAX;
@@ -281,21 +278,4 @@ int64_t sys_memory_size(struct memory *memory)
     int64_t size = (int64_t)memory->size;
     spin_unlock(&memory->lock);
     return size;
-}
-
-int64_t sys_memory_supply(struct memory *target, uint64_t offset, struct memory *source,
-                          uint64_t source_offset, uint64_t size)
-{
-    uint64_t done = 0;
-    int error = 0;
-    if (!size || size > SUPPLY_MAX || offset % FRAME_SIZE || source_offset % FRAME_SIZE || size % FRAME_SIZE)
-        return -E_BAD_ARGUMENT;
-    if (target->kind != MEMORY_PAGED || source->kind != MEMORY_ZERO || target == source)
-        return -E_BAD_TYPE;
-    while (!error && done < size) {
-        error = memory_supply(target, offset + done, source, source_offset + done);
-        if (!error)
-            done += FRAME_SIZE;
-    }
-    return done ? (int64_t)done : error;
 }

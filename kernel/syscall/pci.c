@@ -1,5 +1,5 @@
 /*
- * pci.c - does what firmware does for PCI devices, on machines that start without one. Interface: pci.h.
+ * pci.c - does what firmware does for PCI devices, on machines that start without one. Interface: machine.h.
  *
  * pci_init() goes over all BARs three times: to find which parts of the windows are in use, to assign
  * addresses to BARs at 0, and to record where the registers of each device are: that is all of physical
@@ -7,7 +7,7 @@
  */
 #include <arch/machine.h>
 #include <kernel/kernel.h>
-#include <kernel/syscall/pci.h>
+#include <kernel/syscall/machine.h>
 
 #define PCI_COMMAND         0x04
 #define COMMAND_MEMORY      0x02u

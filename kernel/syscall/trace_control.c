@@ -5,6 +5,7 @@
  * Masks, mode and switches are single words that may change at any time; the sites of trace points follow
  * (sites.c). rings.c changes the rings.
  */
+#include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/cpu/smp_call.h>
@@ -20,7 +21,6 @@
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/drain.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
@@ -322,8 +322,7 @@ static int64_t flush(uint64_t which)
     for (uint64_t left = wanted & ~this_cpu()->bit; left; left &= left - 1)
         if (has_content((uint32_t)__builtin_ctzll(left)))
             others |= left & -left;
-    if (others)
-        smp_call(others, flush_own, &closed);
+    smp_call(others, flush_own, &closed);
     if (wanted & this_cpu()->bit)
         flush_own(&closed);
     return closed;
@@ -477,11 +476,6 @@ static void dump_thread(struct thread *thread, void *context)
                        (uint16_t)thread->priority, cpu ? (uint16_t)cpu->index : 0);
 }
 
-static void dump_irq(uint32_t number, const char *name, void *context)
-{
-    trace_state_irq(number, name);
-}
-
 void trace_statedump(void)
 {
     static uint64_t count;
@@ -496,7 +490,9 @@ void trace_statedump(void)
     thread_for_each(dump_thread, NULL);
     for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
         log_lock_class(class);
-    irq_for_each(dump_irq, NULL);
+    for (uint32_t irq = 0; irq < ARCH_IRQ_COUNT; irq++)
+        if (irq_kind(irq))
+            trace_state_irq(irq, irq_kind(irq));
     profile_statedump();
     dump_limits();
     counters_statedump();

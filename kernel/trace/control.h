@@ -1,16 +1,6 @@
 /*
  * kernel/trace/control.h - the kernel's control of the trace: set-up, masks, modes, rings, metadata.
  *
- * The kernel calls, in this order:
- *
- * - trace_boot_init, its first C statement: all classes are on;
- * - trace_boot_options, when the command line is known;
- * - trace_previous_find, before any frame is allocated;
- * - trace_set_clock, when the rate is known;
- * - trace_init, when frames and mappings work and no other CPU runs;
- * - trace_boot_options_late, when this CPU has its thread, before the others run;
- * - then trace_heartbeat from each CPU's timer.
- *
  * Programs use the trace_* system calls (syscall/trace_control.c, registry.c).
  *
  * One lock, `trace_lock`, covers geometry, mode, masks and the registry. Its holder takes it with no other
@@ -34,21 +24,23 @@
 
 /* ---- what the kernel calls ------------------------------------------------------------------------ */
 
-void trace_boot_init(void);
-void trace_boot_options(void);
-void trace_boot_options_late(void);
-void trace_previous_find(void);
+/* In this order: */
+void trace_boot_init(void);     /* the first C statement: all classes are on */
+void trace_boot_options(void);  /* when the command line is known */
+void trace_previous_find(void); /* before any frame is allocated */
+struct arch_clock_rate;
+void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick_0);
+void trace_init(void);              /* when frames and mappings work and no other CPU runs */
+void trace_boot_options_late(void); /* when this CPU has its thread, before the others run */
+
 /* For frame_allocator_init: range `index` of frames that the trace owns, from the system before or for its
  * store. */
 bool trace_kept_range(uint32_t index, paddr_t *base, uint64_t *size);
-void trace_init(void);
-struct arch_clock_rate;
-void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick_0);
 /* On each CPU, when its deadline has come: bounds the time between events, finds damage. Returns the next
  * deadline, in ticks. */
 uint64_t trace_heartbeat(uint64_t now);
 /* Prints the last `count` events of the CPUs with a bit in `cpus`, merged, after a line with their number.
- * CPUs may go on logging. Takes no lock: one CPU at a time, as the report's owner does (failure/report.h).
+ * CPUs may go on logging. Takes no lock: one CPU at a time, as the report's owner does (failure/panic.h).
  * `print`: as printf; one call per line. */
 typedef void trace_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define TRACE_ALL_CPUS (~0ull)
@@ -73,7 +65,7 @@ void trace_store_end(uint32_t end, const char *reason);
 extern struct trace_info trace_info_page;
 extern struct spinlock trace_lock;
 
-/* diagnosis/settings.c: for trace_command_run on the kernel's own settings. */
+/* debug/trace.c: for trace_command_run on the kernel's own settings. */
 struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b),
                                             trace_print_list *print);
 
@@ -99,7 +91,7 @@ void trace_stop_own_ring(void *unused); /* of this CPU: its events are counted a
 char *trace_ring(uint32_t cpu);         /* the kernel's address; also works before trace_init */
 struct trace_reader trace_reader_of(uint32_t cpu);
 
-/* The first 16 bytes of a build-id as numbers whose hexadecimal digits are the bytes in order. */
+/* The first 16 bytes of a build-id, or a UUID, as numbers whose hexadecimal digits are the bytes in order. */
 static inline void trace_build_id(const uint8_t bytes[16], uint64_t halves[2])
 {
     for (unsigned i = 0; i < 16; i++)
@@ -133,8 +125,8 @@ const struct trace_app_schemas *trace_app_schemas(void);
 
 /* store.c. Without a place for a store these functions do nothing. */
 void trace_store_find_places(void);        /* call when boot_info is complete */
-paddr_t trace_store_place(uint32_t index); /* physical; 0: none. TRACE_STORE_BYTES_MAX each */
-paddr_t trace_store_zone(void);            /* preferred address for memory of the trace */
+paddr_t trace_store_place(uint32_t index); /* physical; 0: none. TRACE_STORE_BYTES_MAX each. Other
+                                            * memory of the trace follows the first, if it can */
 /* Creates a store without extents that cannot be found yet; not at `taken`, with an id different from
  * `other_id`. */
 void trace_store_init(paddr_t taken, uint64_t other_id);
@@ -173,6 +165,25 @@ uint64_t trace_trusted_head(uint32_t cpu);
 void trace_expect_index(uint32_t cpu, uint64_t index);
 /* That ring's index if it is plausible; else the last plausible one. */
 uint64_t trace_trusted_index(uint32_t cpu);
+
+/* ---- drain.c: the program that takes packets out of the rings, and the low-water mark at which it is woken
+ * ---- */
+
+/* Makes the current space's notification `slot` the drain's, signalled with these bits, the first time at
+ * once. Without bits: removes the drain if the notification is its. The caller holds no lock. 0,
+ * -E_BAD_ARGUMENT, or cap_get's error. */
+int trace_set_drain(cap_t slot, uint64_t bits);
+/* 0 or -E_BAD_ARGUMENT. The caller holds no lock. */
+int trace_set_low_water(uint64_t percent);
+/* Signals the drain, if there is one, to check the rings. The caller holds no lock. */
+void trace_tell_drain(void);
+
+/* Makes this CPU signal the drain soon, if its ring is at the mark. In any context, with any lock held. */
+void trace_check_mark(void);
+/* From the interrupt that trace_check_mark() causes. */
+void trace_wake_drain(void);
+/* From a heartbeat: releases the notification of a drain that has ended. */
+void trace_forget_drain(void);
 
 /* ---- newest.c: the newest events of some CPUs in order of time, read in place from the rings ------- */
 

@@ -20,7 +20,6 @@
 #include <kernel/ipc/notification.h>
 #include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/drain.h>
 #include <tarn/error.h>
 
 static struct {

@@ -20,7 +20,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
-#include <kernel/trace/drain.h>
 #include <trace/ring/ring.h>
 #include <trace/trace.h>
 

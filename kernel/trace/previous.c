@@ -42,11 +42,6 @@ static bool is_ram(paddr_t base, uint64_t size)
     return false;
 }
 
-static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
-{
-    return a < b + b_size && b < a + a_size;
-}
-
 static uint64_t kept_bytes(const struct trace_extent *extent)
 {
     return (extent->bytes + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
@@ -58,10 +53,11 @@ static bool extent_is_free(const struct trace_extent *extent)
     uint64_t size = kept_bytes(extent);
     if (boot_is_occupied(extent->physical, size))
         return false;
-    for (uint32_t i = 0; i < TRACE_STORE_PLACES; i++)
-        if (trace_store_place(i) &&
-            overlap(extent->physical, size, trace_store_place(i), TRACE_STORE_BYTES_MAX))
+    for (uint32_t i = 0; i < TRACE_STORE_PLACES; i++) {
+        const paddr_t place = trace_store_place(i);
+        if (place && place < extent->physical + size && extent->physical < place + TRACE_STORE_BYTES_MAX)
             return false;
+    }
     return true;
 }
 

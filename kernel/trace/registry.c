@@ -103,7 +103,7 @@ void trace_metadata_init(void)
     const struct trace_metadata_values values = system_values();
     spin_lock(&trace_lock);
     for (struct part *part = registry.part; part < registry.part + TRACE_METADATA_PARTS; part++) {
-        paddr_t frames = frame_alloc_run(part->size / FRAME_SIZE, trace_store_zone());
+        paddr_t frames = frame_alloc_run(part->size / FRAME_SIZE, trace_store_place(0));
         if (frames == FRAME_NONE)
             panic("trace: no memory for the metadata");
         part->bytes = phys_to_virt(frames);
@@ -279,17 +279,10 @@ void trace_for_each_app_limit(void (*call)(uint32_t id, bool is_threshold, uint3
             for_each_limit(class, call);
 }
 
-static uint64_t join_bytes(const uint8_t *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
 static int64_t register_descriptor(const struct trace_descriptor *descriptor, uint64_t size,
                                    const uint8_t uuid[16])
 {
+    uint64_t halves[2] = {0};
     if (!trace_descriptor_check(descriptor, size))
         return -E_BAD_ARGUMENT;
     const char *name = trace_descriptor_text(descriptor, descriptor->class_name);
@@ -298,9 +291,9 @@ static int64_t register_descriptor(const struct trace_descriptor *descriptor, ui
     spin_lock(&trace_lock);
     int64_t number = add_schema(descriptor, uuid);
     spin_unlock(&trace_lock);
+    trace_build_id(uuid, halves);
     if (number >= 0)
-        trace_trace_schema((uint32_t)number, current_thread()->space->pid, join_bytes(uuid),
-                           join_bytes(uuid + 8), name);
+        trace_trace_schema((uint32_t)number, current_thread()->space->pid, halves[0], halves[1], name);
     return number;
 }
 

@@ -1,5 +1,5 @@
 /* kernel/trace/restart.c - restarts interrupted blocks of logging; see restart.h. */
-#include <kernel/trace/drain.h>
+#include <kernel/trace/control.h>
 #include <kernel/trace/restart.h>
 #include <trace/ring/ring.h>
 

@@ -11,12 +11,6 @@
 #include <tarn/abi.h>
 #include <trace/ring/ring.h>
 
-/* Whether this CPU's ring is being changed: events of an interrupt would be lost. */
-static inline bool trace_is_changing_packets(void)
-{
-    return trace_ring_is_busy();
-}
-
 extern const char trace_text[], trace_text_end[]; /* the kernel's blocks; kernel.ld */
 
 /* A program that has other code there only confuses itself. */

@@ -74,7 +74,7 @@ static uint64_t take_run(uint64_t pages, paddr_t *run)
     *run = FRAME_NONE;
     if (!trace_store_has_space())
         return 0;
-    while (pages > 0 && (*run = frame_alloc_run(pages, trace_store_zone())) == FRAME_NONE)
+    while (pages > 0 && (*run = frame_alloc_run(pages, trace_store_place(0))) == FRAME_NONE)
         pages /= 2;
     return pages;
 }
@@ -85,18 +85,12 @@ uint64_t trace_missing_pages(uint32_t cpu, uint64_t pages)
     return pages > mapped_pages[cpu] ? pages - mapped_pages[cpu] : 0;
 }
 
-static void free_run(paddr_t run, uint64_t first, uint64_t end)
-{
-    for (uint64_t i = first; i < end; i++)
-        frame_free(run + i * FRAME_SIZE);
-}
-
 /* Adds consecutive frames to the ring; returns how many pages, 0: no memory. */
 static uint64_t add_run(uint32_t cpu, uint64_t offset, uint64_t pages)
 {
     paddr_t run;
     const uint64_t count = take_run(pages, &run), mapped = count ? map_run(cpu, offset, run, count) : 0;
-    free_run(run, mapped, count);
+    frame_free_run(run + mapped * FRAME_SIZE, count - mapped);
     return mapped;
 }
 

@@ -265,7 +265,7 @@ static int read_window(const struct window *window, uint64_t address, void *buff
 {
     if (!is_inside(window, address) || size > window->end - address)
         return -E_BAD_ARGUMENT;
-    const int64_t got = memory_copy_out(window->memory, offset_in(window, address), buffer, size);
+    const int64_t got = memory_copy(window->memory, offset_in(window, address), buffer, size, MEMORY_OUT);
     return got < 0 ? (int)got : got == (int64_t)size ? 0 : -E_BAD_ARGUMENT;
 }
 

@@ -49,11 +49,6 @@ paddr_t trace_store_place(uint32_t index)
     return places[index];
 }
 
-paddr_t trace_store_zone(void)
-{
-    return places[0];
-}
-
 /* ---- changes -------------------------------------------------------------------------------------- */
 
 static void copy_info(void)

@@ -4,7 +4,7 @@
  * Only programs of the exploring archive (`make explorer`) are linked with it. The compiler calls
  * kernel/explore/explore_runtime.c before each access to memory, and that explore_point. The program counts
  * its points; whether one is perturbed, and for how long, the exploring kernel says
- * (kernel/explore/explore_program.c): it numbers all perturbations of a run. Any other kernel knows nothing
+ * (kernel/explore/explore.c): it numbers all perturbations of a run. Any other kernel knows nothing
  * of it, and nothing is perturbed.
  *
  * A perturbed thread spins in its program, where it can be interrupted, or sleeps. So long other threads'

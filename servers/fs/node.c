@@ -18,7 +18,7 @@
 
 #define COPY_BYTES   4096u
 #define CREDIT_BYTES (256ull << 10)
-/* 1/FREE_PART of memory stays free of files. Programs may use all but 1/64 (kernel/ipc/scarce.h). */
+/* 1/FREE_PART of memory stays free of files. Programs may use all but 1/64 (kernel/ipc/scarce.c). */
 #define FREE_PART    20u
 
 /* ---- Contents of files: a memory object ------------------------------------------------------------ */

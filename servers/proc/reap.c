@@ -145,7 +145,7 @@ static int status_of_dead(cap_t space)
 static void reap(uint32_t pid, cap_t dead_space)
 {
     /* For a process without a status: its last thread ended, or
-     * the kernel killed it to free memory (kernel/ipc/scarce.h). */
+     * the kernel killed it to free memory (kernel/ipc/scarce.c). */
     process_note_exit(pid, status_of_dead(dead_space));
     cap_t space = process_take_space(pid);
     if (space)

@@ -88,6 +88,15 @@ enum {
 
 /* ---- Messages ---- */
 
+/* An undefined register value, for a message word that nobody reads. Costs no instruction. Volatile, or the
+ * compiler might treat two of these as the same value, and copy it. */
+static inline __attribute__((always_inline)) uint64_t any_value(void)
+{
+    uint64_t value;
+    __asm__ volatile("" : "=r"(value));
+    return value;
+}
+
 #define IPC_WORDS              6
 #define IPC_CAPS               4
 /* Added to the endpoint of ipc_reply_receive: the reply's capabilities are moved, not copied. Once it is

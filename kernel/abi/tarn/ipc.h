@@ -10,7 +10,6 @@
 
 #include <stdint.h>
 #include <tarn/abi.h>
-#include <tarn/any_value.h>
 #include <tarn/syscall.h>
 
 #define IPC_INLINE static inline __attribute__((always_inline))
