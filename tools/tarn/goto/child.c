@@ -1,7 +1,6 @@
 /* tools/tarn/goto/child.c - starts programs, waits for them and ends them; see child.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <string.h>

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <sys/types.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/goto/copies.h>
 #include <tools/tarn/source/memory.h>

@@ -1,16 +1,11 @@
 /* tools/tarn/goto/journey.c - runs a guest again up to an event; see journey.h. */
-#include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/journey.h>
-#include <tools/tarn/options.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/order.h>
 #include <tools/tarn/source/guest.h>
 #include <tools/tarn/symbols/program.h>
-#include <trace/format/store.h>
 
 #define FIRST_LOOK  20000000ull   /* guest time: nanoseconds */
 #define LATE_NS     10000000ull   /* later than this after the event, it is another run */

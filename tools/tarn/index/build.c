@@ -1,6 +1,4 @@
 /* build.c - makes the index in one walk over the trace; see index.h. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <tools/tarn/index/index.h>
 
 #define LONGEST_NS (1ll << 53) /* the largest integers that are exact in JSON */

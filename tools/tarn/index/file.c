@@ -1,10 +1,7 @@
 /* file.c - an index in a file; see index.h. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <tools/tarn/index/index.h>
-#include <tools/tarn/map.h>
 #include <tools/tarn/output.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 /* index.c - look-ups in the index; see index.h. */
-#include <stdlib.h>
 #include <tools/tarn/index/index.h>
-#include <tools/tarn/read/losses.h>
 
 size_t index_find_time(const struct index *index, uint64_t ticks)
 {

@@ -16,11 +16,8 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <tools/tarn/index/node.h>
-#include <tools/tarn/model/walk.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/read/order.h>
 
 #define INDEX_BLOCK_EVENTS  2048u
 #define INDEX_CPUS          64u /* for so many, blocks have this size, for more they grow with their number ... */

@@ -1,5 +1,4 @@
 /* index_walk.c - walks that begin at a checkpoint; see index.h. */
-#include <stdlib.h>
 #include <tools/tarn/index/index.h>
 
 #define WORTH_BYTES (32.0 * (1 << 20)) /* of the trace: a walk over less takes no time */

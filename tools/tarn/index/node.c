@@ -1,6 +1,4 @@
 /* node.c - summaries: adding up, writing, reading; see node.h. */
-#include <endian.h>
-#include <stdlib.h>
 #include <tools/tarn/index/node.h>
 
 void tally_open(struct tally *tally, const struct trace *trace)

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include <tools/tarn/buffer.h>
 #include <tools/tarn/model/walk.h>
 
 enum node_kind {

@@ -1,6 +1,5 @@
 /* api.c - dispatches requests, and has their common parts; see api.h. */
 #include <errno.h>
-#include <stdlib.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/lanes.h>

@@ -18,7 +18,6 @@
  * arrow_kind. At most 2000, and one per pixel of the lane where it ends. waits: for locks and
  * events; pid 0: the kernel's; holder: a thread, or -1.
  */
-#include <stdlib.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/paint.h>
 

@@ -18,7 +18,6 @@
  * 400 while another one runs.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/api.h>

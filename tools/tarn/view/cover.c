@@ -1,6 +1,4 @@
 /* cover.c - splits a range into pieces; see cover.h. */
-#include <stdlib.h>
-#include <tools/tarn/index/index.h>
 #include <tools/tarn/view/cover.h>
 
 static void add_part(struct cover *cover, struct buffer_reader node, uint64_t begin, uint64_t end)

@@ -1,5 +1,4 @@
 /* json.c - writes JSON; see json.h. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <tools/tarn/print/print.h>
 #include <tools/tarn/view/json.h>

@@ -1,6 +1,5 @@
 /* lanes.c - lanes, exact or from the index; see lanes.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <tools/tarn/view/lanes.h>
 
 uint32_t lanes_cpu(const struct view *view, uint32_t rank)

@@ -1,6 +1,5 @@
 /* lanes_sum.c - lanes of a long range, from the index: parts of the range (cover.h) are added up until they
  * fill a pixel, and then become a box of each lane; see lanes.h. */
-#include <tools/tarn/index/index.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
 

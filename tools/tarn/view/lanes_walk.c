@@ -1,7 +1,4 @@
 /* lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <tools/tarn/index/index.h>
 #include <tools/tarn/view/lanes.h>
 
 #define WAITS_MAX   2000u

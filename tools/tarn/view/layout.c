@@ -1,6 +1,4 @@
 /* layout.c - the rows of the timeline; see layout.h. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/source/source.h>

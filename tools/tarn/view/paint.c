@@ -1,7 +1,5 @@
 /* paint.c - the drawing commands of lanes; see paint.h. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
 

@@ -1,6 +1,6 @@
 /*
  * paint.h - what lanes look like: drawing commands, which the page (page/paint.js), the PNG and the SVG
- * (draw_lanes.c) execute.
+ * (draw.c) execute.
  *
  * A command is a box with a look, which is numbered when it is first needed. Executors follow these rules:
  *
@@ -14,7 +14,6 @@
  */
 #pragma once
 
-#include <tools/tarn/map.h>
 #include <tools/tarn/view/lanes.h>
 #include <tools/tarn/view/styles.h>
 

@@ -4,11 +4,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <tools/tarn/read/read.h>
-#include <tools/tarn/source/source.h>
 #include <tools/tarn/view/puller.h>
 #include <unistd.h>
 

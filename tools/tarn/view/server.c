@@ -10,9 +10,6 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/page.h>
 #include <tools/tarn/view/styles.h>

@@ -2,7 +2,6 @@
  * dark: 0xRRGGBB. */
 #pragma once
 
-#include <tools/tarn/buffer.h>
 #include <tools/tarn/model/model.h>
 
 #define STYLE_MARKS 8u /* colours of marked events */

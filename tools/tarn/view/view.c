@@ -1,5 +1,4 @@
 /* view.c - keeps a trace's index up to date; see view.h. */
-#include <stdlib.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/view.h>

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <tools/tarn/index/index.h>
-#include <tools/tarn/read/losses.h>
 
 struct view_options {
     const char *directory;

@@ -1,4 +1,4 @@
-// Drawings over the lanes: arrows between them (wake-ups, IPC, waits for locks; drawn as in draw_lanes.c), and flags of
+// Drawings over the lanes: arrows between them (wake-ups, IPC, waits for locks; drawn as in draw.c), and flags of
 // marked events.
 import {box, line, polygon} from "./canvas.js";
 import {FLAG} from "./data.js";
