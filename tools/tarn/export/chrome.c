@@ -24,6 +24,13 @@ static char *put_when(char *at, const struct tracks *tracks, const char *key, ui
     return put_time(at, ticks > trace->begin ? schema_elapsed_ns(&trace->schema, trace->begin, ticks) : 0);
 }
 
+/* ,"ts":FROM,"dur":... */
+static char *put_span(char *at, const struct tracks *tracks, uint64_t from, uint64_t to)
+{
+    at = put_string(put_when(at, tracks, ",\"ts\":", from), ",\"dur\":");
+    return put_time(at, schema_elapsed_ns(&tracks->analysis->trace->schema, from, to));
+}
+
 static char *put_text(char *at, const char *text)
 {
     return put_escaped(at, text, strlen(text), PRINT_JSON);
@@ -63,15 +70,12 @@ static void begin(struct tracks *tracks)
 static void write_state(struct tracks *tracks, const struct thread_state *interval)
 {
     const struct model_thread *thread = interval->thread;
-    const struct trace *trace = tracks->analysis->trace;
     char *at;
     if (interval->state != MODEL_RUNNING || interval->is_asleep)
         return;
     at = begin_event(tracks, 'X', tracks_runner(tracks, thread), "running", 0);
     at = put_track(at, 0, track_cpu(tracks, interval->cpu));
-    at = put_when(at, tracks, ",\"ts\":", interval->from);
-    at = put_time(put_string(at, ",\"dur\":"),
-                  schema_elapsed_ns(&trace->schema, interval->from, interval->to));
+    at = put_span(at, tracks, interval->from, interval->to);
     at = put_unsigned(put_string(at, ",\"args\":{\"pid\":"), thread->pid);
     at = put_unsigned(put_string(at, ",\"tid\":"), thread->tid);
     out_commit(&tracks->out, put_string(at, "}}"));
@@ -80,11 +84,9 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
 static void write_leave(struct tracks *tracks, const struct model_thread *thread,
                         const struct model_frame *frame, const char *name, uint64_t end)
 {
-    const struct trace *trace = tracks->analysis->trace;
     char *at = begin_event(tracks, 'X', name, model_activity_names[frame->kind], 0);
     at = put_thread(at, tracks, thread);
-    at = put_when(at, tracks, ",\"ts\":", frame->begin);
-    at = put_time(put_string(at, ",\"dur\":"), schema_elapsed_ns(&trace->schema, frame->begin, end));
+    at = put_span(at, tracks, frame->begin, end);
     at = put_hex(put_string(at, ",\"args\":{\"arg0\":\""), frame->args[0], hex_lower);
     at = put_hex(put_string(at, "\",\"arg1\":\""), frame->args[1], hex_lower);
     at = put_safe_number(put_string(at, "\",\"result\":"), (uint64_t)frame->result, true);

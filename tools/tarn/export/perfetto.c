@@ -22,46 +22,16 @@
 #define CLOCK_REAL   1u
 #define CLOCK_BOOT   6u
 
-enum {
-    PACKET_CLOCKS = 6,
-    PACKET_TIMESTAMP = 8,
-    PACKET_SEQUENCE = 10,
-    PACKET_EVENT = 11,
-    PACKET_NAMES = 12,
-    PACKET_FLAGS = 13,
-    PACKET_TRACK = 60,
-    PACKET_TASK_STATE = 117,
-    PACKET_PROCESS_TREE = 122
-};
-enum {
-    EVENT_CATEGORY = 3,
-    EVENT_ANNOTATION = 4,
-    EVENT_TYPE = 9,
-    EVENT_NAME = 10,
-    EVENT_TRACK = 11,
-    EVENT_FLOW = 47,
-    EVENT_FLOW_ENDS = 48
-};
+enum { PACKET_CLOCKS = 6, PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_NAMES = 12 };
+enum { PACKET_FLAGS = 13, PACKET_TRACK = 60, PACKET_TASK_STATE = 117, PACKET_PROCESS_TREE = 122 };
+enum { EVENT_CATEGORY = 3, EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_NAME = 10, EVENT_TRACK = 11 };
+enum { EVENT_FLOW = 47, EVENT_FLOW_ENDS = 48 };
 enum { TREE_PROCESS = 1, TREE_THREAD = 2 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
-enum {
-    ANNOTATION_NAME = 1,
-    ANNOTATION_UINT = 3,
-    ANNOTATION_INT = 4,
-    ANNOTATION_TEXT = 6,
-    ANNOTATION_POINTER = 7
-};
+enum { ANNOTATION_NAME = 1, ANNOTATION_UINT = 3, ANNOTATION_INT = 4, ANNOTATION_TEXT = 6 };
+enum { ANNOTATION_POINTER = 7 };
 enum { NAMES_CATEGORY = 1, NAMES_EVENT = 2, NAMES_ANNOTATION = 3 }; /* fields of each: 1 number, 2 name */
-enum {
-    TASK_UNKNOWN,
-    TASK_CREATED,
-    TASK_RUNNABLE,
-    TASK_RUNNING,
-    TASK_SLEEPS,
-    TASK_SLEEPS_DEEPLY,
-    TASK_STOPPED,
-    TASK_DEAD
-};
+enum { TASK_UNKNOWN, TASK_RUNNABLE = 2, TASK_RUNNING, TASK_SLEEPS, TASK_DEEP, TASK_STOPPED, TASK_DEAD };
 
 /* ---- messages in the wire format of Protocol Buffers ---- */
 
@@ -87,11 +57,9 @@ static void protobuf_uint(struct buffer *to, unsigned field, uint64_t value)
 
 static void protobuf_fixed64(struct buffer *to, unsigned field, uint64_t value)
 {
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(value >> 8 * i);
+    value = htole64(value);
     protobuf_number(to, field << 3 | 1);
-    buffer_add(to, bytes, sizeof(bytes));
+    buffer_add(to, &value, sizeof(value));
 }
 
 static void protobuf_bytes(struct buffer *to, unsigned field, const void *bytes, size_t length)
@@ -294,23 +262,17 @@ static void write_state(struct tracks *tracks, const struct thread_state *interv
 {
     static const uint8_t tasks[MODEL_STATES] = {[MODEL_RUNNING] = TASK_RUNNING,
                                                 [MODEL_READY] = TASK_RUNNABLE,
-                                                [MODEL_BLOCKED_SEND] = TASK_SLEEPS,
-                                                [MODEL_BLOCKED_RECEIVE] = TASK_SLEEPS,
-                                                [MODEL_BLOCKED_REPLY] = TASK_SLEEPS,
-                                                [MODEL_BLOCKED_NOTIFICATION] = TASK_SLEEPS,
-                                                [MODEL_BLOCKED_FUTEX] = TASK_SLEEPS,
-                                                [MODEL_SLEEPING] = TASK_SLEEPS,
-                                                [MODEL_BLOCKED_FAULT] = TASK_SLEEPS_DEEPLY,
+                                                [MODEL_BLOCKED_SEND... MODEL_SLEEPING] = TASK_SLEEPS,
+                                                [MODEL_BLOCKED_FAULT] = TASK_DEEP,
                                                 [MODEL_SUSPENDED] = TASK_STOPPED,
                                                 [MODEL_DEAD] = TASK_DEAD,
                                                 [MODEL_UNKNOWN] = TASK_UNKNOWN};
     struct perfetto *perfetto = PERFETTO(tracks);
     const struct model_thread *thread = interval->thread;
-    struct written_thread *written;
+    struct written_thread *written = slots_at(&perfetto->threads, thread->number);
     bool runs = interval->state == MODEL_RUNNING && !interval->is_asleep;
     /* A CPU that runs no thread is idle; idle threads are never shown as ready. */
     bool sleeps = thread->is_idle && (interval->is_asleep || interval->state == MODEL_READY);
-    written = slots_at(&perfetto->threads, thread->number);
     if (sleeps && !written->runs)
         return;
     if (runs && written->runs) /* an event in between was lost; a thread must not start to run twice */
@@ -440,11 +402,7 @@ static void write_losses(struct tracks *tracks)
     struct perfetto *perfetto = PERFETTO(tracks);
     const struct analysis *analysis = tracks->analysis;
     struct loss_fact facts[LOSS_FACTS];
-    uint64_t any = 0;
-    losses_facts(tracks->losses, facts);
-    for (unsigned i = 0; i < LOSS_FACTS; i++)
-        any |= facts[i].value;
-    if (any == 0)
+    if (!losses_facts(tracks->losses, facts))
         return;
     begin_packet(perfetto, analysis->from);
     protobuf_message(&perfetto->packet, PACKET_TRACK, {1, .number = LOSSES_TRACK}, {2, .text = "losses"});

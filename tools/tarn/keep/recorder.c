@@ -233,13 +233,12 @@ static bool open_trace(struct recorder *recorder, struct fail *fail)
         out_open(&recorder->out, -1, TEXT_BYTES);
     if (!trace_open(&recorder->trace, recorder->writer->directory, fail))
         return false;
+    recorder->is_open = true;
     if (!printer_open(&recorder->printer, &recorder->trace, &recorder->out, PRINT_TEXT, PRINT_TIME_CLOCK,
                       fail)) {
-        printer_close(&recorder->printer);
-        trace_close(&recorder->trace);
+        release(recorder);
         return false;
     }
-    recorder->is_open = true;
     names_open(&recorder->names, &recorder->trace.schema);
     if (recorder->has_names) { /* those that an earlier schema's events contained */
         names_copy(&recorder->names, &old);
@@ -428,14 +427,13 @@ static unsigned known_dumps(const struct recorder *recorder)
 
 /* ---- cuts ---- */
 
-/* Returns the earliest time at which a cut removes a packet; UINT64_MAX: there is none. The last packet of a
- * CPU, however old, always stays. */
-static uint64_t find_first(const struct trace_writer *writer)
+/* Returns the earliest begin of packet NUMBER of a stream; UINT64_MAX: there is none. Of packet 1 it is when
+ * a cut begins to remove packets: the last one of a CPU, however old, always stays. */
+static uint64_t find_first(const struct trace_writer *writer, uint64_t number)
 {
     uint64_t first = UINT64_MAX;
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        if (stream_begin(&writer->cpu[cpu], 1) < first)
-            first = stream_begin(&writer->cpu[cpu], 1);
+        first = sooner(first, stream_begin(&writer->cpu[cpu], number));
     return first;
 }
 
@@ -469,7 +467,7 @@ static uint64_t cut_by_time(const struct recorder *recorder, uint64_t first, uin
 static bool wants_cut(const struct recorder *recorder, uint64_t *time, bool *is_forced)
 {
     const struct trace_writer *writer = recorder->writer;
-    const uint64_t now = find_now(recorder), first = find_first(writer), held = bytes_kept(writer, 0);
+    const uint64_t now = find_now(recorder), first = find_first(writer, 1), held = bytes_kept(writer, 0);
     const bool is_old = recorder->ticks != 0 && now > first && (now - first) / KEEP_TIMES >= recorder->ticks;
     *is_forced = recorder->bytes != 0 && held >= recorder->bytes - recorder->bytes / 6;
     *time = 0;
@@ -546,8 +544,7 @@ bool recorder_open(struct recorder *recorder, struct trace_writer *writer, bool 
     while (length > 1 && writer->directory[length - 1] == '/')
         length--;
     recorder->own_place = alloc_zero(1, length + sizeof(".saved"));
-    memcpy(recorder->own_place, writer->directory, length);
-    memcpy(recorder->own_place + length, ".saved", sizeof(".saved"));
+    sprintf(recorder->own_place, "%.*s.saved", (int)length, writer->directory);
     recorder->takes_dumps = recorder->has_requests = has_requests;
     recorder->saved = (struct saved){.writer = writer,
                                      .place = recorder->place != NULL ? recorder->place : recorder->own_place,
@@ -588,26 +585,24 @@ bool recorder_summarize(const struct recorder *recorder)
 {
     const struct trace_writer *writer = recorder->writer;
     const struct saved *saved = &recorder->saved;
-    uint64_t first = UINT64_MAX, now;
+    uint64_t first;
     if (!recorder_is_on(recorder) || writer->packets == 0)
         return true;
-    now = find_now(recorder);
-    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        if (stream_begin(&writer->cpu[cpu], 0) < first)
-            first = stream_begin(&writer->cpu[cpu], 0);
+    first = find_first(writer, 0);
     if (recorder->cut.count > 0 && recorder->cut.time > first)
         first = recorder->cut.time; /* a CPU that was idle since long before keeps a packet */
     if (keeps_part(recorder))
         fprintf(stderr, "kept: the last %.3f s, %.1f MB on disk; %.1f MB before were removed in %u cuts\n",
-                (double)(now - first) / (double)writer->hello.clock_hz, (double)bytes_kept(writer, 0) * 1e-6,
-                (double)recorder->cut.removed_bytes * 1e-6, recorder->cut.count);
-    if (recorder->triggers.count > 0)
+                (double)(find_now(recorder) - first) / (double)writer->hello.clock_hz,
+                (double)bytes_kept(writer, 0) * 1e-6, (double)recorder->cut.removed_bytes * 1e-6,
+                recorder->cut.count);
+    if (recorder->triggers.count > 0) {
         fprintf(stderr, "saved: %" PRIu64 " parts in %s; %" PRIu64 " could not be saved", saved->count,
                 saved->place, saved->failed);
-    if (recorder->triggers.count > 0 && saved->skipped > 0)
-        fprintf(stderr, "; %" PRIu64 " triggers beyond --save-most", saved->skipped);
-    if (recorder->triggers.count > 0)
+        if (saved->skipped > 0)
+            fprintf(stderr, "; %" PRIu64 " triggers beyond --save-most", saved->skipped);
         fputc('\n', stderr);
+    }
     return saved->failed == 0 && !recorder->is_broken;
 }
 

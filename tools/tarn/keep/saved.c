@@ -17,8 +17,6 @@
 #define NEW_NAME     ".part.new"
 #define DUMP_SECONDS 3 /* a part waits this long for its statedump, in the guest's time */
 
-/* ---- triggers ---- */
-
 /* The time SPAN before TIME; not before 0. */
 static uint64_t before(uint64_t time, uint64_t span)
 {
@@ -103,8 +101,6 @@ struct part *saved_add(struct saved *saved, const struct saved_trigger *trigger,
     }
     return ++part->triggers <= SAVED_LINES_MAX ? part : NULL;
 }
-
-/* ---- writing a part ---- */
 
 /* Finds the number of the last part in the place, which may contain those of earlier pulls. */
 static void find_number(struct saved *saved, int place_fd)

@@ -7,8 +7,6 @@
 
 #define BLANKS " \t\n"
 
-/* ---- the text ---- */
-
 /* Returns where the value of NAME is stored; NULL: no part of an interval has this name. */
 static const char **find_part(struct trigger *trigger, const char *name)
 {
@@ -113,8 +111,6 @@ bool triggers_add(struct triggers *triggers, const char *text, struct fail *fail
     return true;
 }
 
-/* ---- a schema ---- */
-
 static bool resolve_events(struct triggers *triggers, const struct trigger *trigger,
                            const struct schema *schema, uint32_t bit, struct fail *fail)
 {
@@ -178,8 +174,6 @@ void triggers_close(struct triggers *triggers)
     free(triggers->wanted);
     *triggers = (struct triggers){.count = 0};
 }
-
-/* ---- events ---- */
 
 static bool passes_filter(const struct trigger *trigger, const struct cursor *cursor,
                           const struct names *names)

@@ -4,9 +4,9 @@
  * A trigger is a text, in the languages of the other subcommands:
  *
  *     user_mark                          names of events: `tarn list --event`
- *     sched_process_exit process=market  and any other option of `tarn list` that selects events, as
- * NAME=VALUE syscall > 5ms                      an interval of `tarn intervals`, by its preset, that took
- * longer begin=a end=b match=id > 1s        or by its options
+ *     sched_process_exit process=market  and any other option of `tarn list` that selects events
+ *     syscall > 5ms                      an interval of `tarn intervals`, by its preset, that took longer
+ *     begin=a end=b match=id > 1s        or by its options
  *
  * A latency triggers when the interval ends. Where events were lost, intervals in progress are forgotten,
  * because their ends may be among them. Triggers outlive a schema: programs register events while the guest

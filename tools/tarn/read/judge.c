@@ -405,8 +405,6 @@ uint64_t trace_known_end(const struct trace *trace)
     return end;
 }
 
-/* ---- the interface --------------------------------------------------------------------------------- */
-
 struct judge *judge_open(const struct trace *trace)
 {
     struct judge *judge = alloc_zero(1, sizeof(*judge));

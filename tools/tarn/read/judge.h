@@ -51,8 +51,7 @@ bool trace_shares_clock(const struct trace *trace);
  * pull ended early. */
 uint64_t trace_known_end(const struct trace *trace);
 
-/* ---- check.c: verifies every packet and event of a trace, and keeps what is wrong or lost ---- */
-
+/* check.c: verifies every packet and event of a trace, and keeps what is wrong or lost. */
 struct findings {
     struct report *reports; /* stream by stream, then those of the whole trace */
     size_t count, size;

@@ -234,7 +234,7 @@ void losses_add(struct losses *sum, const struct losses *part)
     sum->is_unfinished |= part->is_unfinished;
 }
 
-void losses_facts(const struct losses *losses, struct loss_fact facts[LOSS_FACTS])
+bool losses_facts(const struct losses *losses, struct loss_fact facts[LOSS_FACTS])
 {
     const struct loss_fact all[LOSS_FACTS] = {{"lost_events", losses->lost_events, false},
                                               {"lost_before", losses->lost_unknown, true},
@@ -244,7 +244,10 @@ void losses_facts(const struct losses *losses, struct loss_fact facts[LOSS_FACTS
                                               {"missing_is_least", losses->missing.is_least, true},
                                               {"cut_packets", losses->cut_packets, false},
                                               {"damaged", losses->damaged, false}};
-    memcpy(facts, all, sizeof(all));
+    uint64_t any = 0;
+    for (unsigned i = 0; i < LOSS_FACTS; i++)
+        any |= (facts[i] = all[i]).value;
+    return any != 0;
 }
 
 void losses_print_json(FILE *to, const struct losses *losses)
@@ -263,11 +266,7 @@ void losses_print_json(FILE *to, const struct losses *losses)
 void losses_print_csv(FILE *to, const struct losses *losses, const char *name)
 {
     struct loss_fact facts[LOSS_FACTS];
-    uint64_t any = 0;
-    losses_facts(losses, facts);
-    for (unsigned i = 0; i < LOSS_FACTS; i++)
-        any |= facts[i].value;
-    if (any == 0)
+    if (!losses_facts(losses, facts))
         return;
     fprintf(to, "\n%s,value\n", name);
     for (unsigned i = 0; i < LOSS_FACTS; i++)

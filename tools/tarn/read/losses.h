@@ -42,7 +42,8 @@ struct loss_fact {
     bool is_bool;
 };
 #define LOSS_FACTS 8u
-void losses_facts(const struct losses *losses, struct loss_fact facts[LOSS_FACTS]);
+/* Whether any is not 0. */
+bool losses_facts(const struct losses *losses, struct loss_fact facts[LOSS_FACTS]);
 void losses_print_json(FILE *to, const struct losses *losses); /* members of an object */
 /* A table NAME in CSV after others; nothing if the trace is whole. */
 void losses_print_csv(FILE *to, const struct losses *losses, const char *name);

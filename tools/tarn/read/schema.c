@@ -292,17 +292,10 @@ static bool refuse(const char *directory, int error, struct fail *fail)
     return fail_set(fail, "%s/metadata: %s", directory, strerror(error));
 }
 
-static bool build(struct schema *schema, const char *directory, const char *text, size_t length,
-                  struct fail *fail)
-{
-    struct fail why;
-    return schema_build(schema, text, length, &why) ||
-           fail_set(fail, "%.200s is not a readable trace: %.250s", directory, why.text);
-}
-
 bool schema_load(struct schema *schema, const char *directory, struct fail *fail)
 {
     char path[4096], *text;
+    struct fail why;
     size_t length;
     bool ok;
     memset(schema, 0, sizeof(*schema));
@@ -310,7 +303,8 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
     text = file_read(AT_FDCWD, path, TSDL_BYTES_MAX, &length);
     if (text == NULL)
         return refuse(directory, errno, fail);
-    ok = build(schema, directory, text, length, fail);
+    ok = schema_build(schema, text, length, &why) ||
+         fail_set(fail, "%.200s is not a readable trace: %.250s", directory, why.text);
     schema->text_hash = ok ? hash_bytes(HASH_SEED, text, length) : 0;
     free(text);
     return ok;

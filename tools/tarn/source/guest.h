@@ -65,8 +65,6 @@ static inline uint64_t guest_64(const struct guest *guest, uint64_t value)
     return guest->swap ? __builtin_bswap64(value) : value;
 }
 
-/* ---- rings ----------------------------------------------------------------------------------------- */
-
 struct guest_ring {
     struct guest *guest;
     uint32_t cpu;

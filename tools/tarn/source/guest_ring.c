@@ -23,8 +23,6 @@ typedef struct guest_ring RING;
 
 static void load_eras(struct guest_ring *ring);
 
-/* ---- memory of a ring ------------------------------------------------------------------------------ */
-
 bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu, struct fail *fail)
 {
     const struct trace_store *store = &guest->store;
@@ -79,8 +77,6 @@ static void copy_window(struct guest_ring *ring, uint64_t offset, void *to, uint
     }
 }
 
-/* ---- tables of counters ---------------------------------------------------------------------------- */
-
 uint64_t guest_ring_tables_bytes(const struct guest_ring *ring)
 {
     uint64_t at = TRACE_TABLES_OFFSET;
@@ -118,8 +114,6 @@ void guest_ring_copy_tables(struct guest_ring *ring, void *to, uint64_t bytes)
         bytes = first;
     }
 }
-
-/* ---- what the rules need --------------------------------------------------------------------------- */
 
 static const uint8_t *ring_uuid(const struct guest_ring *ring)
 {
@@ -177,8 +171,6 @@ static void load_eras(struct guest_ring *ring)
     }
     trace_eras_check(&ring->eras, trace_geometry_word(store->buffer_bytes, store->buffer_count, 0));
 }
-
-/* ---- the index ------------------------------------------------------------------------------------- */
 
 bool guest_ring_has_packet(struct guest_ring *ring)
 {
@@ -283,8 +275,6 @@ uint64_t guest_ring_tail(struct guest_ring *ring)
         tail++;
     return tail;
 }
-
-/* ---- packets --------------------------------------------------------------------------------------- */
 
 bool guest_packet_snapshot(struct guest_ring *ring, uint64_t *number, void *copy)
 {

@@ -291,8 +291,6 @@ static bool all_done(const struct guest_source *guest)
     return guest->finishing != 0;
 }
 
-/* ---- items ---- */
-
 /* Follows changes of the guest. If the rings cannot be read any more, they have changed: the pull ends. */
 static void look_around(struct guest_source *guest)
 {
@@ -504,8 +502,6 @@ static bool guest_control(struct source *source, const struct wire_request *requ
         return fail_set(fail, "guest memory is only read, never changed: this requires a link to the guest");
     }
 }
-
-/* ---- the three classes ---- */
 
 #define GUEST_CLASS(name)                       \
     const struct source_class source_##name = { \

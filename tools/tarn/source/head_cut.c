@@ -10,8 +10,6 @@
 #include <trace/format/format.h>
 #include <unistd.h>
 
-/* ---- packets in the files ---- */
-
 /* The offset of the packet at PLACE, or of the end of the file. */
 static uint64_t stream_offset(const struct stream_writer *stream, uint64_t place)
 {
@@ -73,8 +71,6 @@ bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from,
     }
     return true;
 }
-
-/* ---- a cut ---- */
 
 static void name_new(uint32_t cpu, char name[24])
 {

@@ -150,8 +150,6 @@ const void *memory_at(struct memory *memory, uint64_t physical, uint64_t bytes)
     return range ? memory->class->map(memory, range->place + (physical - range->physical), bytes) : NULL;
 }
 
-/* ---- a dump ---- */
-
 #define SEGMENTS_MAX (1u << 20)
 
 static bool read_segments(struct memory *memory, Elf *elf, struct fail *fail)

@@ -29,8 +29,6 @@ struct gdb {
     char packet[PACKET_MAX]; /* the last one, NUL-terminated */
 };
 
-/* ---- packets ---- */
-
 /* GOT: the result of wait_ready or send_all. */
 static bool check_got(int got, struct fail *fail)
 {
@@ -115,8 +113,6 @@ static bool receive(struct gdb *gdb, struct fail *fail)
     } while (gdb->packet[0] == 'T' || gdb->packet[0] == 'S');
     return true;
 }
-
-/* ---- memory ---- */
 
 static bool gdb_read(struct memory *memory, uint64_t place, void *to, size_t bytes, struct fail *fail)
 {

@@ -18,8 +18,6 @@
 
 #define GIB (1ull << 30)
 
-/* ---- a file that is truncated while mapped --------------------------------------------------------- */
-
 static char *volatile mapped_from, *volatile mapped_to;
 
 /* Replaces the lost page by zeros, from which no packet is made. */
@@ -40,8 +38,6 @@ static void watch_mapping(char *from, uint64_t bytes)
     sigaction(SIGBUS, &action, NULL);
 }
 
-/* ---- the guest's end ------------------------------------------------------------------------------- */
-
 /* The host's kernel grants a read lease only while no process has the file open or mapped for writing. */
 bool memory_has_ended(const struct memory *memory)
 {
@@ -54,8 +50,6 @@ bool memory_has_ended(const struct memory *memory)
     fcntl(memory->fd, F_SETLEASE, F_UNLCK);
     return true;
 }
-
-/* ---- ranges ---------------------------------------------------------------------------------------- */
 
 /* Sets two ranges: FIRST, from the file's begin, and the rest of SIZE from 4 GiB on. */
 static void set_ranges(struct memory *memory, struct memory_range first, uint64_t size)
@@ -97,8 +91,6 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
     set_low_part(memory, size, attempt == 0 ? size : low_parts[attempt]);
     return true;
 }
-
-/* ---- opening --------------------------------------------------------------------------------------- */
 
 /* The mapping is for words that a guest writes meanwhile; the rest is read from the file, because reading an
  * untouched page of the mapping would allocate it. */

@@ -179,8 +179,6 @@ bool finish_trace_writer(struct trace_writer *writer, struct fail *fail)
                     strerror(errno));
 }
 
-/* ---- metadata -------------------------------------------------------------------------------------- */
-
 bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
 {
     struct schema schema;

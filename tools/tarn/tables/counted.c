@@ -5,8 +5,6 @@
 #include <tools/tarn/tables/counted.h>
 #include <trace/ring/routine_copy.h>
 
-/* ---- adding up ------------------------------------------------------------------------------------- */
-
 static int compare_rows(const void *left, const void *right, void *context)
 {
     const struct trace_table_info *table = context;
@@ -16,11 +14,6 @@ static int compare_rows(const void *left, const void *right, void *context)
         if (a->words[k] != b->words[k])
             return a->words[k] < b->words[k] ? -1 : 1;
     return a->part < b->part ? -1 : a->part > b->part;
-}
-
-static bool same_keys(const struct trace_table_info *table, const uint64_t *a, const uint64_t *b)
-{
-    return memcmp(&a[TRACE_ROW_KEYS], &b[TRACE_ROW_KEYS], 8ull * table->key_count) == 0;
 }
 
 /* Adds ROW to SUM, where a largest value that is unknown changes nothing. */
@@ -46,16 +39,14 @@ static void add_up(struct counted *counted, const struct trace_table_info *table
         qsort_r(counted->rows, counted->count, sizeof(counted->rows[0]), compare_rows, (void *)table);
     for (size_t i = 0; i < counted->count; i++) {
         struct counted_row *row = counted->rows[i], *last = kept > 0 ? counted->rows[kept - 1] : NULL;
-        if (last != NULL && same_keys(table, last->words, row->words) &&
-            (!by_part || last->part == row->part))
+        if (last != NULL && (!by_part || last->part == row->part) &&
+            memcmp(&last->words[TRACE_ROW_KEYS], &row->words[TRACE_ROW_KEYS], 8ull * table->key_count) == 0)
             sum_row(table, last, row);
         else
             counted->rows[kept++] = row;
     }
     counted->count = kept;
 }
-
-/* ---- collecting ------------------------------------------------------------------------------------ */
 
 static void add_row(struct counted *counted, const struct trace_table_info *table, unsigned part,
                     const uint64_t *words)
@@ -121,8 +112,6 @@ static void collect(struct counted *counted, const struct trace_table_info *tabl
         collect_cpu(counted, table, moment, cpu);
     add_up(counted, table, by_part || !table->is_private);
 }
-
-/* ---- an interval ----------------------------------------------------------------------------------- */
 
 /* Whether a row is that of the ended to which the kernel adds a row with these keys. */
 static bool is_of_ended(const struct trace_table_info *table, const uint64_t *row, const uint64_t *keys)
@@ -204,18 +193,15 @@ static void subtract(struct counted *counted, const struct trace_table_info *tab
     counted->count = kept;
 }
 
-static bool is_of_same_epoch(const struct routines *a, const struct routines *b)
-{
-    return a->count > 0 && b->count > 0 && a->copies[0].head.epoch == b->copies[0].head.epoch;
-}
-
 void counted_collect(struct counted *counted, const struct trace_table_info *table, const struct moment *now,
                      const struct moment *before, bool by_part)
 {
+    const struct routines *a = &now->routines, *b = before != NULL ? &before->routines : NULL;
     struct counted then = {0};
     *counted = (struct counted){0};
     collect(counted, table, now, now, by_part);
-    if (before != NULL && (!table->is_private || is_of_same_epoch(&now->routines, &before->routines)))
+    if (before != NULL && (!table->is_private || (a->count > 0 && b->count > 0 &&
+                                                  a->copies[0].head.epoch == b->copies[0].head.epoch)))
         collect(&then, table, before, now, by_part);
     if (before != NULL || table->is_private)
         subtract(counted, table, &then);

@@ -13,8 +13,6 @@
 #define READ_AGAIN_MAX 3u
 #define PAGE_BYTES     4096u /* a guest sends whole pages */
 
-/* ---- copying --------------------------------------------------------------------------------------- */
-
 /* Readers of mapped rings (trace/ring/table_read.h) take the address of the ring; only its tables exist
  * here. */
 const char *moment_ring(const struct moment *moment, unsigned cpu)
@@ -28,7 +26,6 @@ uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct tra
     return moment->area[cpu][table->offset / 8 + word];
 }
 
-/* Copies the tables of CPU to AREA. */
 static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint64_t *area, uint64_t *clock,
                       struct fail *fail)
 {
@@ -113,36 +110,9 @@ void moment_free(struct moment *moment)
     *moment = (struct moment){0};
 }
 
-/* ---- tables of routines ---------------------------------------------------------------------------- */
-
 /* More than any guest has. */
 #define ROUTINES_MAX     1000000u
 #define ROUTINE_ROWS_MAX (1u << 22) /* of all of them: 1.25 GiB */
-
-static uint64_t native64(const struct source *source, uint64_t value)
-{
-    return hello_is_native(&source->hello) ? value : __builtin_bswap64(value);
-}
-
-static uint32_t native32(const struct source *source, uint32_t value)
-{
-    return hello_is_native(&source->hello) ? value : __builtin_bswap32(value);
-}
-
-static void make_native(const struct source *source, struct trace_routines *head)
-{
-    head->serial = native64(source, head->serial);
-    head->epoch = native64(source, head->epoch);
-    head->of = native32(source, head->of);
-    head->pid = native32(source, head->pid);
-    head->tid = native32(source, head->tid);
-    head->threads = native32(source, head->threads);
-    head->life = native64(source, head->life);
-    head->until = native64(source, head->until);
-    head->rows = native32(source, head->rows);
-    head->row_bytes = native32(source, head->row_bytes);
-    head->refused = native64(source, head->refused);
-}
 
 /* False: FAIL. */
 static bool take_table(struct source *source, const struct source_reply *reply, uint64_t after,
@@ -153,7 +123,8 @@ static bool take_table(struct source *source, const struct source_reply *reply, 
     if (reply->size < sizeof(copy->head))
         return fail_set(fail, "a table of %zu bytes, which is less than its head", reply->size);
     memcpy(&copy->head, reply->data, sizeof(copy->head));
-    make_native(source, &copy->head);
+    if (!hello_is_native(&source->hello))
+        trace_swap(&copy->head, "884444t88448");
     if (copy->head.row_bytes != sizeof(*copy->rows))
         return fail_set(fail,
                         "rows of tables have %u bytes instead of %zu: the guest's version is another one",
@@ -165,8 +136,8 @@ static bool take_table(struct source *source, const struct source_reply *reply, 
                         (unsigned long long)copy->head.serial, copy->head.rows, reply->size);
     copy->rows = alloc_zero(copy->head.rows + 1ull, sizeof(*copy->rows));
     memcpy(copy->rows, reply->data + sizeof(copy->head), copy->head.rows * sizeof(*copy->rows));
-    for (size_t i = 0; i < copy->head.rows * sizeof(*copy->rows) / 8; i++)
-        ((uint64_t *)copy->rows)[i] = native64(source, ((uint64_t *)copy->rows)[i]);
+    for (size_t i = 0; i < copy->head.rows * sizeof(*copy->rows) / 8 && !hello_is_native(&source->hello); i++)
+        trace_swap((uint64_t *)copy->rows + i, "8");
     return true;
 }
 
@@ -199,8 +170,6 @@ static bool read_tables(struct routines *routines, struct source *source, struct
     return true;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------ */
-
 /* Accepts names in the order of their numbers only, so that readers find each by its number. */
 bool routines_append_name(struct routines *routines, const struct source *source,
                           const struct trace_routine *name, struct fail *fail)
@@ -212,10 +181,8 @@ bool routines_append_name(struct routines *routines, const struct source *source
         names->list = all = alloc_more(all, names->count + 64, sizeof(*all));
     to = &all[names->count];
     *to = *name;
-    to->number = native32(source, to->number);
-    to->address = native64(source, to->address);
-    to->base = native64(source, to->base);
-    to->size = native64(source, to->size);
+    if (!hello_is_native(&source->hello))
+        trace_swap(to, "44888");
     to->program[sizeof(to->program) - 1] = to->name[sizeof(to->name) - 1] = '\0';
     if (to->number != number || number >= TRACE_CONTEXTS)
         return fail_set(fail, "damaged names of routines: number %u in place of %u", to->number, number);

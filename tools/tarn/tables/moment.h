@@ -37,7 +37,6 @@ bool routines_read(struct routines *routines, struct source *source, struct fail
 /* Drops the tables of other processes; UINT64_MAX: of none. */
 void routines_keep(struct routines *routines, uint64_t pid);
 void routines_free(struct routines *routines);
-/* ---- shared by routines.c and routines_memory.c ---- */
 /* Take a table, whose rows are freed later, and the next name, in the byte order of SOURCE. False: FAIL. */
 bool routines_append(struct routines *routines, const struct routines_copy *copy, struct fail *fail);
 bool routines_append_name(struct routines *routines, const struct source *source,
