@@ -15,15 +15,12 @@
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
 
-#define LOOK_MS      100  /* between checks whether it works */
-#define IDLE_LOOKS   200u /* consecutive checks without work: it has no timer and waits forever */
-#define WORK_SECONDS 1e-3 /* less CPU time is no work */
-#define WORDS_MORE   10u
-#define STARTING_MAX 8u /* words of the command before its first option */
-
+#define LOOK_MS             100  /* between checks whether it works */
+#define IDLE_LOOKS          200u /* consecutive checks without work: it has no timer and waits forever */
+#define WORK_SECONDS        1e-3 /* less CPU time is no work */
+#define WORDS_MORE          10u
+#define STARTING_MAX        8u    /* words of the command before its first option */
 #define EMULATOR_COPIES_MAX 1024u /* far more than the journeys in a run make */
-
-/* ---- the recipe ---- */
 
 static bool check_file(const char *what, const struct recipe_file *file, struct fail *fail)
 {
@@ -60,8 +57,6 @@ bool emulator_check_recipe(const struct recipe *recipe, struct fail *fail)
                     line, recipe->emulator);
 }
 
-/* ---- the recipe's directory ---- */
-
 static uint64_t hash_recipe(const struct recipe *recipe)
 {
     const char *words[] = {recipe->kernel.sha256, recipe->archive.sha256, recipe->library.sha256,
@@ -95,8 +90,6 @@ bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struc
         return fail_set(fail, "%s is in the way: it is not a directory of this user", emulator->copies);
     return true;
 }
-
-/* ---- copies ---- */
 
 static void name_copy(const struct emulator *emulator, uint64_t clock, char path[EMULATOR_PATH_MAX])
 {
@@ -144,8 +137,6 @@ static int connect_to(const char *path)
     return -1;
 }
 
-/* ---- the first copy ---- */
-
 /* The recipe's command without consoles, with the library. NULL: it cannot be found. */
 static char **make_command(const struct recipe *recipe, struct arena *arena, struct fail *fail)
 {
@@ -181,8 +172,6 @@ static bool make_first(struct emulator *emulator, struct fail *fail)
     arena_free(&arena);
     return ok;
 }
-
-/* ---- a runner ---- */
 
 static bool send_command(struct emulator *emulator, enum copies_request what, uint64_t place, uint64_t until,
                          const char *path)
@@ -294,8 +283,6 @@ double emulator_seconds(const struct emulator *emulator)
         clock_gettime(clock, &used);
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
-
-/* ---- the end ---- */
 
 /* The runner ends with its connection, whose other side is open as long as it runs. */
 void emulator_stop(struct emulator *emulator)

@@ -11,8 +11,6 @@
 #define LATE_NS     10000000ull   /* later than this after the event, it is another run */
 #define INEXACT(ns) ((ns) / 1000) /* error of a guest time that the trace tells */
 
-/* ---- the event in the trace ----------------------------------------------------------------------- */
-
 #define AIM_COPIES 16u /* copies of the emulator that the journeys in a run make, at most */
 
 /* Returns how many words had been logged in its ring before it since boot. */
@@ -134,8 +132,6 @@ static void aim_parts(const struct trace *trace, uint64_t times[AIM_COPIES])
     free(buffer.bytes);
     qsort(times, AIM_COPIES, sizeof(times[0]), compare_numbers);
 }
-
-/* ---- where the event is ---------------------------------------------------------------------------- */
 
 #define BOOT_RING_BYTES (sizeof(struct trace_control) + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
 
@@ -260,8 +256,6 @@ static enum journey_end start(struct journey *journey, struct places *places, st
     return start_before_event(journey, fail) ? JOURNEY_THERE : JOURNEY_FAILED;
 }
 
-/* ---- up to the event ------------------------------------------------------------------------------- */
-
 static uint64_t word_at(const struct journey *journey, uint64_t place)
 {
     uint64_t word = emulator_word(journey->emulator, place);
@@ -314,8 +308,6 @@ static enum journey_end run(struct journey *journey, const struct places *places
             return JOURNEY_FAILED;
     }
 }
-
-/* ---- all together ---- */
 
 enum journey_end journey(struct journey *journey, struct fail *fail)
 {

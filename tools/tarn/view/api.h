@@ -38,8 +38,6 @@ struct request {
  * or the type of a picture, whose text is then in JSON. */
 unsigned api_ask(struct view *view, struct request *request, struct json *json, const char **type);
 
-/* ---- for the files of the API ---------------------------------------------------------------------- */
-
 const char *request_text(const struct request *request, const char *key); /* NULL: not given */
 /* Returns OTHERWISE if it is not given, or not a number up to MOST: then the request fails. */
 uint64_t request_number(struct request *request, const char *key, uint64_t otherwise, uint64_t most);

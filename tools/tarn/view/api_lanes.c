@@ -150,10 +150,9 @@ bool api_lanes(struct view *view, struct request *request, struct json *json)
 {
     struct range range = request_range(view, request);
     struct lanes lanes = {.from = range.from_ticks, .to = range.to_ticks, .width = range.width};
-    bool *cpus, *threads, *marked;
-    cpus = request_set(request, "cpus", lanes_cpu_count(view), true);
-    threads = request_set(request, "threads", index_thread_count(&view->index), false);
-    marked = request_set(request, "events", view->trace.schema.event_count, false);
+    bool *cpus = request_set(request, "cpus", lanes_cpu_count(view), true);
+    bool *threads = request_set(request, "threads", index_thread_count(&view->index), false);
+    bool *marked = request_set(request, "events", view->trace.schema.event_count, false);
     lanes_ask(&lanes, view, cpus, threads, marked);
     lanes_find(&lanes, view);
     add_all(view, &range, &lanes, json);

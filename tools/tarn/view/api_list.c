@@ -2,12 +2,11 @@
  * api_list.c - /api/list?at=TIME (or n=) &before=N&after=N: events around a time, oldest first.
  *
  * {rows: [{n, t, cpu (rank), pid, tid, comm, event, name, color, fields: {name: text}}], before, start, from,
- * to, total, walked}. The first `before` rows are earlier; start is the first event that is not. All events
- * from
- * <= n < to were checked, `walked` of them one by one. It ends after about 60 ms: continue with n=from or
- * n=to, as a search does, which asks for one row. At most 2000 rows in either direction (after: 50). Selected
- * by events=, cpus=, tids= (of the running thread); text=, a part of the event's name, of the thread's or of
- * a text or label in a field, case-insensitive, a number is compared with all fields.
+ * to, total, walked}. The first `before` rows are earlier; start is the first event that is not. Events
+ * from <= n < to were checked, `walked` of them one by one. It ends after about 60 ms: continue with n=from
+ * or n=to. At most 2000 rows in either direction (after: 50). Selected by events=, cpus=, tids= (of the
+ * running thread); text=, a part of the event's name, of the thread's or of a text or label in a field,
+ * case-insensitive; a number is compared with all fields.
  */
 #include <ctype.h>
 #include <strings.h>

@@ -217,14 +217,6 @@ static void execute(struct draw *draw, bool are_calls)
     }
 }
 
-/* Draws the row of a marked event type. */
-static void draw_mark(struct draw *draw, uint32_t number, double y)
-{
-    draw->top = y;
-    paint_mark(&draw->paint, draw->marks[number], number);
-    execute(draw, false);
-}
-
 static void label_lane(const struct draw *draw, const struct layout_row *row)
 {
     double height = row->kind == LAYOUT_OF_CPU ? LAYOUT_CPU : LAYOUT_STRIP;
@@ -423,7 +415,6 @@ static void format_time(double ns, double step, char text[TIME_BYTES])
         const char *name;
     } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
     int unit = 0, decimals = 0;
-
     while (unit < 3 && step * 1000 < units[unit].unit && ns < 1000 * units[unit + 1].unit)
         unit++;
     for (double left = step / units[unit].unit; left < 0.9999 && decimals < 9; left *= 10)
@@ -465,7 +456,9 @@ static void draw_marks(struct draw *draw, double top, double bottom)
         draw_box(draw, 0, y, draw->options->width, LAYOUT_MARK, STYLE_RAISED, NULL);
         draw_box(draw, 0, y + LAYOUT_MARK - 1, draw->options->width, 1, STYLE_LINE, NULL);
         draw_text(draw, 10, y + LAYOUT_MARK - 4, draw->left - 16, DRAW_TEXT, STYLE_TEXT, mark_name(draw, i));
-        draw_mark(draw, i, y);
+        draw->top = y;
+        paint_mark(&draw->paint, draw->marks[i], i);
+        execute(draw, false);
         for (uint32_t at = 0; at < draw->lanes.width && mark_count(draw, i) <= MARK_LINES; at++)
             if (draw->lanes.counts[draw->marks[i]][at] > 0)
                 draw_box(draw, draw->left + at * pixel, y + 2, 1, bottom - y - 2, STYLE_MARK + i, NULL);
@@ -542,10 +535,9 @@ static bool write_picture(const struct draw *draw, struct fail *fail)
 
 static bool draw_all(struct draw *draw, struct fail *fail)
 {
-    static const enum style always[] = {STYLE_PROGRAM, STYLE_KERNEL, STYLE_INTERRUPT, STYLE_IDLE};
     double top;
-    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
-        draw->is_drawn[always[i]] = true;
+    draw->is_drawn[STYLE_PROGRAM] = draw->is_drawn[STYLE_KERNEL] = true;
+    draw->is_drawn[STYLE_INTERRUPT] = draw->is_drawn[STYLE_IDLE] = true;
     draw_box(draw, 0, 0, draw->options->width, draw->options->height, STYLE_BACKGROUND, NULL);
     draw_title(draw);
     draw_axis(draw);
@@ -572,13 +564,6 @@ static void open_picture(struct draw *draw)
     draw->lost = draw_make_stripes(style_colour(options->is_dark, STYLE_LOST, NULL));
 }
 
-static void close_picture(struct draw *draw)
-{
-    cairo_pattern_destroy(draw->ready);
-    cairo_pattern_destroy(draw->lost);
-    cairo_destroy(draw->cairo);
-}
-
 bool draw_picture(const struct view *view, const struct draw_options *options, struct fail *fail)
 {
     struct draw draw = {.view = view, .options = options, .left = LEFT, .right = options->width - 12.0};
@@ -593,7 +578,9 @@ bool draw_picture(const struct view *view, const struct draw_options *options, s
     if (ok) {
         open_picture(&draw);
         ok = choose_lanes(&draw, fail) && draw_all(&draw, fail);
-        close_picture(&draw);
+        cairo_pattern_destroy(draw.ready);
+        cairo_pattern_destroy(draw.lost);
+        cairo_destroy(draw.cairo);
     }
     paint_close(&draw.paint);
     layout_close(&draw.layout);

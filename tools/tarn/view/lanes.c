@@ -30,7 +30,6 @@ static struct lane **choose(struct lanes *lanes, const bool *wanted, uint32_t co
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads,
                const bool *marked)
 {
-    size_t most;
     lanes->type_count = view->trace.schema.event_count;
     lanes->counts = alloc_zero(lanes->type_count + 1, sizeof(lanes->counts[0]));
     for (uint32_t i = 0; i < lanes->type_count; i++)
@@ -38,10 +37,7 @@ void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, c
             lanes->counts[i] = alloc_zero(lanes->width, sizeof(double));
     lanes->cpu_count = lanes_cpu_count(view);
     lanes->thread_count = index_thread_count(&view->index);
-    most = lanes->cpu_count;
-    for (uint32_t i = 0; i < lanes->thread_count; i++)
-        most += threads[i];
-    lanes->all = alloc_zero(most < 2 * LANES_MAX ? most + 1 : 2 * LANES_MAX, sizeof(lanes->all[0]));
+    lanes->all = alloc_zero(2 * LANES_MAX, sizeof(lanes->all[0]));
     lanes->cpus = choose(lanes, cpus, lanes->cpu_count, true);
     lanes->threads = choose(lanes, threads, lanes->thread_count, false);
 }

@@ -21,16 +21,10 @@ enum look_kind {
     LOOK_UNKNOWN
 };
 
-/* ---- names ----------------------------------------------------------------------------------------- */
-
-#define TEXT_BYTES 640u
-
 /* Returns a text that is kept as long as the paint. */
-static const char *keep(struct paint *paint, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static const char *keep(struct paint *paint, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static const char *keep(struct paint *paint, const char *format, ...)
 {
-    char text[TEXT_BYTES];
+    char text[640];
     va_list values;
     va_start(values, format);
     vsnprintf(text, sizeof(text), format, values);
@@ -87,26 +81,18 @@ const char *paint_title(struct paint *paint, const struct lane *lane)
     return keep(paint, "%s%s", name_thread(paint, lane->number), name_process(paint, lane->number));
 }
 
-/* The name of an activity's detail; NULL: it has none. */
-static const char *detail_name(const struct view *view, uint32_t kind, uint32_t detail)
-{
-    const struct field *field = model_detail_field(&view->trace.schema, kind);
-    const char *name =
-        kind == ACTIVITY_IRQ ? names_of(&view->index.model->names, NAMES_OF_IRQS, detail) : NULL;
-    return name != NULL ? name : field_label(field, detail);
-}
-
 /* "system call read". BRIEF is its end that suffices in a narrow box: a number alone would not. */
 static const char *name_activity(struct paint *paint, const struct lane_box *box, const char **brief)
 {
-    const char *name = detail_name(paint->view, box->kind, box->detail), *text;
-    const char *prefix = styles[STYLE_ACTIVITY + box->kind].text;
+    const char *prefix = styles[STYLE_ACTIVITY + box->kind].text, *name = NULL;
+    if (box->kind == ACTIVITY_IRQ)
+        name = names_of(&paint->view->index.model->names, NAMES_OF_IRQS, box->detail);
+    if (name == NULL)
+        name = field_label(model_detail_field(&paint->view->trace.schema, box->kind), box->detail);
     *brief = name;
     if (box->detail != UINT32_MAX && name != NULL)
         return keep(paint, "%s %s", prefix, name);
-    text = box->detail == UINT32_MAX ? prefix : keep(paint, "%s %u", prefix, box->detail);
-    *brief = text;
-    return text;
+    return *brief = box->detail == UINT32_MAX ? prefix : keep(paint, "%s %u", prefix, box->detail);
 }
 
 /* NULL: the trace does not declare it. */
@@ -140,13 +126,6 @@ const char *paint_wait_tip(struct paint *paint, const struct lane_wait *wait)
     return keep(paint, "waits for\t%s%s: " PAINT_TIME "%s", name_lock(paint, wait), address, holder);
 }
 
-/* ---- looks ----------------------------------------------------------------------------------------- */
-
-static bool is_kernel(uint32_t kind)
-{
-    return kind == ACTIVITY_SYSCALL || kind == ACTIVITY_FAULT || kind == ACTIVITY_EXCEPTION;
-}
-
 static void look_asleep(struct look *look)
 {
     look->shape = PAINT_LINE;
@@ -160,6 +139,8 @@ static void make_cpu(struct paint *paint, struct look *look, const struct lane_b
 {
     const struct index_thread *thread = thread_of(paint, box->what);
     bool has_activity = box->kind != ACTIVITIES, is_idle = thread != NULL && thread->is_idle;
+    bool is_kernel = box->kind == ACTIVITY_SYSCALL || box->kind == ACTIVITY_FAULT ||
+                     box->kind == ACTIVITY_EXCEPTION || (is_idle && !has_activity);
     const char *activity = is_idle ? "the idle thread" : "its own code", *brief;
     if (!has_activity && box->detail != 0) {
         look_asleep(look);
@@ -169,9 +150,9 @@ static void make_cpu(struct paint *paint, struct look *look, const struct lane_b
     look->y = CPU_EDGE;
     look->height = LAYOUT_CPU - 2 * CPU_EDGE;
     look->program = program_of_thread(paint, box->what);
-    look->style = box->kind == ACTIVITY_IRQ || box->kind == ACTIVITY_IPI                 ? STYLE_INTERRUPT
-                  : (has_activity && is_kernel(box->kind)) || (is_idle && !has_activity) ? STYLE_KERNEL
-                                                                                         : STYLE_PROGRAM;
+    look->style = is_kernel ? STYLE_KERNEL : STYLE_PROGRAM;
+    if (box->kind == ACTIVITY_IRQ || box->kind == ACTIVITY_IPI)
+        look->style = STYLE_INTERRUPT;
     /* an idle thread works for the kernel: it frees what dead processes leave, say */
     look->label = look->brief = is_idle ? "kernel work" : name_thread(paint, box->what);
     if (has_activity) {
@@ -276,8 +257,6 @@ static struct look *find_look(struct paint *paint, enum look_kind kind, uint32_t
     }
     return look;
 }
-
-/* ---- rows ------------------------------------------------------------------------------------------ */
 
 static const struct look *unknown(struct paint *paint)
 {

@@ -44,16 +44,9 @@ static bool choose_temporary(struct puller *puller, struct fail *fail)
  * terminal is for the view, which ends the pull; the pull also ends with the view. */
 static void pull(const struct puller *puller, const char *source, pid_t view)
 {
-    char *words[] = {"tarn",
-                     "pull",
-                     (char *)source,
-                     "-o",
-                     (char *)puller->directory,
-                     "--quiet",
-                     "--wait",
-                     puller->number > 0 ? NEXT_SECONDS : WAIT_SECONDS,
-                     puller->replaces ? "--force" : NULL,
-                     NULL};
+    char *seconds = puller->number > 0 ? NEXT_SECONDS : WAIT_SECONDS, *to = (char *)puller->directory;
+    char *force = puller->replaces ? "--force" : NULL;
+    char *words[] = {"tarn", "pull", (char *)source, "-o", to, "--quiet", "--wait", seconds, force, NULL};
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

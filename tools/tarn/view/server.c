@@ -155,13 +155,6 @@ static enum MHD_Result reply_api(struct server *server, struct MHD_Connection *c
     return respond(connection, status, type, json.text.bytes, json.text.used, MHD_RESPMEM_MUST_FREE, NULL);
 }
 
-/* A link or picture on another page can cause a GET, but a POST always names its origin. */
-static bool is_right_method(const char *method, bool is_deed)
-{
-    return is_deed ? strcmp(method, MHD_HTTP_METHOD_POST) == 0
-                   : strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-}
-
 /* libmicrohttpd calls it with the headers, then with each part of the upload, then without one. */
 static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *upload,
@@ -169,7 +162,8 @@ static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, 
 {
     struct server *server = closure;
     bool is_api = strncmp(path, "/api/", 5) == 0, is_deed = strcmp(path, API_DEED) == 0;
-    if (!is_right_method(method, is_deed))
+    /* A link or picture on another page can cause a GET, but a POST always names its origin. */
+    if (is_deed ? strcmp(method, "POST") != 0 : strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, is_deed ? "Only POST.\n" : "Only GET.\n",
                       is_deed ? "POST" : "GET, HEAD");
     if (!is_our_host(server, header_of(connection, MHD_HTTP_HEADER_HOST)))

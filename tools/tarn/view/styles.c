@@ -90,7 +90,6 @@ uint32_t style_colour(bool is_dark, enum style style, const char *program)
     } kinds[2][2] = {{{0.84, 0.09}, {0.71, 0.13}}, {{0.54, 0.11}, {0.42, 0.1}}};
     uint32_t hash = 25251;
     bool is_kernel = style == STYLE_KERNEL;
-
     if (style != STYLE_PROGRAM && !is_kernel)
         return styles[style].colours[is_dark];
     for (; *program != '\0'; program++)

@@ -205,8 +205,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     view->link = "";
     if (!trace_open(&view->trace, view->options.directory, fail))
         return false;
-    view->index.begin = view->trace.begin;
-    view->index.end = view->trace.begin;
+    view->index.begin = view->index.end = view->trace.begin;
     view->index.is_partial = true;
     /* Otherwise a page with continuous requests would keep the index from growing. */
     pthread_rwlockattr_init(&writer_first);
@@ -222,9 +221,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
 
 bool view_start(struct view *view, struct fail *fail)
 {
-    if (pthread_create(&view->keeper, NULL, keep, view) != 0)
-        return fail_set(fail, "cannot start a thread");
-    return true;
+    return pthread_create(&view->keeper, NULL, keep, view) == 0 || fail_set(fail, "cannot start a thread");
 }
 
 void view_stop(struct view *view)

@@ -1,5 +1,4 @@
-// Caches the contents of lanes for ranges of time. While data for a new range is being loaded, existing data is drawn scaled:
-// the finest that fits, and coarser data beside it.
+// Caches the contents of lanes for ranges of time.
 import {Latest, ask} from "./api.js";
 
 const SETS = 10;
@@ -67,8 +66,7 @@ export class LaneData {
   isExact = true; // the data of the view shows single events
 
   constructor(trace, state, rows) {
-    Object.assign(this, {trace, state, rows});
-    this.onChange = () => {};
+    Object.assign(this, {trace, state, rows, onChange: () => {}});
     this.#asking = new Latest((wish, signal) => this.#load(wish, signal),
                               (current, wish) => current.to <= wish.view.from || current.from >= wish.view.to);
   }
@@ -158,24 +156,14 @@ export class LaneData {
     usable.sort((a, b) => rank(a) - rank(b) || Number(a.isStale ?? 0) - Number(b.isStale ?? 0) || isPart(a) - isPart(b) ||
                           (rank(a) === 2 ? b.grain - a.grain : a.grain - b.grain));
     let gaps = [[from, to]];
-    for (const set of usable) {
-      const rest = [];
-      for (const [a, b] of gaps) {
+    for (const set of usable)
+      gaps = gaps.flatMap(([a, b]) => {
         const left = Math.max(a, set.from), right = Math.min(b, set.to);
-        if (left >= right) {
-          rest.push([a, b]);
-          continue;
-        }
+        if (left >= right)
+          return [[a, b]];
         found.push({set, lane: set.lanes.get(key), from: left, to: right});
-        if (a < left)
-          rest.push([a, left]);
-        if (right < b)
-          rest.push([right, b]);
-      }
-      gaps = rest;
-      if (gaps.length === 0)
-        break;
-    }
+        return [[a, left], [right, b]].filter(([begin, end]) => begin < end);
+      });
     return found;
   }
 

@@ -1,4 +1,3 @@
-// Pointer, wheel and keys of the timeline.
 import {byId} from "./element.js";
 import {RULER_HEIGHT} from "./rows.js";
 

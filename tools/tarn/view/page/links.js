@@ -1,5 +1,4 @@
-// Drawings over the lanes: arrows between them (wake-ups, IPC, waits for locks; drawn as in draw.c), and flags of
-// marked events.
+// Drawings over the lanes: arrows between them (drawn as in draw.c), and flags of marked events.
 import {box, line, polygon} from "./canvas.js";
 import {FLAG} from "./data.js";
 import {sizes} from "./rows.js";

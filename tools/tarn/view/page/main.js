@@ -1,4 +1,3 @@
-// Connects the parts of the page: the trace, the state, and everything that shows them.
 import {Latest, onFailure} from "./api.js";
 import {Colors, IS_DARK} from "./colors.js";
 import {LaneData} from "./data.js";
@@ -178,8 +177,6 @@ class Page {
       addEventListener(kind, () => document.body.classList.contains("failed") || this.tell(""), {capture: true});
   }
 
-  // ---- navigation
-
   goTo(t) {
     this.state.change({cursor: {t, n: null}});
     this.state.reveal(t);
@@ -283,8 +280,6 @@ class Page {
     else
       this.timeline.toEnd();
   }
-
-  // ---- appearance
 
   #theme() {
     this.colors.refresh();

@@ -57,8 +57,8 @@ export class Names {
   }
 
   #fill(node, row) {
-    const isChosen = this.state.lane === row.key;
-    const use = this.#useOf(row);
+    const isChosen = this.state.lane === row.key, isUsed = row.kind === "cpu" ? row.percent >= 0 : row.ran > 0;
+    const use = !isUsed ? "" : row.kind === "cpu" ? `${row.percent} %` : formatSpan(row.ran);
     const told = [row.y, row.height, row.folded, row.canFold, row.pinned, isChosen, use, row.label, this.colors.isDark].join();
     if (node.dataset.told === told)
       return;
@@ -68,12 +68,6 @@ export class Names {
     node.className = `name ${row.kind}${isChosen ? " chosen" : ""}${row.inner ? " inner" : ""}`;
     node.setAttribute("aria-selected", isChosen);
     node.replaceChildren(...this.#parts(row, use));
-  }
-
-  #useOf(row) {
-    if (row.kind !== "cpu")
-      return row.ran > 0 ? formatSpan(row.ran) : "";
-    return row.percent < 0 ? "" : `${row.percent} %`; // of the known time
   }
 
   #parts(row, use) {

@@ -1,5 +1,4 @@
-// The overview of the whole trace: how busy each CPU was, and which part the view shows. Dragging the view pans; dragging
-// beside it selects another view.
+// The overview of the whole trace: how busy each CPU was, and which part the view shows.
 import {Latest, ask} from "./api.js";
 import {Scale, box, contextOf, resize} from "./canvas.js";
 import {BOX, WIDEST, busyShare, newSet, takeLanes} from "./data.js";

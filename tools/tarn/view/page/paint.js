@@ -122,8 +122,6 @@ export class LanePainter {
       });
   }
 
-  // ---- text
-
   #width(text) {
     let width = this.#widths.get(text);
     if (width === undefined) {
@@ -163,8 +161,6 @@ export class LanePainter {
       });
   }
 }
-
-// ---- the box under the pointer
 
 // {row, t, title?, shares?, boxes?, waits?, depth?, from, to}; null: no lane. `boxes` are those at the time, {begin, end, look,
 // merged}: a state or what a CPU does, then calls, the outermost first. What begins at `from` or ends at `to` may extend beyond

@@ -1,5 +1,4 @@
-// The tab of events around the cursor, with all fields: all of them, or those with a text or of a type. Only a part
-// is loaded; scrolling loads more.
+// The tab of events around the cursor, or those with a text or of a type. Only a part is loaded; scrolling loads more.
 import {Latest, ask} from "./api.js";
 import {checkbox, element, options, swatch} from "./element.js";
 import {Tab} from "./panel.js";
@@ -136,7 +135,7 @@ export class ListPanel extends Tab {
     else if (isEnd)
       box.scrollTop = box.scrollHeight;
     else if (!grow && !this.state.cursor)
-      this.#scrollToStart();
+      box.scrollTop += ([...box.children].find((node) => Number(node.dataset.n) >= this.start)?.getBoundingClientRect().top ?? top) - top;
   }
 
   // Adds rows before (grow < 0) or behind the others, of which some are dropped at the other end, or replaces all.
@@ -147,12 +146,6 @@ export class ListPanel extends Tab {
     this.#from = grow > 0 ? first : from;
     this.#to = grow < 0 ? last : to;
     this.#total = total;
-  }
-
-  #scrollToStart() {
-    const first = [...this.box.children].find((node) => Number(node.dataset.n) >= this.start);
-    if (first)
-      this.box.scrollTop += first.getBoundingClientRect().top - this.box.getBoundingClientRect().top;
   }
 
   // Without a cursor, the list begins at the start of the view.

@@ -1,6 +1,4 @@
-// The state of the page: the range, the selection and so on, and the address that represents them. Call change() to change it;
-// it notifies all listeners.
-
+// The state of the page and the address that represents it. Call change() to change it; it notifies all listeners.
 import {MARK_COLORS} from "./colors.js";
 
 const SETTLED = 500; // ms without a change of the range before it becomes a step in the browser's history
@@ -29,7 +27,9 @@ const list = (text) => text.split(",").filter((part) => part !== "");
 // One of some words, of which the first is usual and not written.
 const word = (key, ...known) => [key, (value) => (value === known[0] ? "" : value), (text) => (known.includes(text) ? text : known[0])];
 
-// The parts of an address: [property of the state, what it is as text ("": left out), what a text is as its value].
+// The parts of an address: [property of the state, what it is as text ("": left out), what a text is as its value]. The cursor is
+// {t, n, lanes?}: time, event or null, and lane keys of which the first existing one is used. Marks are event name -> colour
+// number. Folded are lanes whose calls are hidden, and processes (p + pid).
 const PARTS = [
   ["from", (t) => `${Math.round(t)}`],
   ["to", (t) => `${Math.round(t)}`],
@@ -48,24 +48,17 @@ const PARTS = [
 const nameOf = (key) => (key === "cursor" ? "at" : key); // in an address
 
 export class State extends EventTarget {
-  from = 0;
-  to = 1;
   duration = 1;
   usual = null; // the range of a link without one: {from, to}; null: all
   isLane = () => false; // returns whether the trace has a lane with that key
   follow = false;
-  cursor = null; // {t, n, lanes?}: time, event or null, and lane keys of which the first existing one is used
-  selection = null; // {from, to}
-  lane = null; // key of the selected lane
-  marks = new Map(); // event name -> colour number
-  pins = new Set(); // keys of lanes
-  folded = new Set(); // lanes whose calls are hidden, and folded processes (p + pid)
-  filter = "";
-  arrows = "auto";
-  tab = "list";
-  panel = true;
   #timer = 0;
   #pushed = "";
+
+  constructor() {
+    super();
+    Object.assign(this, this.read(""));
+  }
 
   // keys: names of properties.
   change(values) {
@@ -138,14 +131,12 @@ export class State extends EventTarget {
     this.change(this.read(location.hash));
     history.replaceState(null, "", this.link);
     this.#pushed = this.link;
-    addEventListener("popstate", () => this.#take());
-  }
-
-  #take() {
-    this.change({...this.read(location.hash), follow: false});
-    clearTimeout(this.#timer);
-    this.#timer = 0;
-    this.#pushed = this.link;
+    addEventListener("popstate", () => {
+      this.change({...this.read(location.hash), follow: false});
+      clearTimeout(this.#timer);
+      this.#timer = 0;
+      this.#pushed = this.link;
+    });
   }
 
   // Each range that stays for a while is a step in the history; other changes update the address of that step.
@@ -161,8 +152,7 @@ export class State extends EventTarget {
   settle() {
     clearTimeout(this.#timer);
     this.#timer = 0;
-    const range = (link) => /from=\d+&to=\d+/.exec(link)?.[0];
-    const link = this.link;
+    const range = (link) => /from=\d+&to=\d+/.exec(link)?.[0], {link} = this;
     if (link === this.#pushed)
       return;
     if (range(link) === range(this.#pushed) || this.follow)

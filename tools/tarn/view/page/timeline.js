@@ -1,5 +1,4 @@
-// The timeline: two canvases, one for the view and one for what follows the pointer, and the names beside them. Each animation
-// frame draws all changes at once.
+// The timeline: two canvases, one for the view and one for what follows the pointer, and the names beside them.
 import {Scale, box, clipped, contextOf, polygon, resize} from "./canvas.js";
 import {wheelPixels} from "./input.js";
 import {drawArrows, drawFlags, drawWaits, flagAt, visibleArrows} from "./links.js";
@@ -158,8 +157,6 @@ export class Timeline {
     box(context, colors.quiet, Math.round(x), RULER_HEIGHT, 1, rows.height, 0.5);
     drawLabel(context, text, (space) => Math.min(Math.max(x - space / 2, 0), rows.width - space), colors.text, colors.background, {radius: 3});
   }
-
-  // ---- actions of pointer and keys
 
   hover(event) {
     this.#pointer = event && {x: event.offsetX, y: event.offsetY, clientX: event.clientX, clientY: event.clientY};

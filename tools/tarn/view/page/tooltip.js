@@ -1,4 +1,3 @@
-// Describes the thing under the pointer.
 import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
