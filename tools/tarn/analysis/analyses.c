@@ -257,10 +257,8 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
         analysis->filter = filter;
         analysis->symbols = symbols;
         analysis_slots(analysis, &analysis->chosen, sizeof(struct chosen));
-        analysis->from = filter->from_ticks > trace->begin ? filter->from_ticks : trace->begin;
-        analysis->to = filter->to_ticks < trace->end ? filter->to_ticks : trace->end;
-        if (analysis->to < analysis->from)
-            analysis->to = analysis->from;
+        analysis->from = later(filter->from_ticks, trace->begin);
+        analysis->to = later(sooner(filter->to_ticks, trace->end), analysis->from);
         if (!sql_open(analysis, fail))
             return false;
     }
@@ -275,31 +273,28 @@ struct analysis *analysis_plain(const struct trace *trace, const struct filter *
     struct fail fail;
     analysis->trace = trace;
     analysis->filter = filter;
-    if (model == NULL)
-        return analysis;
-    analyses_open(&analysis, 1, model, filter, symbols, &fail);
+    if (model != NULL)
+        analyses_open(&analysis, 1, model, filter, symbols, &fail);
     return analysis;
 }
 
-static uint64_t count_worked(const struct model *model)
-{
-    uint64_t ticks = 0;
-    for (unsigned i = 0; i < model->trace->stream_count; i++)
-        ticks += model->cpus[i].busy - model->cpus[i].boot - model->cpus[i].drained;
-    return ticks > model->subtracted.ticks ? ticks - model->subtracted.ticks : 0;
-}
-
-static void keep_left_out(struct analysis *analysis)
+static void keep_totals(struct analysis *analysis)
 {
     const struct model *model = analysis->model;
     analysis->subtracts = model->subtracts_costs;
     analysis->subtracted = model->subtracted;
-    if (!analysis->filter->without_drain)
-        return;
     analysis->left_out = model->left_out;
-    analysis->drained = arena_alloc(&analysis->arena, (model->trace->stream_count + 1) * sizeof(uint64_t));
-    for (unsigned i = 0; i < model->trace->stream_count; i++)
-        analysis->drained[i] = model->cpus[i].drained;
+    analysis->worked = 0;
+    if (analysis->filter->without_drain)
+        analysis->drained =
+            arena_alloc(&analysis->arena, (model->trace->stream_count + 1) * sizeof(uint64_t));
+    for (unsigned i = 0; i < model->trace->stream_count; i++) {
+        const struct model_cpu *cpu = &model->cpus[i];
+        analysis->worked += cpu->busy - cpu->boot - cpu->drained;
+        if (analysis->drained != NULL)
+            analysis->drained[i] = cpu->drained;
+    }
+    analysis->worked -= sooner(analysis->worked, model->subtracted.ticks);
 }
 
 void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size)
@@ -328,8 +323,7 @@ void analysis_describe_left_out(const struct analysis *analysis, char *text, siz
 void analyses_finish(struct analysis **analyses, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        analyses[i]->worked = count_worked(analyses[i]->model);
-        keep_left_out(analyses[i]);
+        keep_totals(analyses[i]);
         sql_finish(analyses[i]);
         analyses[i]->chose_nobody = choose_nobody(analyses[i]);
         for (unsigned t = 0; t < analyses[i]->kind->table_count; t++)

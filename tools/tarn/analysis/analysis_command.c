@@ -142,32 +142,9 @@ static void print_left_out(FILE *to, const struct analysis *analysis)
     fputs("]}", to);
 }
 
-/* "": that was not requested. */
-static void describe_subtracted(const struct analysis *analysis, char *text, size_t size)
-{
-    const struct model_subtracted *subtracted = &analysis->subtracted;
-    *text = '\0';
-    if (analysis->subtracts)
-        snprintf(text, size,
-                 "logging: %.3f ms subtracted for %" PRIu64
-                 " events, as `trace bench` measured them; %" PRIu64 " events were not measured; %" PRIu64
-                 " activities took less than the events in them cost, and count as 0",
-                 (double)analysis_ns(analysis, subtracted->ticks) / 1e6, subtracted->events,
-                 subtracted->without, subtracted->short_spans);
-}
-
-static void print_subtracted(FILE *to, const struct analysis *analysis)
-{
-    const struct model_subtracted *subtracted = &analysis->subtracted;
-    fprintf(to,
-            ",\"subtracted\":{\"ns\":%" PRIu64 ",\"events\":%" PRIu64 ",\"events_without_cost\":%" PRIu64
-            ",\"short_activities\":%" PRIu64 "}",
-            analysis_ns(analysis, subtracted->ticks), subtracted->events, subtracted->without,
-            subtracted->short_spans);
-}
-
 static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, const struct losses *losses)
 {
+    const struct model_subtracted *subtracted = &analysis->subtracted;
     const char *comma = "";
     fprintf(to, "{\"analysis\":\"%s\",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seconds\":%.9f",
             analysis->kind->name, analysis_when(analysis, analysis->from),
@@ -180,7 +157,11 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
     if (analysis->drained != NULL)
         print_left_out(to, analysis);
     if (analysis->subtracts)
-        print_subtracted(to, analysis);
+        fprintf(to,
+                ",\"subtracted\":{\"ns\":%" PRIu64 ",\"events\":%" PRIu64 ",\"events_without_cost\":%" PRIu64
+                ",\"short_activities\":%" PRIu64 "}",
+                analysis_ns(analysis, subtracted->ticks), subtracted->events, subtracted->without,
+                subtracted->short_spans);
     if (analysis->answer != NULL) {
         fputs(",\"answer\":", to);
         print_json_string(to, analysis->answer);
@@ -211,6 +192,7 @@ static void print_remark(FILE *to, unsigned format, const char *text)
 void analysis_print(FILE *to, const struct analysis *analysis, const struct table_options *output,
                     const struct losses *losses)
 {
+    const struct model_subtracted *subtracted = &analysis->subtracted;
     bool is_first = true;
     char text[400];
     if (output->format == TABLES_JSON) {
@@ -219,8 +201,13 @@ void analysis_print(FILE *to, const struct analysis *analysis, const struct tabl
     }
     analysis_describe_left_out(analysis, text, sizeof(text));
     print_remark(to, output->format, text);
-    describe_subtracted(analysis, text, sizeof(text));
-    print_remark(to, output->format, text);
+    snprintf(text, sizeof(text),
+             "logging: %.3f ms subtracted for %" PRIu64 " events, as `trace bench` measured them; %" PRIu64
+             " events were not measured; %" PRIu64
+             " activities took less than the events in them cost, and count as 0",
+             (double)analysis_ns(analysis, subtracted->ticks) / 1e6, subtracted->events, subtracted->without,
+             subtracted->short_spans);
+    print_remark(to, output->format, analysis->subtracts ? text : "");
     if (output->format == TABLES_TEXT && analysis->answer != NULL)
         print_paragraph(to, analysis->answer, table_width(output));
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {

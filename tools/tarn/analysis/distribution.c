@@ -139,8 +139,6 @@ bool histogram_row(const struct distribution *distribution, const struct schema 
     return true;
 }
 
-/* ---- Student's t-test ---- */
-
 #define STEPS     200
 #define PRECISION 1e-14
 #define TINY      1e-300

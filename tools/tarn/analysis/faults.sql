@@ -60,9 +60,7 @@ FROM instructions;
 SELECT iif(pid IS NULL, '(others)', coalesce(symbol(pid, arg1, 'function'), '(unknown)')) AS name,
        sum(count), sum(ns(dur)), sum(ns(dur)) / sum(count), max(ns(longest)), symbol(pid, arg1, 'file') AS file
 FROM instructions GROUP BY name, file;
---: table duration, duration, ranges, whole: histogram of durations
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM use));
+--: table duration, duration, ranges, histogram together(whole) FROM use: histogram of durations
 --: table longest, longest faults, faults, extra: the longest faults
 --: columns $LONGEST_COLUMNS, address:hex, ip:hex
 SELECT coalesce(name, '(not seen)'), $LONGEST, arg0, arg1 FROM longest;

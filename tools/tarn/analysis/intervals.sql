@@ -44,9 +44,7 @@ FROM found WHERE kind <> 'no space left' GROUP BY value, name IS NULL;
 --: table thread, thread of the begin, threads, by total_ns, extra: intervals, by thread that logged the begin
 --: columns tid:id, pid:id, count, total_ns, $SPREAD_COLUMNS
 SELECT coalesce(thread_name(utid), '(others)'), thread_tid(utid), thread_pid(utid), count, ns(dur), $SPREAD FROM threads GROUP BY utid;
---: table duration, duration, ranges, whole: histogram of durations
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM found));
+--: table duration, duration, ranges, histogram together(whole) FROM found: histogram of durations
 --: table longest, longest, intervals: the longest intervals
 --: columns $LONGEST_COLUMNS, until_ns:when
 SELECT name, $LONGEST, since_start(end_ts) FROM longest;

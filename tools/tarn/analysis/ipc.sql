@@ -112,9 +112,7 @@ WITH RECURSIVE links AS MATERIALIZED (SELECT * FROM chains), named(chain, outer,
 (SELECT chain, outer, process_name(client_pid) || ' -> ' || ipc_function(whom, label_number) FROM links WHERE outer IS NULL UNION ALL
  SELECT links.chain, links.outer, name || ' -> ' || ipc_function(whom, label_number) FROM named JOIN links ON links.outer = named.chain)
 SELECT name, $LATENCY FROM named JOIN chained USING (chain) WHERE outer IS NOT NULL GROUP BY name;
---: table duration, duration, ranges, extra, whole: histogram of latencies
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM edges));
+--: table duration, duration, ranges, extra, histogram together(whole) FROM edges: histogram of latencies
 --: table longest, longest calls, calls: the longest calls, with their IDs
 --: columns $LONGEST_COLUMNS, id:hex, result:signed
 SELECT ipc_function(whom, label_number), $LONGEST, call_id, result FROM longest;

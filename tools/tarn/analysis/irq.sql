@@ -37,12 +37,8 @@ SELECT coalesce(thread_name(utid), '(others)'), thread_tid(utid), thread_pid(uti
 --: table route, from CPU to CPU, routes, by sent, extra: inter-processor interrupts by sending and receiving CPU
 --: columns from_cpu:id, to_cpu:id, $ROUTE_COLUMNS
 SELECT coalesce(name, '(others)'), from_cpu, to_cpu, $ROUTE FROM routes GROUP BY from_cpu, to_cpu, name;
---: table duration, handling time, ranges, whole: histogram of handling times
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM spans));
---: table latency, IPI send to entry, ranges, extra, whole: histogram of the times from send to entry
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM routes));
+--: table duration, handling time, ranges, histogram together(whole) FROM spans: histogram of handling times
+--: table latency, IPI send to entry, ranges, extra, histogram together(whole) FROM routes: histogram of the times from send to entry
 --: table longest, longest interrupts, interrupts, extra: the longest interrupts
 --: columns $LONGEST_COLUMNS, cpu:id
 SELECT $NAME, $LONGEST, cpu FROM longest;

@@ -141,12 +141,8 @@ FROM chains WHERE $IS_EVENT GROUP BY class, process, name;
 SELECT coalesce(thread_name(waker_utid), '(time-out or unknown)'), thread_tid(waker_utid), thread_pid(waker_utid), lock_class_name(class),
        $WAITS
 FROM wakers GROUP BY waker_utid, class;
---: table wait, wait, ranges, extra, whole: histogram of waits
---: columns histogram
-SELECT * FROM histogram((SELECT together(waits) FROM spreads));
---: table hold, held, ranges, extra, whole: histogram of hold times
---: columns histogram
-SELECT * FROM histogram((SELECT together(holds) FROM spreads));
+--: table wait, wait, ranges, extra, histogram together(waits) FROM spreads: histogram of waits
+--: table hold, held, ranges, extra, histogram together(holds) FROM spreads: histogram of hold times
 --: table longest, longest waits, waits: the longest waits, with the thread that held the lock longest, the thread that ran longest while
 --:  holders were preempted, and the waker
 --: columns $LONGEST_COLUMNS, lock:hex, holder:text, holder_tid:id, $CAUSES_COLUMNS, instead:text, instead_tid:id, instead_ran_ns:one,

@@ -58,13 +58,10 @@ GROUP BY variant ORDER BY variant <> 'as measured', variant = 'the work alone', 
 --: columns tid:id, pid:id, times, total_ns, max_ns:max
 SELECT iif(by_idle, '(idle: not yet awake)', coalesce(thread_name(by_utid), '(unknown)')), thread_tid(by_utid), thread_pid(by_utid),
        count, ns(dur), ns(longest) FROM others;
---: table duration, duration of a part, ranges, extra, whole: histogram of the durations of these parts
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM parts WHERE variant = 'as measured'));
---: table slice, work per time slice, ranges, extra, whole: histogram of the work in equal slices of time, without waiting, as in
---:  fixed-time-quantum benchmarks
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM slices));
+--: table duration, duration of a part, ranges, extra, histogram together(whole) FROM parts WHERE variant = 'as measured':
+--:  histogram of the durations of these parts
+--: table slice, work per time slice, ranges, extra, histogram together(whole) FROM slices: histogram of the work in equal slices of time,
+--:  without waiting, as in fixed-time-quantum benchmarks
 --: table longest, longest interruptions, interruptions, extra: the longest interruptions
 --: columns $LONGEST_COLUMNS
 SELECT $CAUSE, $LONGEST FROM longest;

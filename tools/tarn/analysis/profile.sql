@@ -109,9 +109,7 @@ WITH RECURSIVE wanted AS (SELECT 'calls' AS tree, coalesce(:least, 1.0) + 0 AS l
 --: table callers, callers of the innermost, callers, extra, whole: tree of callers from the innermost function
 --: columns $CALLS_COLUMNS
 WITH RECURSIVE wanted AS (SELECT 'callers' AS tree, coalesce(:least, 1.0) + 0 AS least), $TREE $CALLS;
---: table lateness, late, ranges, extra, whole: histogram of sampling delays
---: columns histogram
-SELECT * FROM histogram((SELECT together(late) FROM lateness));
+--: table lateness, late, ranges, extra, histogram together(late) FROM lateness: histogram of sampling delays
 -- A flame graph (Gregg's) in one SVG file: the width of a box is its share of the whole; the functions that it calls are above it. In a
 -- browser, the script zooms and searches; elsewhere it is a static picture. Lengths are pixels at its original size, with 1180 for the
 -- whole and 17 for a row; of boxes, x and width are shares of the whole, from which the script computes all lengths. Boxes narrower than

@@ -19,7 +19,6 @@
 --: column run_max_ns: longest run
 --: column run_mean_ns: mean length of a run
 --: column stretches in end: runs that ended for this reason
---: column switches in cpu: times that the CPU switched to a thread
 --: column waited_ns: time in which the thread was ready and waited for a CPU
 --: column waits: waits for a CPU seen from begin to end
 --: column wakeups: waits for a CPU that began with a wake-up by this thread
@@ -78,15 +77,9 @@ FROM wakers GROUP BY waker_utid, utid;
 --: table end, why a run ended, reasons, by stretches: reasons for the ends of runs
 --: columns stretches, total_ns, $SPREAD_COLUMNS
 SELECT end_reason, sum(count), ns(sum(dur)), $SPREAD FROM runs WHERE is_cut = 0 GROUP BY end_reason;
---: table wait, ready until running, ranges, whole: histogram of waits
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM waits));
---: table wakeup, woken until running, ranges, extra, whole: histogram of waits that began with a wake-up
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM wakers));
---: table run, length of a run, ranges, extra, whole: histogram of runs
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM runs));
+--: table wait, ready until running, ranges, histogram together(whole) FROM waits: histogram of waits
+--: table wakeup, woken until running, ranges, extra, histogram together(whole) FROM wakers: histogram of waits that began with a wake-up
+--: table run, length of a run, ranges, extra, histogram together(whole) FROM runs: histogram of runs
 --: table longest, longest waits, waits, extra: the longest waits, and the thread that delayed each most
 --: columns $LONGEST_COLUMNS, by:text, by_tid:id, by_ran_ns
 SELECT thread_name(utid), $LONGEST, $BY, thread_tid(by_utid), by_dur FROM longest;

@@ -43,6 +43,7 @@
 --: column ready_ns: time in which the thread was ready and waited for a CPU
 --: column result: return value of the call; negative: an error
 --: column switches: times that a CPU switched to the thread
+--: column switches in cpu: times that the CPU switched to a thread
 --: column thread: thread name
 --: column threads: number of threads
 --: column tid: thread ID; 0 is the idle thread of a CPU

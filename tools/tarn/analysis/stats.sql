@@ -14,7 +14,6 @@
 --: column idle_percent: share of traced time in which the CPU slept
 --: column lost_percent: share of traced time for which the running thread is unknown because events were lost
 --: column one_of: latest sampling factor N: one in N events was logged
---: column switches in cpu: times that the CPU switched to a thread
 CREATE VIRTUAL TABLE types USING fold(event, by number, keep name, keep class, count as events, sum bytes);
 CREATE VIRTUAL TABLE cpus USING fold(event, by cpu_id, count as events, sum bytes);
 CREATE VIRTUAL TABLE loggers USING fold(event, by utid, count as events, sum bytes);

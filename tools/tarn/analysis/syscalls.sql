@@ -36,9 +36,7 @@ SELECT coalesce(process_name(thread_pid(utid)), '(others)'), thread_pid(utid), n
 --: table error, system call, errors, by count: errors that calls returned
 --: columns result:signed, count, meaning:text
 SELECT coalesce(name, '(others)'), result, count, error_text(result) FROM failed;
---: table duration, duration, ranges, extra, whole: histogram of durations
---: columns histogram
-SELECT * FROM histogram((SELECT together(whole) FROM use));
+--: table duration, duration, ranges, extra, histogram together(whole) FROM use: histogram of durations
 --: table longest, longest calls, calls, extra: the longest calls
 --: columns $LONGEST_COLUMNS, arg0:hex, arg1:hex, result:signed
 SELECT name, $LONGEST, arg0, arg1, result FROM longest;

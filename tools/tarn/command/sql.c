@@ -474,7 +474,7 @@ static void describe_relations(struct page *page, const struct command *self)
                                      catalog.relations[i].columns[c].name);
         page_entry(page, catalog.relations[i].name, NULL, text);
     }
-    catalog_close(&catalog);
+    arena_free(&catalog.arena);
 }
 
 const struct command sql_command = COMMAND(

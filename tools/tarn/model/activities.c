@@ -30,9 +30,8 @@ const struct field *model_detail_field(const struct schema *schema, enum activit
 void activity_tell_enter(struct model *model, const struct model_thread *thread,
                          const struct model_frame *frame)
 {
-    if (!is_in_range(model) || (model->leaves_out_drain && frame->is_drain))
-        return;
-    TELL_OBSERVERS(model, enter, thread, frame);
+    if (is_in_range(model) && !(model->leaves_out_drain && frame->is_drain))
+        TELL_OBSERVERS(model, enter, thread, frame);
 }
 
 void activity_tell_leave(struct model *model, const struct model_thread *thread,
@@ -42,11 +41,10 @@ void activity_tell_leave(struct model *model, const struct model_thread *thread,
         return;
     model->subtracted.short_spans +=
         model->subtracts_costs && !frame->is_cut && end - frame->begin < frame->uncounted;
-    if (model->leaves_out_drain && frame->is_drain) {
+    if (model->leaves_out_drain && frame->is_drain)
         model->left_out.activities++;
-        return;
-    }
-    TELL_OBSERVERS(model, leave, thread, frame, end);
+    else
+        TELL_OBSERVERS(model, leave, thread, frame, end);
 }
 
 void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at)

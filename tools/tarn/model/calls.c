@@ -1,11 +1,11 @@
 /*
- * calls.c - IPC calls, from their four ends; see model_parts.h.
+ * calls.c - IPC calls, from the events at their four ends; see model_parts.h.
  *
  * A thread has at most one call in progress as a client, so the record is part of the client. As a server it
  * works on at most one. If it receives again without having replied, it keeps the earlier call to reply
  * later (sys_ipc_save_reply), and that call is `parked` from then on.
  */
-#include <tools/tarn/model/model_parts.h>
+#include <tools/tarn/model/activities.h>
 
 static struct model_call *call_of(struct model_thread *client, uint64_t id)
 {
@@ -36,14 +36,19 @@ void serving_wait(struct model *model, struct model_thread *server)
         serving_stop(model, server);
 }
 
-/* Ends the call; the client's record is free again. */
-static void end_call(struct model *model, struct model_call *call)
+static void stop_serving_it(struct model *model, const struct model_call *call)
 {
-    close_segment(model, call->client, model->now);
     if (call->server != NULL && call->server->serving == call) {
         close_segment(model, call->server, model->now);
         set_serving(call->server, NULL);
     }
+}
+
+/* Ends the call; the client's record is free again. */
+static void end_call(struct model *model, struct model_call *call)
+{
+    close_segment(model, call->client, model->now);
+    stop_serving_it(model, call);
     tell_call(model, call, true);
     call->client->calling = NULL;
 }
@@ -54,20 +59,22 @@ void call_abandon(struct model *model, struct model_thread *client)
         end_call(model, &client->call);
 }
 
-void call_made(struct model *model, struct model_thread *client, uint64_t id, uint64_t label,
-               uint32_t endpoint, uint32_t server_tid)
+EVENT_HANDLER(on_call)
 {
+    struct model_thread *client = running_thread(model, cpu);
+    if (client == NULL)
+        return;
     call_abandon(model, client);
     close_segment(model, client, model->now);
-    client->call = (struct model_call){.id = id,
-                                       .label = label,
-                                       .endpoint = endpoint,
+    client->call = (struct model_call){.id = GET64(0),
+                                       .label = GET64(1),
+                                       .endpoint = GET32(2),
                                        .client = client,
                                        .called = model->now,
                                        .is_drain = client->is_draining,
                                        .outer = client->serving};
-    if (server_tid != 0)
-        client->call.server = thread_find(model, server_tid, 0);
+    if (GET32(3) != 0)
+        client->call.server = thread_find(model, GET32(3), 0);
     if (client->serving != NULL)
         client->call.outer_id = client->serving->id;
     client->calling = &client->call;
@@ -75,10 +82,10 @@ void call_made(struct model *model, struct model_thread *client, uint64_t id, ui
 }
 
 /* Logged by the server, or by a client that found the server waiting. */
-void call_received(struct model *model, struct model_thread *here, uint64_t id, uint32_t client_tid)
+EVENT_HANDLER(on_receive)
 {
-    struct model_thread *client = thread_find(model, client_tid, 0);
-    struct model_call *call = call_of(client, id);
+    struct model_thread *here = running_thread(model, cpu), *client = thread_find(model, GET32(1), 0);
+    struct model_call *call = call_of(client, GET64(0));
     struct model_thread *server = call != NULL && here == client ? call->server : here;
     if (server != NULL)
         serving_stop(model, server);
@@ -97,30 +104,30 @@ void call_received(struct model *model, struct model_thread *here, uint64_t id, 
     tell_call(model, call, false);
 }
 
-void call_replied(struct model *model, struct model_thread *here, uint64_t id, uint64_t label,
-                  struct model_thread *client)
+EVENT_HANDLER(on_reply)
 {
-    struct model_call *call = call_of(client, id);
-    if (call == NULL || call->replied != 0)
-        return;
-    close_segment(model, call->client, model->now);
-    call->replied = model->now;
-    call->reply_label = label;
-    if (here != NULL && call->server == NULL)
-        call->server = here;
-    tell_call(model, call, false);
-    if (call->server != NULL && call->server->serving == call) {
-        close_segment(model, call->server, model->now);
-        set_serving(call->server, NULL);
+    struct model_thread *client = thread_find(model, GET32(2), 0);
+    struct model_call *call = call_of(client, GET64(0));
+    if (call != NULL && call->replied == 0) {
+        close_segment(model, client, model->now);
+        call->replied = model->now;
+        call->reply_label = GET64(1);
+        if (call->server == NULL)
+            call->server = running_thread(model, cpu);
+        tell_call(model, call, false);
+        stop_serving_it(model, call);
     }
+    if (client != NULL && activity_top(client) == ACTIVITY_EXCEPTION)
+        activity_leave(model, client, ACTIVITY_EXCEPTION, client->frames[client->depth - 1].detail, 0,
+                       cpu->exception_action);
 }
 
-void call_returned(struct model *model, struct model_thread *client, uint64_t id, int64_t error)
+EVENT_HANDLER(on_return)
 {
-    struct model_call *call = call_of(client, id);
+    struct model_call *call = call_of(running_thread(model, cpu), GET64(0));
     if (call == NULL)
         return;
     call->returned = model->now;
-    call->error = error;
+    call->error = (int64_t)GET64(1);
     end_call(model, call);
 }

@@ -20,11 +20,11 @@ static void set_sleep(struct model_thread *thread, bool is_asleep, bool is_booti
     activities_set_sleep(thread, is_asleep);
 }
 
-/* SLEEPS: the CPU goes to sleep, so it was awake until now;
- * otherwise the reverse. A guess to the contrary was wrong. */
-void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps)
+/* The CPU goes to sleep, so it was awake until now; or the reverse. A guess to the contrary was wrong. */
+EVENT_HANDLER(on_cpu_idle)
 {
     struct model_thread *thread = running_thread(model, cpu);
+    bool sleeps = GET32(0) != UINT32_MAX;
     model->tells_sleep = true;
     if (thread == NULL || !thread->is_idle)
         return;
@@ -42,8 +42,7 @@ static void guess_sleep(const struct model *model, struct model_thread *thread, 
     set_sleep(thread, !is_booting && !model->tells_sleep, is_booting, true);
 }
 
-/* Forgets what THREAD was inside of. */
-static void forget_inside(struct model *model, struct model_thread *thread, uint64_t at)
+void forget_inside(struct model *model, struct model_thread *thread, uint64_t at)
 {
     activities_cut(model, thread, 0, at);
     serving_stop(model, thread);
@@ -63,12 +62,6 @@ void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
     count_time(model, cpu, at);
     cpu->thread = thread_nobody(model);
     cpu->is_lost = true;
-}
-
-void leave_in_the_dark(struct model *model, struct model_thread *thread)
-{
-    if (!thread->is_idle)
-        forget_inside(model, thread, model->now);
 }
 
 void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at)

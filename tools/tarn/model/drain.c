@@ -49,8 +49,6 @@ void set_drains(struct model_thread *thread, bool drains)
     set_serving(thread, thread->serving);
 }
 
-/* ---- events ---- */
-
 /* The server has not begun to work on the call that it receives. */
 static bool receives_drain_call(const struct model *model, const struct model_action *action,
                                 const struct cursor *cursor)
@@ -125,8 +123,6 @@ EVENT_HANDLER(on_drain_end)
     set_drains(thread, GET32(1) == 0);
 }
 
-/* ---- time ---- */
-
 static void leave_out_segment(struct model *model, struct model_thread *thread, uint64_t ticks)
 {
     *(thread->state == MODEL_RUNNING ? &model->cpus[thread->cpu].drained : &model->left_out.waited) += ticks;
@@ -148,8 +144,6 @@ bool count_segment(struct model *model, struct model_thread *thread, uint64_t fr
     thread->deducted += thread->segment_deducted;
     return true;
 }
-
-/* ---- costs ---- */
 
 void model_subtract_costs(struct model *model)
 {

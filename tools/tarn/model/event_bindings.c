@@ -113,8 +113,6 @@ static bool has_width(const struct field *field, char width, bool swap)
            field->width == (width == 'S' ? 2 : width - '0') && field->swap == swap;
 }
 
-/* ---- what a schema lacks ---- */
-
 #define LACKS_SHOWN 6u /* any more are only counted */
 
 struct lacks {

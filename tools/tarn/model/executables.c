@@ -1,20 +1,6 @@
 /* executables.c - which executables are mapped where; see executables.h. */
 #include <tools/tarn/model/executables.h>
 
-void executables_open(struct executables *executables)
-{
-    executables->saved = 0;
-    map_open(&executables->newest_of, sizeof(struct executable *));
-    map_open(&executables->all, sizeof(struct executable));
-    executables->all.limit = EXECUTABLES_MAX;
-}
-
-void executables_close(struct executables *executables)
-{
-    map_close(&executables->newest_of);
-    map_close(&executables->all);
-}
-
 /* A statedump repeats known facts. */
 void executables_add(struct executables *executables, const struct executable *executable, const char *path,
                      size_t length)

@@ -29,8 +29,6 @@ struct executables {
     size_t saved;         /* how many of `all` model_save_snapshot has saved */
 };
 
-void executables_open(struct executables *executables);
-void executables_close(struct executables *executables);
 /* Copies EXECUTABLE; its `path` and `next` are ignored. */
 void executables_add(struct executables *executables, const struct executable *executable, const char *path,
                      size_t length);

@@ -49,7 +49,9 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->counts_from = model->plain_from = from;
     model->stays_period = 1;
     names_open(&model->names, &trace->schema);
-    executables_open(&model->executables);
+    map_open(&model->executables.newest_of, sizeof(struct executable *));
+    map_open(&model->executables.all, sizeof(struct executable));
+    model->executables.all.limit = EXECUTABLES_MAX;
     map_open(&model->ended, sizeof(const struct model_thread *));
     map_open(&model->processes, sizeof(struct model_process));
     model->processes.limit = MODEL_PROCESSES_MAX;
@@ -92,11 +94,10 @@ static void tell_event(struct model *model, const struct cursor *cursor, const s
 {
     if (!is_in_range(model))
         return;
-    if (model->leaves_out_drain && model_is_drain_event(model, cursor)) {
+    if (model->leaves_out_drain && model_is_drain_event(model, cursor))
         model->left_out.events++;
-        return;
-    }
-    TELL_OBSERVERS(model, event, cursor, thread);
+    else
+        TELL_OBSERVERS(model, event, cursor, thread);
 }
 
 struct model_thread *model_apply_known(struct model *model, const struct cursor *cursor)
@@ -156,7 +157,8 @@ void model_close(struct model *model)
         if (model->threads[i] != NULL)
             activities_free(model->threads[i]);
     names_close(&model->names);
-    executables_close(&model->executables);
+    map_close(&model->executables.newest_of);
+    map_close(&model->executables.all);
     map_close(&model->processes);
     map_close(&model->ended);
     free(model->cpus);

@@ -26,18 +26,16 @@ static inline void tell_call(struct model *model, const struct model_call *call,
 {
     if (!is_in_range(model))
         return;
-    if (model->leaves_out_drain && call->is_drain) {
+    if (model->leaves_out_drain && call->is_drain)
         model->left_out.calls += has_ended;
-        return;
-    }
-    TELL_OBSERVERS(model, call, call, model->now, has_ended);
+    else
+        TELL_OBSERVERS(model, call, call, model->now, has_ended);
 }
 
 static inline void tell_thread(struct model *model, const struct model_thread *thread, bool has_ended)
 {
-    if (!is_in_range(model))
-        return;
-    TELL_OBSERVERS(model, thread, thread, has_ended, model->now);
+    if (is_in_range(model))
+        TELL_OBSERVERS(model, thread, thread, has_ended, model->now);
 }
 
 /* ---- threads.c ---- */
@@ -165,12 +163,6 @@ static inline void set_serving(struct model_thread *server, const struct model_c
 
 /* ---- calls.c ---- */
 
-void call_made(struct model *model, struct model_thread *client, uint64_t id, uint64_t label,
-               uint32_t endpoint, uint32_t server_tid);
-void call_received(struct model *model, struct model_thread *here, uint64_t id, uint32_t client_tid);
-void call_replied(struct model *model, struct model_thread *here, uint64_t id, uint64_t label,
-                  struct model_thread *client);
-void call_returned(struct model *model, struct model_thread *client, uint64_t id, int64_t error);
 /* The thread stops working on the call that it serves; the client waits for a later reply. */
 void serving_stop(struct model *model, struct model_thread *server);
 /* The thread waits for a message, unless a client has given it one on its way there. */
@@ -193,11 +185,9 @@ void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
 void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at);
 /* Events of CPU are missing from AT on, until begin_packet. */
 void darken_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
-/* THREAD leaves its CPU while events of another are missing. */
-void leave_in_the_dark(struct model *model, struct model_thread *thread);
+/* Forgets what THREAD was inside of. */
+void forget_inside(struct model *model, struct model_thread *thread, uint64_t at);
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since);
-/* power_cpu_idle: the CPU goes to sleep or wakes up. */
-void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps);
 /* The first event of a packet names the running thread. For a walk that begins inside the packet, its first
  * event does so for the time since the packet began. */
 void begin_packet(struct model *model, struct model_cpu *cpu, const struct cursor *cursor);
@@ -219,24 +209,9 @@ static inline uint64_t get64(const struct model *model, const struct event *even
     return load64(event->bytes + at, model->swap);
 }
 
-static inline uint16_t get16(const struct model *model, const struct event *event, uint16_t at)
-{
-    return (uint16_t)load_integer(event->bytes + at, 2, false, model->swap);
-}
-
-static inline const char *get_text(const struct event *event, uint16_t at)
-{
-    return (const char *)event->bytes + at;
-}
-
-static inline size_t text_length(const struct event *event, uint16_t at)
-{
-    return strnlen(get_text(event, at), event->words * 8ul - at);
-}
-
-/* Returns the thread TID that an event on CPU is about; NULL: unknown. It
- * is usually the running one. But one thread may end another's wait, and
- * a program that migrates while it logs finishes in the old CPU's buffer. */
+/* Returns the thread TID that an event on CPU is about; NULL: unknown. It is usually the running one. But one
+ * thread may end another's wait, and a program that migrates while it logs finishes in the old CPU's buffer.
+ */
 static inline struct model_thread *get_thread(struct model *model, const struct model_cpu *cpu, uint32_t tid)
 {
     return __builtin_expect(cpu->thread->tid == tid && cpu->thread != model->nobody, 1)
@@ -255,11 +230,11 @@ void event_bindings_resolve(struct model *model, bool only_scheduling);
     void name(struct model *model, struct model_cpu *cpu, const struct event *event, \
               const struct model_action *action)
 /* In a handler: the fields of its event, by their place in event_bindings.c. */
-#define GET16(place)      get16(model, event, action->at[place])
+#define GET16(place)      ((uint16_t)load_integer(event->bytes + action->at[place], 2, false, model->swap))
 #define GET32(place)      get32(model, event, action->at[place])
 #define GET64(place)      get64(model, event, action->at[place])
-#define GET_TEXT(place)   get_text(event, action->at[place])
-#define GET_LENGTH(place) text_length(event, action->at[place])
+#define GET_TEXT(place)   ((const char *)event->bytes + action->at[place])
+#define GET_LENGTH(place) strnlen(GET_TEXT(place), event->words * 8ul - action->at[place])
 
 typedef EVENT_HANDLER(model_handler);
 
@@ -275,8 +250,3 @@ model_handler on_control, on_switches, on_switch, on_wakeup, on_enqueue, on_thre
 /* The type that a trace_sampling or trace_threshold is about; NULL: the trace does not declare it. */
 const struct event_type *limited_type(const struct model *model, const struct event *event,
                                       const struct model_action *action);
-
-/* ---- checkpoint.c ---- */
-/* The settings in the trace: of lock classes, and which events are sampled or not logged. */
-void settings_save(const struct model *model, struct buffer *out);
-void settings_restore(struct model *model, struct buffer_reader *reader);

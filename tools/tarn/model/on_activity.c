@@ -1,4 +1,4 @@
-/* on_activity.c - handlers of events that begin or end an activity, and of IPC; see model_parts.h. */
+/* on_activity.c - handlers of events that begin or end an activity; see model_parts.h. */
 #include <tools/tarn/model/activities.h>
 
 EVENT_HANDLER(on_syscall_entry)
@@ -64,32 +64,3 @@ BEGINS(on_ipi_entry, INTERRUPTED, ACTIVITY_IPI, GET32(0), 0, 0)
 ENDS(on_ipi_exit, INTERRUPTED, ACTIVITY_IPI, GET32(0), 0, 0)
 BEGINS(on_request_begin, RUNNING, ACTIVITY_REQUEST, GET32(0), GET32(1), GET64(2))
 ENDS(on_request_end, RUNNING, ACTIVITY_REQUEST, GET32(0), 0, (int32_t)GET32(1))
-
-/* ---- IPC ---- */
-
-EVENT_HANDLER(on_call)
-{
-    struct model_thread *client = running_thread(model, cpu);
-    if (client != NULL)
-        call_made(model, client, GET64(0), GET64(1), GET32(2), GET32(3));
-}
-
-EVENT_HANDLER(on_receive)
-{
-    call_received(model, running_thread(model, cpu), GET64(0), GET32(1));
-}
-
-EVENT_HANDLER(on_reply)
-{
-    struct model_thread *client = thread_find(model, GET32(2), 0);
-    struct model_thread *server = running_thread(model, cpu);
-    call_replied(model, server, GET64(0), GET64(1), client);
-    if (client != NULL && activity_top(client) == ACTIVITY_EXCEPTION)
-        activity_leave(model, client, ACTIVITY_EXCEPTION, client->frames[client->depth - 1].detail, 0,
-                       cpu->exception_action);
-}
-
-EVENT_HANDLER(on_return)
-{
-    call_returned(model, running_thread(model, cpu), GET64(0), (int64_t)GET64(1));
-}

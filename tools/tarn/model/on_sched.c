@@ -4,17 +4,15 @@
 static void tell_wakeup(struct model *model, const struct model_thread *by, const struct model_thread *thread,
                         bool is_direct)
 {
-    if (!model->wants_wakeups || !is_in_range(model) || model_leaves_out(model, thread))
-        return;
-    TELL_OBSERVERS(model, wakeup, by, thread, model->now, is_direct);
+    if (model->wants_wakeups && is_in_range(model) && !model_leaves_out(model, thread))
+        TELL_OBSERVERS(model, wakeup, by, thread, model->now, is_direct);
 }
 
 static void tell_switch(struct model *model, const struct model_cpu *cpu, const struct model_thread *prev,
                         enum model_state state, const struct model_thread *next)
 {
-    if (!model->wants_switches || !is_in_range(model))
-        return;
-    TELL_OBSERVERS(model, switched, rank_of(model, cpu), prev, state, next, model->now);
+    if (model->wants_switches && is_in_range(model))
+        TELL_OBSERVERS(model, switched, rank_of(model, cpu), prev, state, next, model->now);
 }
 
 static bool is_blocked(enum model_state state)
@@ -40,8 +38,8 @@ static void leave_processor(struct model *model, struct model_thread *prev, enum
         thread_end(model, prev);
         return;
     }
-    if (__builtin_expect(model->dark_cpus != 0, 0))
-        leave_in_the_dark(model, prev);
+    if (__builtin_expect(model->dark_cpus != 0, 0) && !prev->is_idle)
+        forget_inside(model, prev, model->now);
     if (!prev->has_pending_wakeup) {
         prev->waker = NULL;
         prev->woken = state == MODEL_READY ? model->now : 0;
@@ -176,11 +174,6 @@ EVENT_HANDLER(on_priority)
     struct model_thread *thread = get_thread(model, cpu, GET32(0));
     if (thread != NULL)
         thread->prio = (uint16_t)GET32(1);
-}
-
-EVENT_HANDLER(on_cpu_idle)
-{
-    processor_sleeps(model, cpu, GET32(0) != UINT32_MAX);
 }
 
 EVENT_HANDLER(on_expire)

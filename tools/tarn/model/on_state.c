@@ -2,6 +2,7 @@
  * on_state.c - handlers of events about processes, of the statedump, and of changes of what is traced; see
  * model_parts.h.
  */
+#include <stdio.h>
 #include <tools/tarn/model/model_parts.h>
 
 EVENT_HANDLER(on_process_create)
@@ -106,24 +107,19 @@ EVENT_HANDLER(on_state_irq)
     names_set(&model->names, NAMES_OF_IRQS, GET32(0), GET_TEXT(1), GET_LENGTH(1));
 }
 
-/* NAME is the unit of the period: the clock has no counter. */
-static void set_sampling_counter(struct model *model, const char *name, size_t length)
-{
-    struct model_sampling *sampling = &model->sampling;
-    if (length == strlen("ticks") && memcmp(name, "ticks", length) == 0)
-        length = 0;
-    length = length < sizeof(sampling->counter) ? length : sizeof(sampling->counter) - 1;
-    memcpy(sampling->counter, name, length);
-    sampling->counter[length] = '\0';
-}
-
+/* TEXT is the unit of the period: the clock has no counter. */
 EVENT_HANDLER(on_sampling)
 {
-    model->sampling.period = GET64(0);
-    model->sampling.counts_instructions |= GET32(1) != 0;
+    struct model_sampling *sampling = &model->sampling;
+    const char *text = GET_TEXT(2);
+    size_t length = GET_LENGTH(2);
+    sampling->period = GET64(0);
+    sampling->counts_instructions |= GET32(1) != 0;
+    if (length == strlen("ticks") && memcmp(text, "ticks", length) == 0)
+        length = 0;
     /* after the end of sampling, samples from before still have that counter */
-    if (model->sampling.period != 0)
-        set_sampling_counter(model, GET_TEXT(2), GET_LENGTH(2));
+    if (sampling->period != 0)
+        snprintf(sampling->counter, sizeof(sampling->counter), "%.*s", (int)length, text);
     model->has_news = true;
 }
 
@@ -155,10 +151,8 @@ EVENT_HANDLER(on_event_threshold)
 EVENT_HANDLER(on_state_lock_class)
 {
     uint32_t number = GET32(0);
-    size_t length = GET_LENGTH(1);
     struct model_lock_class class = {.sample_every = GET32(2), .kind = GET32(3)};
-    length = length < sizeof(class.name) ? length : sizeof(class.name) - 1;
-    memcpy(class.name, GET_TEXT(1), length);
+    snprintf(class.name, sizeof(class.name), "%.*s", (int)GET_LENGTH(1), GET_TEXT(1));
     if (number < MODEL_LOCK_CLASSES)
         model->lock_classes[number] = class;
     model->has_news = true;

@@ -237,8 +237,6 @@ const char *model_thread_name(const struct model *model, const struct model_thre
     return name != NULL ? name : "(unknown)";
 }
 
-/* ---- processes ---- */
-
 static struct model_process *find_or_make(struct model *model, uint32_t pid)
 {
     bool is_new;

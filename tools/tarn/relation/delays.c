@@ -93,9 +93,8 @@ void delays_segment(struct delays *delays, const struct model_thread *thread, ui
         place->is_known = false;
 }
 
-void delays_take(struct delays *delays, const struct cursor *cursor, unsigned which)
+static void take(struct delays *delays, const struct cursor *cursor, const struct queue_event *event)
 {
-    const struct queue_event *event = &delays->events[which];
     const struct model_thread *thread =
         model_find_thread(delays->model, (uint32_t)field_integer(event->fields[0], cursor->event.bytes));
     unsigned rank = trace_find_cpu(cursor->trace, field_integer(event->fields[1], cursor->event.bytes));
@@ -111,4 +110,11 @@ void delays_take(struct delays *delays, const struct cursor *cursor, unsigned wh
     }
     place->cpu = rank;
     place->is_known = true;
+}
+
+void delays_event(struct delays *delays, const struct cursor *cursor)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (cursor->event.type == delays->events[i].type)
+            take(delays, cursor, &delays->events[i]);
 }

@@ -28,10 +28,4 @@ struct delays {
 void delays_open(struct delays *delays, struct analysis *analysis);
 /* Call these from the observer's functions of the same names. */
 void delays_segment(struct delays *delays, const struct model_thread *thread, uint64_t from, uint64_t to);
-void delays_take(struct delays *delays, const struct cursor *cursor, unsigned which);
-static inline void delays_event(struct delays *delays, const struct cursor *cursor)
-{
-    for (unsigned i = 0; i < 3; i++)
-        if (__builtin_expect(cursor->event.type == delays->events[i].type, 0))
-            delays_take(delays, cursor, i);
-}
+void delays_event(struct delays *delays, const struct cursor *cursor);

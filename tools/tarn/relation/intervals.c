@@ -10,13 +10,6 @@
 
 enum { PRESET, PARTS }; /* parameters: the parts are in the order of enum pair_part */
 
-struct interval {
-    struct pair pair;
-    const char *name;
-    /* NULL: one group. group_of_end is NULL if the end event does not have the group. */
-    const struct field *group, *group_of_end;
-};
-
 /* An interval that has begun and not yet ended. */
 struct open_interval {
     uint64_t begin;     /* ticks */
@@ -27,35 +20,37 @@ struct open_interval {
 
 struct pairing {
     struct making making; /* first */
-    struct interval interval;
+    struct pair pair;
+    const char *name;
+    /* NULL: one group. group_of_end is NULL if the end event does not have the group. */
+    const struct field *group, *group_of_end;
     struct map open; /* struct open_interval by what begin and end have in common */
 };
 
 /* The end has the group if it has the field, or one that is matched with it. */
-static bool find_group(struct interval *interval, const char *name, struct fail *fail)
+static bool find_group(struct pairing *pairing, const char *name, struct fail *fail)
 {
     const struct field *field;
     if (name == NULL)
         return true;
-    if (!pair_field(interval->pair.begin, name, strlen(name), &field, fail))
+    if (!pair_field(pairing->pair.begin, name, strlen(name), &field, fail))
         return false;
     if (field->kind != FIELD_INTEGER && field->kind != FIELD_ENUM)
         return fail_set(fail, "--group %s: only numbers and enumerations can be grouped", name);
-    interval->group = field;
-    interval->group_of_end = schema_find_field(interval->pair.end, name);
-    for (unsigned i = 0; i < interval->pair.match_count; i++)
-        if (interval->pair.matches[i].begin == field)
-            interval->group_of_end = interval->pair.matches[i].end;
-    if (interval->group_of_end != NULL && !pair_is_comparable(interval->group_of_end))
-        interval->group_of_end = NULL;
+    pairing->group = field;
+    pairing->group_of_end = schema_find_field(pairing->pair.end, name);
+    for (unsigned i = 0; i < pairing->pair.match_count; i++)
+        if (pairing->pair.matches[i].begin == field)
+            pairing->group_of_end = pairing->pair.matches[i].end;
+    if (pairing->group_of_end != NULL && !pair_is_comparable(pairing->group_of_end))
+        pairing->group_of_end = NULL;
     return true;
 }
 
-static bool resolve(struct interval *interval, const struct schema *schema, const char *const *parameters,
-                    struct fail *fail)
+static bool resolve(struct pairing *pairing, struct fail *fail)
 {
+    const char *const *parameters = pairing->making.parameters;
     const char *parts[PAIR_PARTS] = {NULL}, *preset = parameters[PRESET];
-    *interval = (struct interval){.group = NULL};
     for (unsigned part = 0; part < PAIR_NAME; part++)
         parts[part] = parameters[PARTS + part];
     if (preset == NULL && parts[PAIR_BEGIN] == NULL && parts[PAIR_END] == NULL)
@@ -64,16 +59,16 @@ static bool resolve(struct interval *interval, const struct schema *schema, cons
         return fail_set(fail, "--preset %.40s: not a preset; see tarn intervals --help", preset);
     if (parts[PAIR_BEGIN] == NULL || parts[PAIR_END] == NULL)
         return fail_set(fail, "an interval needs --begin and --end, or a --preset");
-    interval->name = parts[PAIR_NAME] != NULL ? parts[PAIR_NAME] : parts[PAIR_BEGIN];
-    return pair_resolve(&interval->pair, schema, parts, fail) &&
-           find_group(interval, parts[PAIR_GROUP], fail);
+    pairing->name = parts[PAIR_NAME] != NULL ? parts[PAIR_NAME] : parts[PAIR_BEGIN];
+    return pair_resolve(&pairing->pair, &pairing->making.analysis->trace->schema, parts, fail) &&
+           find_group(pairing, parts[PAIR_GROUP], fail);
 }
 
 /* A key's `whom`. */
 static uint64_t whom_of(const struct pairing *pairing, const struct cursor *cursor,
                         const struct model_thread *thread)
 {
-    switch (pairing->interval.pair.same) {
+    switch (pairing->pair.same) {
     case SAME_THREAD:
         return thread->number;
     case SAME_PROCESS:
@@ -88,9 +83,9 @@ static uint64_t whom_of(const struct pairing *pairing, const struct cursor *curs
 /* The name of the group's value, or else of the interval. */
 static const char *name_of(const struct pairing *pairing, uint64_t group, char text[ANALYSIS_NAME_BYTES])
 {
-    const struct field *field = pairing->interval.group;
+    const struct field *field = pairing->group;
     if (field == NULL)
-        return pairing->interval.name;
+        return pairing->name;
     if (field->labels != NULL)
         return label_of(field, group, text);
     snprintf(text, ANALYSIS_NAME_BYTES, field->is_signed ? "%s %lld" : "%s %llu", field->name,
@@ -108,7 +103,7 @@ static const char *name_of(const struct pairing *pairing, uint64_t group, char t
       "whole, begun anew, not ended, not begun, or no space left (too many were open)") \
     C("name", TEXT, STRING(is_known ? name_of(pairing, open->group, text) : NULL), \
       "name of the value, or else of the interval") \
-    C("value", NUMBER, IF(is_known && pairing->interval.group != NULL, SIGNED(open->group)), \
+    C("value", NUMBER, IF(is_known && pairing->group != NULL, SIGNED(open->group)), \
       "value of the field group_by in the begin event") \
     C("preset", PARAMETER(PRESET, TEXT), NOTHING, PAIR_PRESETS) \
     C("begin_event", PARAMETER(PARTS + PAIR_BEGIN, TEXT), NOTHING, "the event that begins an interval") \
@@ -131,20 +126,18 @@ static void give(struct pairing *pairing, const char *kind, const struct open_in
 
 static void give_not_begun(struct pairing *pairing, const struct cursor *cursor)
 {
-    const struct interval *interval = &pairing->interval;
     struct open_interval open = {.begin = cursor->ticks};
-    if (interval->group_of_end != NULL)
-        open.group = pair_value(interval->group_of_end, &cursor->event);
-    give(pairing, "not begun", &open, interval->group == NULL || interval->group_of_end != NULL, 0, 0);
+    if (pairing->group_of_end != NULL)
+        open.group = pair_value(pairing->group_of_end, &cursor->event);
+    give(pairing, "not begun", &open, pairing->group == NULL || pairing->group_of_end != NULL, 0, 0);
 }
 
 static void begin_interval(struct pairing *pairing, const struct cursor *cursor,
                            const struct model_thread *thread)
 {
-    const struct interval *interval = &pairing->interval;
     const struct open_interval new = {
         .begin = cursor->ticks,
-        .group = interval->group != NULL ? pair_value(interval->group, &cursor->event) : 0,
+        .group = pairing->group != NULL ? pair_value(pairing->group, &cursor->event) : 0,
         .uncounted = thread->uncounted,
         .thread = thread};
     struct open_interval *open;
@@ -152,7 +145,7 @@ static void begin_interval(struct pairing *pairing, const struct cursor *cursor,
     bool is_new;
     if (!analysis_wants(pairing->making.analysis, thread))
         return;
-    key = pair_key(&interval->pair, &cursor->event, true, whom_of(pairing, cursor, thread));
+    key = pair_key(&pairing->pair, &cursor->event, true, whom_of(pairing, cursor, thread));
     open = map_add(&pairing->open, key.first, key.others, key.whom, &is_new);
     if (open == NULL) {
         give(pairing, "no space left", &new, true, 0, 0);
@@ -167,8 +160,7 @@ static void begin_interval(struct pairing *pairing, const struct cursor *cursor,
 static void end_interval(struct pairing *pairing, const struct cursor *cursor,
                          const struct model_thread *thread)
 {
-    struct pair_key key =
-        pair_key(&pairing->interval.pair, &cursor->event, false, whom_of(pairing, cursor, thread));
+    struct pair_key key = pair_key(&pairing->pair, &cursor->event, false, whom_of(pairing, cursor, thread));
     const struct open_interval *open = map_find(&pairing->open, key.first, key.others, key.whom);
     uint64_t ticks;
     if (open == NULL) {
@@ -188,9 +180,9 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
     struct pairing *pairing = MAKING_OF(self, struct pairing);
-    if (cursor->event.type == pairing->interval.pair.end)
+    if (cursor->event.type == pairing->pair.end)
         end_interval(pairing, cursor, thread);
-    if (cursor->event.type == pairing->interval.pair.begin)
+    if (cursor->event.type == pairing->pair.begin)
         begin_interval(pairing, cursor, thread);
 }
 
@@ -198,8 +190,7 @@ static void open_pairing(struct making *making)
 {
     struct pairing *pairing = (struct pairing *)making;
     analysis_map(making->analysis, &pairing->open, sizeof(struct open_interval));
-    if (resolve(&pairing->interval, &making->analysis->trace->schema, making->parameters,
-                &making->relations->fail))
+    if (resolve(pairing, &making->relations->fail))
         making->observer.event = on_event;
 }
 

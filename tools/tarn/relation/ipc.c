@@ -102,8 +102,6 @@ static void complete_parts(const struct model_call *call, uint64_t parts[IPC_PAR
     parts[PART_WAITS] += end - call->called > known ? end - call->called - known : 0;
 }
 
-/* ---- rows ---- */
-
 enum { LABEL = 5, WHOM = 7 }; /* columns */
 
 static struct value name_of(const struct relation_row *row, const struct relation_column *column)

@@ -317,8 +317,6 @@ static void lock_explain(struct locks *locks, const struct lock_event *wait)
     explain_owner(locks, wait, NULL, CAUSE_FREE, way, wait->at);
 }
 
-/* ---- reading events ---- */
-
 static uint64_t number_in(const struct locks *locks, const struct lock_event *event, unsigned field)
 {
     const struct field *known = locks->fields[event->kind][field];
@@ -515,8 +513,6 @@ static void give_use(struct locks *locks, const struct lock_event *event, const 
         parts[CAUSE_UNKNOWN] = event->at - event->from;
     MAKING_GIVE(&locks->making, USE, event->from, USE_COLUMNS);
 }
-
-/* ---- the events ---- */
 
 static void on_lock(struct locks *locks, const struct lock_event *event, bool is_wanted)
 {

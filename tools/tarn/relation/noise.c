@@ -113,10 +113,7 @@ static enum noise kind_of(struct noise_thread *record, const struct model_thread
     }
 }
 
-static void give_part(struct noises *noises, unsigned variant, uint64_t ticks, uint64_t times)
-{
-    MAKING_GIVE(&noises->making, WORK_PART, noises->making.analysis->from, PART_COLUMNS);
-}
+static const uint64_t quiet[NOISES];
 
 /* Gives parts from which the noise took LOST. */
 static void give_parts(struct noises *noises, const uint64_t *lost, uint64_t times)
@@ -124,15 +121,14 @@ static void give_parts(struct noises *noises, const uint64_t *lost, uint64_t tim
     uint64_t all = noises->quantum;
     for (unsigned i = 0; i < NOISES; i++)
         all += lost[i];
-    for (unsigned i = 0; i < NOISES; i++)
-        give_part(noises, i, all - lost[i], times);
-    give_part(noises, WITH_ALL, all, times);
-    give_part(noises, WITH_NONE, noises->quantum, times);
+    for (unsigned variant = 0; variant < VARIANTS; variant++) {
+        uint64_t ticks = variant < NOISES ? all - lost[variant] : variant == WITH_ALL ? all : noises->quantum;
+        MAKING_GIVE(&noises->making, WORK_PART, noises->making.analysis->from, PART_COLUMNS);
+    }
 }
 
 static void add_work(struct noises *noises, struct noise_thread *record, uint64_t ticks)
 {
-    static const uint64_t quiet[NOISES];
     uint64_t left = noises->quantum - record->done;
     if (ticks < left) {
         record->done += ticks;
@@ -240,8 +236,7 @@ static void open_noises(struct making *making)
 static void finish_noises(struct making *making)
 {
     struct noises *noises = (struct noises *)making;
-    for (unsigned variant = 0; variant < VARIANTS; variant++) /* each has a row, even if there is no part */
-        give_part(noises, variant, noises->quantum, 0);
+    give_parts(noises, quiet, 0); /* each variant has a row, even if there is no part */
     for (uint32_t i = 0; i < making->analysis->model->thread_count && i < noises->threads.count; i++) {
         const struct noise_thread *record = slots_find(&noises->threads, i);
         for (unsigned kind = 0; record->is_known && kind < WAITING; kind++)

@@ -475,11 +475,6 @@ void catalog_open(struct catalog *catalog, const struct schema *schema)
         add_event(catalog, &catalog->relations[catalog->own + i], schema->events[i]);
 }
 
-void catalog_close(struct catalog *catalog)
-{
-    arena_free(&catalog->arena);
-}
-
 const struct relation *catalog_find(const struct catalog *catalog, const char *name)
 {
     for (unsigned i = 0; i < catalog->count; i++)

@@ -101,9 +101,8 @@ struct catalog {
     unsigned count, own;        /* own: how many are not of an event type */
     struct arena arena;
 };
-/* SCHEMA may be NULL: only the model's. */
+/* SCHEMA may be NULL: only the model's. Freed with the arena. */
 void catalog_open(struct catalog *catalog, const struct schema *schema);
-void catalog_close(struct catalog *catalog);
 const struct relation *catalog_find(const struct catalog *catalog, const char *name); /* or NULL */
 /* -1: none. */
 int relation_find_column(const struct relation *relation, const char *name);
@@ -119,7 +118,6 @@ struct thread_state {
     uint64_t ticks; /* that count: model_segment_ticks */
 };
 struct thread_states {
-    struct analysis *analysis;
     struct slots slots; /* by thread number: the current one */
     void (*take)(struct thread_states *self, const struct thread_state *interval);
 };
@@ -156,7 +154,7 @@ static inline struct value relation_value(const struct relation_row *row,
 }
 
 /*
- * Names of the functions that servers offer: "fs read". functions.c has them.
+ * Names of the functions that servers offer: "fs read".
  *
  * A function is identified by the target of the call and its label. The target is the server's process, or
  * the endpoint while no server has received the call. An endpoint is named after a server that was seen on
@@ -170,7 +168,6 @@ struct functions {
     struct map servers; /* pid + 1, by endpoint */
 };
 
-void functions_open(struct functions *functions, struct analysis *analysis);
 /* Call it from the observer's `call`. */
 void functions_learn(struct functions *functions, const struct model_call *call);
 static inline uint64_t functions_whom(const struct model_call *call)

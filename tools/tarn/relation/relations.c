@@ -1,4 +1,5 @@
 /* relations.c - the rows of relations during a walk; see relation.h. */
+#include <stdio.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/relation/maker.h>
 
@@ -91,7 +92,6 @@ static void end_state(struct thread_states *states, struct thread_state *interva
 void thread_states_open(struct thread_states *states, struct analysis *analysis,
                         void (*take)(struct thread_states *self, const struct thread_state *interval))
 {
-    states->analysis = analysis;
     states->take = take;
     analysis_slots(analysis, &states->slots, sizeof(struct thread_state));
 }
@@ -171,7 +171,9 @@ void relations_open(struct relations *relations, struct analysis *analysis)
         arena_alloc(&analysis->arena, (schema->event_count + 1) * sizeof(relations->of_type[0]));
     relations->list_text = arena_alloc(&analysis->arena, value_list_bytes(schema));
     thread_states_open(&relations->states, analysis, take_state);
-    functions_open(&relations->functions, analysis);
+    relations->functions.analysis = analysis;
+    relations->functions.labels = analysis_field(analysis, "ipc_call", "label");
+    analysis_map(analysis, &relations->functions.servers, sizeof(uint64_t));
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         relations->details[kind] = model_detail_field(schema, kind);
     analysis_map(analysis, &relations->ipis, sizeof(struct pending_ipi));
@@ -268,6 +270,51 @@ void relations_finish(struct relations *relations)
         if (pending->is_sent)
             give_ipi(relations, *pending, entry->key[0], entry->key[1], UINT64_MAX, false);
     }
+}
+
+/* ---- names of functions ---- */
+
+void functions_learn(struct functions *functions, const struct model_call *call)
+{
+    if (call->received != 0 && call->server != NULL)
+        *(uint64_t *)map_at(&functions->servers, call->endpoint, 0, 0) = (uint64_t)call->server->pid + 1;
+}
+
+uint32_t functions_pid(const struct functions *functions, uint64_t whom)
+{
+    const uint64_t *pid;
+    if (!(whom & FUNCTION_BY_ENDPOINT))
+        return (uint32_t)whom;
+    pid = map_find(&functions->servers, whom & UINT32_MAX, 0, 0);
+    return pid != NULL ? (uint32_t)(*pid - 1) : MODEL_NOBODY;
+}
+
+const char *functions_server(const struct functions *functions, uint64_t whom, char text[FUNCTION_NAME_BYTES])
+{
+    uint32_t pid = functions_pid(functions, whom);
+    if (pid == MODEL_NOBODY && (whom & FUNCTION_BY_ENDPOINT))
+        snprintf(text, FUNCTION_NAME_BYTES, "endpoint %u", (unsigned)whom);
+    else
+        snprintf(text, FUNCTION_NAME_BYTES, "%s", analysis_process_name(functions->analysis, pid));
+    return text;
+}
+
+static const char *without_prefix(const char *label, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(label, prefix, length) == 0 && label[length] == '_' ? label + length + 1 : label;
+}
+
+/* The names of requests in the metadata begin with the server's name, or apply to all servers. */
+const char *functions_name(const struct functions *functions, uint64_t whom, uint64_t label,
+                           char text[FUNCTION_NAME_BYTES])
+{
+    char number[ANALYSIS_NAME_BYTES];
+    const char *name = label_of(functions->labels, label, number);
+    size_t length = strlen(functions_server(functions, whom, text));
+    name = without_prefix(without_prefix(name, text), "server");
+    snprintf(text + length, FUNCTION_NAME_BYTES - length, " %s", name);
+    return text;
 }
 
 /* ---- rows made at the end -------- */

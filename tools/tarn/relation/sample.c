@@ -119,44 +119,34 @@ static struct stack_node *take_chain(struct sampling *sampling, const struct eve
     C("late_dur", SPAN, SPAN(values[LATE]), "delay until it was taken")
 /* clang-format on */
 
-static void on_sample(struct sampling *sampling, const struct cursor *cursor,
-                      const struct model_thread *thread)
-{
-    const struct event *event = &cursor->event;
-    struct making *making = &sampling->making;
-    uint64_t values[CHAIN];
-    for (unsigned i = 0; i < CHAIN; i++)
-        values[i] = field_integer(sampling->fields[i], event->bytes);
-    const uint64_t sums[SUMS] = {1, analysis_ns(making->analysis, values[BUSY]), values[INSTRUCTIONS],
-                                 values[COUNTED]};
-    struct stack_node *node =
-        making->sinks[FRAME] != NULL ? take_chain(sampling, event, (uint32_t)values[PID]) : NULL;
-    for (unsigned i = 0; node != NULL && i < SUMS; i++)
-        node->self[i] += sums[i];
-    if (making->sinks[SAMPLE] != NULL)
-        MAKING_GIVE(making, SAMPLE, cursor->ticks, SAMPLE_COLUMNS);
-}
-
-/* Returns the thread that a sample belongs to. During a switch, which is logged already, the kernel still
- * works for the old thread and on its stack; the sample names it. */
-static const struct model_thread *sampled_thread(const struct sampling *sampling, const struct event *event,
-                                                 const struct model_thread *running)
-{
-    uint32_t tid = (uint32_t)field_integer(sampling->fields[TID], event->bytes);
-    const struct model_thread *thread =
-        tid != 0 && tid != running->tid ? model_find_thread(sampling->making.analysis->model, tid) : NULL;
-    return thread != NULL ? thread : running;
-}
-
+/* The thread that a sample names is another than the running one during a switch, which is logged already:
+ * the kernel still works for the old thread and on its stack. */
 static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
     struct sampling *sampling = MAKING_OF(self, struct sampling);
-    if (cursor->event.type == sampling->sample) {
-        thread = sampled_thread(sampling, &cursor->event, thread);
-        if (analysis_wants_event(sampling->making.analysis, cursor, thread))
-            on_sample(sampling, cursor, thread);
-    }
+    struct making *making = &sampling->making;
+    const struct event *event = &cursor->event;
+    const struct model_thread *named = NULL;
+    struct stack_node *node = NULL;
+    uint64_t values[CHAIN];
+    if (event->type != sampling->sample)
+        return;
+    for (unsigned i = 0; i < CHAIN; i++)
+        values[i] = field_integer(sampling->fields[i], event->bytes);
+    if ((uint32_t)values[TID] != 0 && (uint32_t)values[TID] != thread->tid)
+        named = model_find_thread(making->analysis->model, (uint32_t)values[TID]);
+    thread = named != NULL ? named : thread;
+    if (!analysis_wants_event(making->analysis, cursor, thread))
+        return;
+    const uint64_t sums[SUMS] = {1, analysis_ns(making->analysis, values[BUSY]), values[INSTRUCTIONS],
+                                 values[COUNTED]};
+    if (making->sinks[FRAME] != NULL)
+        node = take_chain(sampling, event, (uint32_t)values[PID]);
+    for (unsigned i = 0; node != NULL && i < SUMS; i++)
+        node->self[i] += sums[i];
+    if (making->sinks[SAMPLE] != NULL)
+        MAKING_GIVE(making, SAMPLE, cursor->ticks, SAMPLE_COLUMNS);
 }
 
 static void open_sampling(struct making *making)

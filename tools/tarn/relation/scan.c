@@ -269,8 +269,6 @@ static void seek_thread(struct scan *scan)
         }
 }
 
-/* ---- all ---- */
-
 static bool uses_model(const struct scan *scan)
 {
     bool uses = scan->relation->source != SOURCE_EVENT;

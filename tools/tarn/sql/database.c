@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <tools/tarn/sql/database.h>
 
-/* ---- the tables ---- */
-
 /* SQLite, which has no unsigned integers, takes a type for an integer that has the letters INT; UINT is for
  * `tarn export`. */
 static const char *type_of(const struct relation_column *column)
@@ -145,8 +143,6 @@ static void end_scan(struct rows_cursor *cursor)
 static const struct rows_kind relation_tables = {connect_table, NULL,         choose_plan, begin_scan,
                                                  move,          column_value, end_scan};
 
-/* ---- the database ---- */
-
 bool database_open(struct database *database, const struct scan_source *source, struct fail *fail)
 {
     int status;
@@ -181,7 +177,7 @@ void database_close(struct database *database)
 {
     sqlite3_close_v2(database->sqlite);
     forget_walk(database);
-    catalog_close(&database->catalog);
+    arena_free(&database->catalog.arena);
     free(database->holders);
     arena_free(&database->arena);
 }

@@ -580,7 +580,7 @@ static void end_intersection(struct rows_cursor *cursor)
     free(both);
 }
 
-static int register_tvfs(struct database *database)
+int functions_register(struct database *database)
 {
     static const struct rows_kind histograms = {connect_tvf,     NULL,           plan_tvf,
                                                 begin_histogram, move_histogram, histogram_value,
@@ -593,13 +593,6 @@ static int register_tvfs(struct database *database)
                                    7, 1},
                       intersect = {"ts, dur, key, left_ts, right_ts, left_query HIDDEN, right_query HIDDEN",
                                    5, 2};
-    int status = rows_register(database, "histogram", &histograms, &histogram);
-    return status == SQLITE_OK ? rows_register(database, "interval_intersect", &intersections, &intersect)
-                               : status;
-}
-
-int functions_register(struct database *database)
-{
     static const struct {
         const char *name;
         int arguments;
@@ -642,5 +635,8 @@ int functions_register(struct database *database)
                                          adds ? NULL : functions[i].call, adds ? functions[i].call : NULL,
                                          functions[i].end);
     }
-    return status == SQLITE_OK ? register_tvfs(database) : status;
+    if (status == SQLITE_OK)
+        status = rows_register(database, "histogram", &histograms, &histogram);
+    return status == SQLITE_OK ? rows_register(database, "interval_intersect", &intersections, &intersect)
+                               : status;
 }

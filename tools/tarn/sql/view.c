@@ -117,10 +117,6 @@ static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *
     free(list.bytes);
     if (ok)
         table->columns = columns;
-    if (ok && strcmp(text, "histogram") == 0) {
-        table->columns = histogram_columns;
-        table->column_count = 6;
-    }
     return ok;
 }
 
@@ -135,17 +131,22 @@ static unsigned mark_option(struct sql_kind *kind, const char *name)
     return number;
 }
 
-static struct statement *add_statement(struct sql_kind *kind)
+static void set_histogram(struct table *table, struct buffer *sql, const char *expression)
 {
-    return &kind->statements[kind->kind.statement_count++];
+    char text[300];
+    int length = snprintf(text, sizeof(text), "SELECT * FROM histogram((SELECT %.200s))", expression);
+    buffer_add(sql, text, (size_t)length);
+    table->columns = histogram_columns;
+    table->column_count = 6;
+    table->is_whole = true;
 }
 
-/* KEY, HEADING, OTHERS [, by COLUMN] [, extra] [, whole] [, needs OPTION]: TEXT */
+/* KEY, HEADING, OTHERS [, by COLUMN] [, extra] [, whole] [, needs OPTION] [, histogram EXPRESSION]: TEXT */
 static bool parse_table(struct sql_kind *kind, const char *at, struct fail *fail)
 {
     const char *head = cut(kind, &at, ":"), *word;
     struct table table = {.text = cut(kind, &at, ""), .key = cut(kind, &head, ",")}, *to = &kind->totals;
-    struct statement *statement = add_statement(kind);
+    struct statement *statement = &kind->statements[kind->kind.statement_count++];
     table.heading = cut(kind, &head, ",");
     table.others = cut(kind, &head, ",");
     while (*head != '\0') {
@@ -154,6 +155,8 @@ static bool parse_table(struct sql_kind *kind, const char *at, struct fail *fail
             table.order = word + 3;
         else if (strncmp(word, "needs ", 6) == 0)
             mark_option(kind, table.needs = word + 6);
+        else if (strncmp(word, "histogram ", 10) == 0)
+            set_histogram(&table, &statement->sql, word + 10);
         else if (!list_names("whole, extra", word))
             return fail_set(fail, "table '%.40s': '%.40s' is no property", table.key, word);
         table.is_whole |= strcmp(word, "whole") == 0;
@@ -244,9 +247,8 @@ static bool parse_directive(struct sql_kind *kind, const char *at, struct fail *
         kind->texts[kind->kind.text_count++] =
             (struct column_text){head, in != NULL ? in + 4 : NULL, cut(kind, &at, "")};
     } else if (strcmp(word, "print") == 0) {
-        struct statement *statement = add_statement(kind);
-        statement->kind = OF_TEXT;
-        statement->option = mark_option(kind, at);
+        kind->statements[kind->kind.statement_count++] =
+            (struct statement){.kind = OF_TEXT, .option = mark_option(kind, at)};
     } else if (strcmp(word, "symbols") == 0) {
         kind->kind.uses_symbols = true;
     } else if (strcmp(word, "events") == 0) {
@@ -257,7 +259,7 @@ static bool parse_directive(struct sql_kind *kind, const char *at, struct fail *
             number++;
         if (number == OF_TABLE)
             return fail_set(fail, "'%.40s' is no declaration", word);
-        *add_statement(kind) =
+        kind->statements[kind->kind.statement_count++] =
             (struct statement){.kind = number, .tables = *at != '\0' ? cut(kind, &at, "") : NULL};
     }
     return true;

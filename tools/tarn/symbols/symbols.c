@@ -163,17 +163,8 @@ static void search(struct symbols *symbols, const char *directory, unsigned dept
         free(names);
 }
 
-/* Searches where distributions keep debugging files. */
-static void search_debug(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
-{
-    char folder[64];
-    snprintf(folder, sizeof(folder), "/usr/lib/debug/.build-id/%02x", build_id[0]);
-    search(symbols, folder, 0);
-}
-
-static void complain_of(struct symbols *symbols, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void complain_of(struct symbols *symbols, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void complain_of(struct symbols *symbols, const char *format,
+                                                              ...)
 {
     char text[2 * PATH_MAX];
     va_list args;
@@ -223,12 +214,14 @@ static void complain_of_executable(struct symbols *symbols, const struct executa
 static struct candidate *find_file(struct symbols *symbols, const struct executable *executable)
 {
     struct candidate *found;
+    char debug[64];
     for (size_t i = 0; i < symbols->directory_count && !symbols->is_searched; i++)
         search(symbols, symbols->directories[i], 1);
     symbols->is_searched = true;
     found = find_by_id(symbols, executable->build_id);
     if (found == NULL || !found->look.has_lines) {
-        search_debug(symbols, executable->build_id);
+        snprintf(debug, sizeof(debug), "/usr/lib/debug/.build-id/%02x", executable->build_id[0]);
+        search(symbols, debug, 0); /* where distributions keep debugging files */
         found = find_by_id(symbols, executable->build_id);
     }
     if (found == NULL)
