@@ -14,7 +14,7 @@
 #include <tools/tarn/tables/moment.h>
 #include <trace/ring/routine_copy.h>
 
-#define RESTARTS_MAX 100u /* of a list that changes while it is followed, from one table to the next */
+#define RESTARTS_MAX 4000u /* of a list that changes while it is followed, from one table to the next */
 #define COPY_TRIES   64u
 #define ROWS_MAX     1024u /* more than a table can have */
 #define PAGE_BYTES   4096u
@@ -226,6 +226,8 @@ static bool copy_tables(struct reading *reading, struct fail *fail)
             return false;
         if (restarts++ == RESTARTS_MAX)
             return fail_set(fail, "the list of tables keeps changing; try again");
+        if (restarts % 8 == 0) /* a vCPU may have stopped in the middle of a change */
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         address = reading->list.first;
     }
     return true;
