@@ -9,7 +9,6 @@
 #include <tools/tarn/index/index.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/output.h>
-#include <tools/tarn/sql/view.h>
 #include <tools/tarn/view/page.h>
 
 #define ANALYSES_MAX  64u
@@ -44,26 +43,22 @@ static void add(const char *path, const char *text)
         kind_count++;
 }
 
-static void add_own(const char *path)
-{
-    size_t length;
-    char *text = file_read(AT_FDCWD, path, OWN_BYTES_MAX, &length);
-    if (text != NULL && *text != '\0')
-        add(path, text);
-    free(text);
-}
-
 static void list_kinds(void)
 {
     const char *home = getenv("HOME");
     char pattern[PATH_MAX];
+    size_t length;
     glob_t found;
     for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++)
         add(in_order[i], analysis_sql(in_order[i]));
     snprintf(pattern, sizeof(pattern), "%s/.config/tarn/*.sql", home != NULL ? home : "");
     if (glob(pattern, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            add_own(found.gl_pathv[i]);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char *text = file_read(AT_FDCWD, found.gl_pathv[i], OWN_BYTES_MAX, &length);
+            if (text != NULL && *text != '\0')
+                add(found.gl_pathv[i], text);
+            free(text);
+        }
     globfree(&found);
 }
 

@@ -120,6 +120,19 @@ void analysis_describe_left_out(const struct analysis *analysis, char *text, siz
 void analysis_print(FILE *to, const struct analysis *analysis, const struct table_options *output,
                     const struct losses *losses);
 
+/* sql/view.c. What precedes the first table of an analysis runs before the walk and makes folds (sql/fold.c),
+ * which count during the walk. Afterwards each SELECT fills its table. Without statements, nothing is done.
+ */
+
+/* Returns the analysis that TEXT declares, to be kept until the program ends; NULL: FAIL. SHARED has
+ * definitions for all. */
+const struct analysis_kind *sql_analysis(const char *text, const char *shared, struct fail *fail);
+bool sql_open(struct analysis *analysis, struct fail *fail);
+void sql_finish(struct analysis *analysis); /* after the walk, with a valid model: fills the tables */
+/* Prints what an option requests instead of the tables (IS_ALL). */
+bool sql_print(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail);
+void sql_close(struct analysis *analysis); /* also if it was not opened */
+
 /* Returns the description of column KEY in TABLE of KIND; NULL: none. */
 const struct column_text *column_text_of(const struct analysis_kind *kind, const struct table *table,
                                          const char *key);

@@ -6,7 +6,6 @@
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/judge.h>
-#include <tools/tarn/sql/view.h>
 #include <tools/tarn/symbols/symbols.h>
 
 #define TEXT_TOP 15u

@@ -92,8 +92,7 @@ uint64_t distribution_percentile(const struct distribution *distribution, double
         i++;
     bucket = distribution->first * DISTRIBUTION_PARTS + i;
     value = bucket_begin(bucket) + (bucket_begin(bucket + 1) - 1 - bucket_begin(bucket)) / 2;
-    value = value > distribution->min ? value : distribution->min;
-    return value < distribution->max ? value : distribution->max;
+    return sooner(later(value, distribution->min), distribution->max);
 }
 
 const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", COLUMN_TIME, SUM_SMALLEST),
@@ -102,15 +101,6 @@ const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", C
                                                   REAL_COLUMN("percent"),
                                                   MEAN_COLUMN("percent_up_to"),
                                                   BAR_COLUMN};
-
-/* Returns the number of buckets per row: a power of two, or a part of one if the values are close. */
-static unsigned choose_step(unsigned first, unsigned last)
-{
-    unsigned step = 1;
-    while (step < DISTRIBUTION_PARTS && (last - first) / step > HISTOGRAM_ROWS)
-        step *= 2;
-    return step;
-}
 
 static void format_range(char text[80], uint64_t from, uint64_t to)
 {
@@ -125,7 +115,10 @@ bool histogram_row(const struct distribution *distribution, const struct schema 
                    struct histogram_row *row)
 {
     unsigned first = bucket_of(distribution->min), last = bucket_of(distribution->max);
-    unsigned step = choose_step(first, last), at = (first / step + number) * step;
+    unsigned step = 1, at; /* step: buckets per row: a power of two, or a part of one if values are close */
+    while (step < DISTRIBUTION_PARTS && (last - first) / step > HISTOGRAM_ROWS)
+        step *= 2;
+    at = (first / step + number) * step;
     if (distribution->count == 0 || at > last)
         return false;
     *row = (struct histogram_row){.from = ticks_to_ns(schema, bucket_begin(at)),

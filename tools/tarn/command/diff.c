@@ -15,7 +15,7 @@
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/judge.h>
-#include <tools/tarn/sql/view.h>
+#include <tools/tarn/sql/database.h>
 #include <tools/tarn/symbols/symbols.h>
 
 #define RUNS_MAX         32u /* of a side */

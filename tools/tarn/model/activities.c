@@ -6,8 +6,6 @@
  */
 #include <tools/tarn/model/activities.h>
 
-#define CAPACITY_FIRST 4u
-
 const char *const model_activity_names[ACTIVITIES] = {
     [ACTIVITY_LIBC] = "libc",           [ACTIVITY_SYSCALL] = "syscall", [ACTIVITY_FAULT] = "fault",
     [ACTIVITY_EXCEPTION] = "exception", [ACTIVITY_IRQ] = "irq",         [ACTIVITY_IPI] = "ipi",
@@ -74,11 +72,6 @@ void activities_reserve(struct model_thread *thread, uint8_t capacity)
     thread->frame_capacity = capacity;
 }
 
-void activities_grow(struct model_thread *thread)
-{
-    activities_reserve(thread, thread->frame_capacity == 0 ? CAPACITY_FIRST : MODEL_DEPTH_MAX);
-}
-
 void activities_free(struct model_thread *thread)
 {
     free(thread->frames != NULL ? thread->frames - 1 : NULL);
@@ -101,22 +94,6 @@ void activities_set_sleep(struct model_thread *thread, bool is_asleep)
     activities_set_depth(thread, thread->depth);
 }
 
-/* An end without a begin: all that is known is that the activity lasted until now. */
-static void leave_unseen(struct model *model, struct model_thread *thread, enum activity kind,
-                         uint32_t detail, uint64_t arg0, int64_t result)
-{
-    struct model_frame frame = {.kind = kind,
-                                .detail = detail,
-                                .begin = model->now,
-                                .args = {arg0},
-                                .is_cut = true,
-                                .result = result,
-                                .is_drain = thread->is_draining && !activity_is_interrupt(kind)};
-    activities_cut_kinds(model, thread, activity_excludes(kind));
-    if (is_in_range(model))
-        activity_tell_leave(model, thread, &frame, model->now);
-}
-
 void activity_leave_other(struct model *model, struct model_thread *thread, enum activity kind,
                           uint32_t detail, uint64_t arg0, int64_t result)
 {
@@ -128,8 +105,17 @@ void activity_leave_other(struct model *model, struct model_thread *thread, enum
     }
     while (depth > 0 && !is_frame(&thread->frames[depth - 1], kind, detail, arg0))
         depth--;
-    if (depth == 0) {
-        leave_unseen(model, thread, kind, detail, arg0, result);
+    if (depth == 0) { /* an end without a begin: all that is known is that the activity lasted until now */
+        struct model_frame unseen = {.kind = kind,
+                                     .detail = detail,
+                                     .begin = model->now,
+                                     .args = {arg0},
+                                     .is_cut = true,
+                                     .result = result,
+                                     .is_drain = thread->is_draining && !activity_is_interrupt(kind)};
+        activities_cut_kinds(model, thread, activity_excludes(kind));
+        if (is_in_range(model))
+            activity_tell_leave(model, thread, &unseen, model->now);
         return;
     }
     activities_cut(model, thread, depth, model->now);

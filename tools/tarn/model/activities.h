@@ -55,7 +55,6 @@ static inline bool activity_is_in(const struct model_thread *thread, uint8_t kin
 }
 
 void activities_cut_kinds(struct model *model, struct model_thread *thread, uint8_t kinds);
-void activities_grow(struct model_thread *thread);
 void activity_tell_enter(struct model *model, const struct model_thread *thread,
                          const struct model_frame *frame);
 void activity_tell_leave(struct model *model, const struct model_thread *thread,
@@ -63,6 +62,8 @@ void activity_tell_leave(struct model *model, const struct model_thread *thread,
 /* Slow path of activity_leave: the activity is not the innermost, or unknown. */
 void activity_leave_other(struct model *model, struct model_thread *thread, enum activity kind,
                           uint32_t detail, uint64_t arg0, int64_t result);
+
+#define DEPTH_FIRST 4u /* there is space for that many at first */
 
 static inline __attribute__((always_inline)) void activity_enter(struct model *model,
                                                                  struct model_thread *thread,
@@ -82,7 +83,7 @@ static inline __attribute__((always_inline)) void activity_enter(struct model *m
         return;
     }
     if (__builtin_expect(thread->depth > thread->frame_capacity, 0))
-        activities_grow(thread);
+        activities_reserve(thread, thread->frame_capacity == 0 ? DEPTH_FIRST : MODEL_DEPTH_MAX);
     frame = &thread->frames[thread->depth - 1];
     *frame = (struct model_frame){.kind = kind,
                                   .detail = detail,

@@ -123,13 +123,6 @@ EVENT_HANDLER(on_drain_end)
     set_drains(thread, GET32(1) == 0);
 }
 
-static void leave_out_segment(struct model *model, struct model_thread *thread, uint64_t ticks)
-{
-    *(thread->state == MODEL_RUNNING ? &model->cpus[thread->cpu].drained : &model->left_out.waited) += ticks;
-    thread->uncounted += ticks;
-    thread->deducted = thread->uncounted;
-}
-
 bool count_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
 {
     uint64_t rest = thread->uncounted - thread->deducted;
@@ -137,7 +130,10 @@ bool count_segment(struct model *model, struct model_thread *thread, uint64_t fr
         thread->state_deducted = thread->deducted;
     thread->segment_deducted = 0;
     if (model_leaves_out(model, thread)) {
-        leave_out_segment(model, thread, to - from);
+        *(thread->state == MODEL_RUNNING ? &model->cpus[thread->cpu].drained : &model->left_out.waited) +=
+            to - from;
+        thread->uncounted += to - from;
+        thread->deducted = thread->uncounted;
         return false;
     }
     thread->segment_deducted = rest < to - from ? rest : to - from; /* the next segment lacks the rest */

@@ -338,8 +338,8 @@ static inline bool model_has_waited(const struct model *model, const struct mode
 
 /* Returns a thread's own name, or else its process's. */
 const char *model_thread_name(const struct model *model, const struct model_thread *thread);
-/* Returns a living thread; NULL: none. */
-struct model_thread *model_find_thread(const struct model *model, uint32_t tid);
+/* Returns the living thread TID, or NULL. Thread 0 is the idle thread of CPU RANK. */
+struct model_thread *thread_find(const struct model *model, uint32_t tid, uint32_t rank);
 /* The same, or else the last one that ended. */
 const struct model_thread *model_find_last(const struct model *model, uint32_t tid);
 /* NULL: unknown. */

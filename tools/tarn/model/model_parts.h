@@ -40,8 +40,6 @@ static inline void tell_thread(struct model *model, const struct model_thread *t
 
 /* ---- threads.c ---- */
 
-/* Returns the living thread TID, or NULL. Thread 0 is the idle thread of CPU RANK. */
-struct model_thread *thread_find(const struct model *model, uint32_t tid, uint32_t rank);
 /* The record for unknown threads and those beyond the limit; it has no segments or activities. */
 struct model_thread *thread_nobody(struct model *model);
 /* Returns the thread, adding it as known from AT on if needed; the record of thread_nobody if there are too

@@ -25,10 +25,18 @@ EVENT_HANDLER(on_process_exec)
     process->path = arena_string(&model->arena, path, length);
 }
 
-/* A process ends after all its threads have. If one is left, its end was lost. */
-static void end_threads(struct model *model, const struct model_process *process)
+/* Its exit event may have been lost. A process ends after all its threads have: if one is left, its end was
+ * lost. */
+EVENT_HANDLER(on_process_free)
 {
+    struct model_process *process = process_know(model, GET32(0));
     struct model_thread *next;
+    if (process == NULL)
+        return;
+    if (!process->has_ended) {
+        process->has_ended = true;
+        process->end = model->now;
+    }
     for (struct model_thread *thread = model->live; process->living != 0 && thread != NULL; thread = next) {
         next = thread->next;
         if (thread->pid != process->pid || thread->is_idle)
@@ -37,19 +45,6 @@ static void end_threads(struct model *model, const struct model_process *process
             lose_processor(model, &model->cpus[thread->cpu], model->now);
         thread_end(model, thread);
     }
-}
-
-/* Its exit event may have been lost. */
-EVENT_HANDLER(on_process_free)
-{
-    struct model_process *process = process_know(model, GET32(0));
-    if (process == NULL)
-        return;
-    if (!process->has_ended) {
-        process->has_ended = true;
-        process->end = model->now;
-    }
-    end_threads(model, process);
 }
 
 EVENT_HANDLER(on_process_exit)

@@ -219,11 +219,6 @@ void model_begin_stays(struct model *model, uint64_t at)
     model->stays_period++;
 }
 
-struct model_thread *model_find_thread(const struct model *model, uint32_t tid)
-{
-    return thread_find(model, tid, 0);
-}
-
 const struct model_thread *model_find_last(const struct model *model, uint32_t tid)
 {
     const struct model_thread *thread = thread_find(model, tid, 0);

@@ -60,25 +60,22 @@ uint64_t walk_limit(const struct merge *merge, const struct model *model, uint32
     return is_dark && known_until(cpu, cursor) < end ? known_until(cpu, cursor) : end;
 }
 
-/* The time since the last known event is lost, up to TO or the end of the gap, and the threads that may have
- * run there become unknown, as when the next packet comes. */
-static void lose_rest(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
-{
-    uint64_t known = known_until(cpu, cursor), until = cursor_lost_until(cursor);
-    lose_processor(model, cpu, known);
-    forget_states(model, cpu, known);
-    cpu->packet_end = until != 0 && until < model->to ? until : model->to;
-}
-
+/* After a gap, the time since the last known event is lost, up to TO or the end of the gap, and the threads
+ * that may have run there become unknown, as when the next packet comes. */
 static void finish_processor(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                              uint64_t limit)
 {
-    if (cpu->thread != NULL && limit < model->to && comes_after_gap(cursor, cpu))
-        lose_rest(model, cpu, cursor);
-    else if (cpu->thread == NULL && cursor->at != NULL && cursor->packet.header.timestamp_begin < model->to)
+    uint64_t known = known_until(cpu, cursor), until = cursor_lost_until(cursor);
+    if (cpu->thread != NULL && limit < model->to && comes_after_gap(cursor, cpu)) {
+        lose_processor(model, cpu, known);
+        forget_states(model, cpu, known);
+        cpu->packet_end = until != 0 && until < model->to ? until : model->to;
+    } else if (cpu->thread == NULL && cursor->at != NULL &&
+               cursor->packet.header.timestamp_begin < model->to) {
         begin_packet(model, cpu, cursor); /* its packet has begun, but has no event yet */
-    else if (cpu->packet_end < limit)
+    } else if (cpu->packet_end < limit) {
         cpu->packet_end = limit;
+    }
 }
 
 void model_finish_range(struct model *model, const struct merge *merge)

@@ -96,7 +96,7 @@ void delays_segment(struct delays *delays, const struct model_thread *thread, ui
 static void take(struct delays *delays, const struct cursor *cursor, const struct queue_event *event)
 {
     const struct model_thread *thread =
-        model_find_thread(delays->model, (uint32_t)field_integer(event->fields[0], cursor->event.bytes));
+        thread_find(delays->model, (uint32_t)field_integer(event->fields[0], cursor->event.bytes), 0);
     unsigned rank = trace_find_cpu(cursor->trace, field_integer(event->fields[1], cursor->event.bytes));
     struct place *place;
     if (thread == NULL || thread->is_idle || thread->state == MODEL_RUNNING ||

@@ -68,16 +68,11 @@ static bool resolve(struct pairing *pairing, struct fail *fail)
 static uint64_t whom_of(const struct pairing *pairing, const struct cursor *cursor,
                         const struct model_thread *thread)
 {
-    switch (pairing->pair.same) {
-    case SAME_THREAD:
-        return thread->number;
-    case SAME_PROCESS:
-        return thread->pid;
-    case SAME_CPU:
-        return cursor->stream->rank;
-    default:
-        return 0;
-    }
+    enum same same = pairing->pair.same;
+    return same == SAME_THREAD    ? thread->number
+           : same == SAME_PROCESS ? thread->pid
+           : same == SAME_CPU     ? cursor->stream->rank
+                                  : 0;
 }
 
 /* The name of the group's value, or else of the interval. */
@@ -124,14 +119,6 @@ static void give(struct pairing *pairing, const char *kind, const struct open_in
     MAKING_GIVE(&pairing->making, 0, open->begin, INTERVAL_COLUMNS);
 }
 
-static void give_not_begun(struct pairing *pairing, const struct cursor *cursor)
-{
-    struct open_interval open = {.begin = cursor->ticks};
-    if (pairing->group_of_end != NULL)
-        open.group = pair_value(pairing->group_of_end, &cursor->event);
-    give(pairing, "not begun", &open, pairing->group == NULL || pairing->group_of_end != NULL, 0, 0);
-}
-
 static void begin_interval(struct pairing *pairing, const struct cursor *cursor,
                            const struct model_thread *thread)
 {
@@ -162,10 +149,13 @@ static void end_interval(struct pairing *pairing, const struct cursor *cursor,
 {
     struct pair_key key = pair_key(&pairing->pair, &cursor->event, false, whom_of(pairing, cursor, thread));
     const struct open_interval *open = map_find(&pairing->open, key.first, key.others, key.whom);
+    const struct field *group = pairing->group_of_end;
     uint64_t ticks;
     if (open == NULL) {
+        const struct open_interval new = {.begin = cursor->ticks,
+                                          .group = group != NULL ? pair_value(group, &cursor->event) : 0};
         if (analysis_wants(pairing->making.analysis, thread))
-            give_not_begun(pairing, cursor);
+            give(pairing, "not begun", &new, pairing->group == NULL || group != NULL, 0, 0);
         return;
     }
     ticks = cursor->ticks > open->begin ? cursor->ticks - open->begin : 0;

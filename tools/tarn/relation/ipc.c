@@ -41,20 +41,12 @@ struct ipc {
 
 static enum ipc_part part_of(const struct model_thread *server)
 {
-    if (server->calling != NULL)
-        return PART_CALLS;
-    switch (server->state) {
-    case MODEL_RUNNING:
-        return PART_RUNNING;
-    case MODEL_READY:
-        return PART_READY;
-    case MODEL_BLOCKED_FUTEX:
-        return PART_LOCKS;
-    case MODEL_BLOCKED_FAULT:
-        return PART_FAULTS;
-    default:
-        return PART_WAITS;
-    }
+    return server->calling != NULL                ? PART_CALLS
+           : server->state == MODEL_RUNNING       ? PART_RUNNING
+           : server->state == MODEL_READY         ? PART_READY
+           : server->state == MODEL_BLOCKED_FUTEX ? PART_LOCKS
+           : server->state == MODEL_BLOCKED_FAULT ? PART_FAULTS
+                                                  : PART_WAITS;
 }
 
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,

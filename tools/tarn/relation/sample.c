@@ -135,7 +135,7 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
     for (unsigned i = 0; i < CHAIN; i++)
         values[i] = field_integer(sampling->fields[i], event->bytes);
     if ((uint32_t)values[TID] != 0 && (uint32_t)values[TID] != thread->tid)
-        named = model_find_thread(making->analysis->model, (uint32_t)values[TID]);
+        named = thread_find(making->analysis->model, (uint32_t)values[TID], 0);
     thread = named != NULL ? named : thread;
     if (!analysis_wants_event(making->analysis, cursor, thread))
         return;

@@ -248,35 +248,6 @@ static bool next_of_model(struct scan *scan)
     return scan->queued != 0;
 }
 
-/* ---- rows made at the end -------- */
-
-static bool next_final(struct scan *scan)
-{
-    bool is_one;
-    while (relations_final(scan->source.final, scan->relation->source, scan->number++, &scan->row, &is_one))
-        if (is_one && wants_row(scan, &scan->row))
-            return true;
-    return false;
-}
-
-/* A thread is found by its number. */
-static void seek_thread(struct scan *scan)
-{
-    for (unsigned i = 0; scan->relation->source == SOURCE_THREAD && i < scan->limits.condition_count; i++)
-        if (strcmp(scan->relation->columns[scan->limits.conditions[i].column].name, "utid") == 0) {
-            scan->number = scan->limits.conditions[i].value.number;
-            scan->has_ended = true;
-        }
-}
-
-static bool uses_model(const struct scan *scan)
-{
-    bool uses = scan->relation->source != SOURCE_EVENT;
-    for (unsigned c = 0; c < scan->relation->column_count; c++)
-        uses |= scan->relation->columns[c].needs_model && is_used(scan, c);
-    return uses;
-}
-
 struct scan *scan_open(const struct scan_source *source, const struct relation *relation,
                        const struct scan_limits *limits, struct fail *fail)
 {
@@ -291,10 +262,17 @@ struct scan *scan_open(const struct scan_source *source, const struct relation *
     if (scan->to > source->filter->to_ticks)
         scan->to = source->filter->to_ticks;
     if (relation->source >= SOURCE_STREAMS) {
-        seek_thread(scan);
+        /* a thread is found by its number */
+        for (unsigned i = 0; relation->source == SOURCE_THREAD && i < limits->condition_count; i++)
+            if (strcmp(relation->columns[limits->conditions[i].column].name, "utid") == 0) {
+                scan->number = limits->conditions[i].value.number;
+                scan->has_ended = true;
+            }
         return scan;
     }
-    scan->has_model = uses_model(scan) || source->filter->without_drain;
+    scan->has_model = relation->source != SOURCE_EVENT || source->filter->without_drain;
+    for (unsigned c = 0; c < relation->column_count; c++)
+        scan->has_model |= relation->columns[c].needs_model && is_used(scan, c);
     if (scan->has_model) {
         scan->has_merge = true;
         scan->analysis = scan_walk_open(source, needs_past(scan) ? source->filter->from_ticks : scan->from,
@@ -329,11 +307,16 @@ void scan_close(struct scan *scan)
 
 bool scan_next(struct scan *scan)
 {
-    if (scan->relation->source < SOURCE_STREAMS)
+    enum relation_source source = scan->relation->source;
+    bool is_one;
+    if (source < SOURCE_STREAMS)
         return scan->has_model ? next_of_model(scan) : next_event(scan);
     if (scan->has_ended && scan->row.relations != NULL)
         return false;
-    return next_final(scan);
+    while (relations_final(scan->source.final, source, scan->number++, &scan->row, &is_one))
+        if (is_one && wants_row(scan, &scan->row))
+            return true;
+    return false;
 }
 
 struct value scan_value(struct scan *scan, unsigned column)

@@ -135,8 +135,6 @@ static bool counts_intervals(enum use_kind kind)
     return kind == USE_USER || (kind >= USE_BOOT && kind <= USE_IDLE) || kind >= USE_SERVER;
 }
 
-/* ---- rows ---- */
-
 enum { KIND = 4, DETAIL = 7, CONTEXT = 9 }; /* columns */
 
 static struct value name_of(const struct relation_row *row, const struct relation_column *column)
@@ -205,8 +203,6 @@ static void give_served(struct making *making, const struct model_call *call, ui
     if (making->sinks[SERVED] != NULL)
         MAKING_GIVE(making, SERVED, begin, SERVED_COLUMNS);
 }
-
-/* ---- the walk ---- */
 
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                        uint64_t to)

@@ -106,6 +106,10 @@ struct rows_kind {
 /* Makes NAME a table, and what CREATE VIRTUAL TABLE can use. Returns an SQLite status. */
 int rows_register(struct database *database, const char *name, const struct rows_kind *kind, void *data);
 
+/* A column of the statement's row, as a cell of COLUMN of the table (view.c). */
+union table_cell sql_cell(struct table *table, const struct table_column *column, sqlite3_stmt *statement,
+                          int at);
+
 /* ---- for its modules ---- */
 /* Register them; each returns an SQLite status. */
 int functions_register(struct database *database);

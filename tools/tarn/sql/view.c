@@ -1,13 +1,11 @@
-/* view.c - analyses that are written in SQL; see view.h. */
+/* view.c - analyses that are written in SQL; see analysis.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/sql/database.h>
-#include <tools/tarn/sql/view.h>
 
 #define DECLARATIONS_MAX 256u /* of one kind */
 #define WORDS_MAX        8u

@@ -213,11 +213,6 @@ void program_close(struct program *program)
     free(program);
 }
 
-uint64_t program_base(const struct program *program)
-{
-    return program->base;
-}
-
 /* ---- frames ---------------------------------------------------------------------------------------- */
 
 struct location {
@@ -264,8 +259,9 @@ static bool is_stack_pointer(Dwarf_CFI *cfi, uint64_t begin, uint64_t reg)
     return is_it;
 }
 
-enum return_place program_return_place(struct program *program, uint64_t address)
+enum return_place program_return_place(struct program *program, uint64_t offset)
 {
+    uint64_t address = program->base + offset;
     const struct function *function = find_function(program, address);
     Dwarf_CFI *cfi = program->dwarf != NULL ? dwarf_getcfi(program->dwarf) : NULL;
     enum return_place place = RETURN_UNKNOWN;
@@ -384,19 +380,16 @@ static void add_lines(struct program *program, uint64_t address, struct symbol *
     free(scopes);
 }
 
-struct symbol *program_find(struct program *program, uint64_t address, struct arena *arena)
+struct symbol *program_find(struct program *program, uint64_t offset, struct arena *arena)
 {
+    uint64_t address = program->base + offset;
     struct symbol *symbol = arena_alloc(arena, sizeof(*symbol));
     const struct function *function = find_function(program, address);
     struct symbol *outermost;
     add_lines(program, address, symbol, arena);
     outermost = (struct symbol *)symbol_outermost(symbol);
-    if (function != NULL) {
-        if (outermost->function == NULL)
-            outermost->function = copy(arena, function->name);
-        outermost->offset = address - function->begin;
-    } else {
-        outermost->offset = address - program->base;
-    }
+    outermost->offset = function != NULL ? address - function->begin : offset;
+    if (function != NULL && outermost->function == NULL)
+        outermost->function = copy(arena, function->name);
     return symbol;
 }

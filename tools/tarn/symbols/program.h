@@ -21,17 +21,16 @@ bool program_look(const char *path, struct program_look *look);
 struct program;
 struct program *program_open(const char *path); /* NULL: it cannot be read */
 void program_close(struct program *program);
-/* Returns the file's load address: a run-time address is that far from where the executable was mapped. */
-uint64_t program_base(const struct program *program);
-/* Where the return address of the function is at ADDRESS, according to the file's frame information. */
+/* Where the return address of the function is at OFFSET, according to the file's frame information. An offset
+ * is a run-time address without that where the executable was mapped. */
 enum return_place {
     RETURN_UNKNOWN,     /* no information */
     RETURN_ON_TOP,      /* a call pushes it, and it is on top of the stack */
     RETURN_DEEPER,      /* a call pushes it, and other data is above it */
     RETURN_IN_REGISTER, /* in the link register, or was */
 };
-enum return_place program_return_place(struct program *program, uint64_t address);
+enum return_place program_return_place(struct program *program, uint64_t offset);
 /* Returns the address of NAME in the file's own numbering; 0: there is none. */
 uint64_t program_address(const struct program *program, const char *name);
-/* Returns the symbol at an address in the file's own numbering, allocated from ARENA. */
-struct symbol *program_find(struct program *program, uint64_t address, struct arena *arena);
+/* Returns the symbol at OFFSET, allocated from ARENA. */
+struct symbol *program_find(struct program *program, uint64_t offset, struct arena *arena);

@@ -268,7 +268,7 @@ static struct symbol *look_up(struct symbols *symbols, const struct place *place
     struct program *program = file != NULL ? open_program(symbols, file) : NULL;
     struct symbol *symbol;
     if (program != NULL) {
-        symbol = program_find(program, address - executable->base + program_base(program), &symbols->arena);
+        symbol = program_find(program, address - executable->base, &symbols->arena);
     } else {
         symbol = arena_alloc(&symbols->arena, sizeof(*symbol));
         symbol->offset = executable != NULL ? address - executable->base : address;
@@ -300,13 +300,11 @@ bool symbols_is_caller(struct symbols *symbols, const struct executable *executa
     if (symbol->function == NULL || other->function == NULL)
         return false;
     if (program != NULL)
-        place = program_return_place(program, address - executable->base + program_base(program));
+        place = program_return_place(program, address - executable->base);
     if (place == RETURN_ON_TOP || place == RETURN_DEEPER)
         return place == RETURN_ON_TOP;
     return symbol->executable != other->executable || strcmp(symbol->function, other->function) != 0;
 }
-
-/* ---- names ----------------------------------------------------------------------------------------- */
 
 const char *executable_name(const struct executable *executable)
 {

@@ -8,8 +8,8 @@
  * The walk begins at the checkpoint before the range. It may take long, so it has its own trace and model,
  * does without the lock, and stops when the connection is closed.
  */
+#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/read/judge.h>
-#include <tools/tarn/sql/view.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <tools/tarn/view/api.h>
 
