@@ -95,11 +95,10 @@ bool aim_find(struct aim *aim, const struct trace *trace, const char *text, stru
                         text);
     }
     if (!filter_time(trace, text, &wish.from, fail))
-        return fail_set(
-            fail,
-            "'%s' is neither an event's number nor a time: use seconds, or @seconds on the trace's "
-            "clock",
-            text);
+        return fail_set(fail,
+                        "'%s' is neither an event's number nor a time: use seconds, "
+                        "or @seconds on the trace's clock",
+                        text);
     return find(aim, trace, wish) || fail_set(fail, "no event of the trace is at %s or later", text);
 }
 
@@ -171,8 +170,7 @@ static uint64_t boot_ring_behind_info(const char *kernel)
     return info != 0 && ring != 0 ? ring - info : 0;
 }
 
-/* The boot ring stays unchanged after its use, so its index shows which events it has. False: not this one.
- */
+/* The boot ring stays unchanged after its use, so its index shows whether it has the event. */
 static bool find_event_at_boot(struct places *places, const struct guest *guest, const char *kernel,
                                const struct aim *aim)
 {

@@ -61,14 +61,6 @@ static bool has_part(const char *text, size_t length, const char *part)
     return false;
 }
 
-static bool label_has_text(const struct field *field, const char *text)
-{
-    for (const struct label *label = field->labels; label != NULL; label = label->next)
-        if (has_part(label->name, strlen(label->name), text))
-            return true;
-    return false;
-}
-
 /* Finds out which event types can have the wanted text. */
 static void learn_types(struct match *match, const struct schema *schema)
 {
@@ -78,8 +70,10 @@ static void learn_types(struct match *match, const struct schema *schema)
         for (unsigned k = 0; k < type->field_count; k++) {
             const struct field *field = &type->fields[k];
             /* negative numbers are not searched in the bytes */
-            match->by_index[i] |= (field->kind == FIELD_ENUM && label_has_text(field, match->text)) ||
-                                  (field->kind == FIELD_INTEGER && match->number > INT64_MAX);
+            match->by_index[i] |= field->kind == FIELD_INTEGER && match->number > INT64_MAX;
+            for (const struct label *label = field->labels; label != NULL; label = label->next)
+                match->by_index[i] |=
+                    field->kind == FIELD_ENUM && has_part(label->name, strlen(label->name), match->text);
         }
         match->by_index[i] |= match->named[i];
     }
@@ -148,17 +142,14 @@ static bool has_text(const struct match *match, const struct event *event, const
     return false;
 }
 
-static bool is_same(const struct running *a, const struct running *b)
-{
-    return a->is_known == b->is_known && a->tid == b->tid && a->comm_length == b->comm_length &&
-           memcmp(a->comm, b->comm, a->comm_length) == 0;
-}
-
 static const struct match_runner *find_runner(struct match *match, const struct cursor *cursor)
 {
     const struct running *running = cursor_running(cursor);
     struct match_runner *runner = &match->runners[cursor->rank];
-    if (!is_same(&runner->running, running)) {
+    const struct running *last = &runner->running;
+    if (last->is_known != running->is_known || last->tid != running->tid ||
+        last->comm_length != running->comm_length ||
+        memcmp(last->comm, running->comm, last->comm_length) != 0) {
         runner->running = *running;
         runner->is_wanted = match->tids != NULL && running->is_known && list_has(match->tids, running->tid);
         runner->has_text = match->text != NULL && has_part(running->comm, running->comm_length, match->text);
@@ -206,8 +197,7 @@ static bool tells_who_runs(const struct schema *schema, const struct packet *pac
            event.type->role == EVENT_CONTEXT;
 }
 
-/* Whether the packet contains the text, or the number without leading zeros, because a field may be narrow.
- */
+/* Whether the packet contains the text, or the number without leading zeros: a field may be narrow. */
 static bool has_bytes(const struct match *match, const struct packet *packet)
 {
     bool big_endian = match->view->trace.schema.big_endian;

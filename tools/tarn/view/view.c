@@ -76,19 +76,12 @@ static bool let_readers_in(struct index_yield *yield)
     return !view->is_stopping;
 }
 
-/* The lock is held for writing. */
-static void extend(struct view *view, uint64_t from)
-{
-    view->yield.yield = let_readers_in;
-    index_extend(&view->index, &view->trace, from, &view->yield);
-}
-
 /* Loads the index, or makes it by a walk. The lock is held for writing. */
 static void make_index(struct view *view)
 {
     if (index_load(&view->index, &view->trace))
         return;
-    extend(view, 0);
+    index_extend(&view->index, &view->trace, 0, &view->yield);
     if (!view->index.is_partial && view->index.events >= WORTH_KEEPING)
         index_save(&view->index, &view->trace);
 }
@@ -104,7 +97,7 @@ static bool open_again(struct view *view, struct fail *fail)
     forget_judgement(view);
     index_free(&view->index);
     view->generation++;
-    extend(view, 0);
+    index_extend(&view->index, &view->trace, 0, &view->yield);
     return true;
 }
 
@@ -117,7 +110,7 @@ static bool look_at_files(struct view *view)
     uint64_t from;
     enum trace_news news = view->is_stale ? TRACE_CHANGED : trace_refresh(&view->trace, &from);
     if (news == TRACE_GROWN)
-        extend(view, from);
+        index_extend(&view->index, &view->trace, from, &view->yield);
     /* If it fails, a writer is active, and the next check will find its changes. */
     view->is_stale = news == TRACE_CHANGED && !open_again(view, &fail);
     return news != TRACE_SAME && !view->is_stale;
@@ -202,6 +195,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     memset(view, 0, sizeof(*view));
     view->options = *options;
     view->version = 1;
+    view->yield.yield = let_readers_in;
     view->link = "";
     if (!trace_open(&view->trace, view->options.directory, fail))
         return false;

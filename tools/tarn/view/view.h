@@ -46,8 +46,7 @@ struct view {
     _Atomic(const char *) next_directory;
     pthread_t keeper;
     struct index_yield yield; /* lets readers in while the index is made */
-    /* The event for which `tarn goto` runs in the terminal (`tarn view --goto`), or is to; or one of these.
-     */
+    /* The event for which `tarn goto` runs in the terminal, or is to; or one of the two above. */
     _Atomic uint64_t goto_event;
 };
 

@@ -289,16 +289,12 @@ class Page {
   }
 }
 
-async function begin() {
-  try {
-    const page = new Page(await Trace.load());
-    onFailure(fail);
-    page.start();
-    window.tarnView = page; // for tests and debugging
-  } catch (error) {
-    byId("busy").textContent = "";
-    fail(new Error(`Cannot show the trace: ${error.message}`));
-  }
+try {
+  const page = new Page(await Trace.load());
+  onFailure(fail);
+  page.start();
+  window.tarnView = page; // for tests and debugging
+} catch (error) {
+  byId("busy").textContent = "";
+  fail(new Error(`Cannot show the trace: ${error.message}`));
 }
-
-begin();

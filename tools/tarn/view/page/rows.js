@@ -193,15 +193,11 @@ export class Rows {
     return (isFixed ? this.fixed : this.moving).find((row) => inside >= row.y && inside < row.y + row.height) ?? null;
   }
 
-  // Scrolls to the first existing lane of these, and again after each new layout, because lanes move as their data arrives.
+  // Scrolls to the first existing lane of these, and again after each new layout, because lanes move as their data arrives. Null:
+  // the user scrolls.
   aim(keys) {
     this.#aim = keys;
     this.#reveal();
-  }
-
-  // The user scrolls.
-  release() {
-    this.#aim = null;
   }
 
   #reveal() {

@@ -4,11 +4,6 @@ export const SECOND = 1e9, MINUTE = 60e9, HOUR = 3600e9;
 
 const UNITS = [["h", HOUR], ["m", MINUTE], ["s", SECOND], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
 
-// Groups digits in threes, so that milliseconds and microseconds are easy to find. The spaces are thin and do not break.
-function group(digits) {
-  return digits.replace(/(\d{3})(?=\d)/g, "$1\u202f");
-}
-
 // Formats a duration with about four digits: 12.34 ms.
 export function formatSpan(ns) {
   const size = Math.abs(ns);
@@ -24,12 +19,12 @@ export function formatSpan(ns) {
   return `${value.toFixed(decimals)} ${name}`;
 }
 
-// Formats a time, to the nanosecond or rounded to `grain` ns.
+// Formats a time, to the nanosecond or rounded to `grain` ns. Thin spaces that do not break make groups of three digits.
 export function formatTime(ns, grain = 1) {
   const digits = Math.min(9, Math.floor(Math.log10(Math.max(grain, 1)) + 1e-9)), decimals = 9 - digits, unit = 10 ** digits;
   const whole = Math.round(ns / unit) * unit, sign = whole < 0 ? "-" : "", size = Math.abs(whole);
   const seconds = Math.floor(size / SECOND), rest = String(size - seconds * SECOND).padStart(9, "0").slice(0, decimals);
-  const fraction = rest ? "." + group(rest) : "";
+  const fraction = rest ? "." + rest.replace(/(\d{3})(?=\d)/g, "$1\u202f") : "";
   if (seconds < 60)
     return `${sign}${seconds}${fraction} s`;
   const h = Math.floor(seconds / 3600), m = Math.floor(seconds / 60) % 60, s = String(seconds % 60).padStart(2, "0");

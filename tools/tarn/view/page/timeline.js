@@ -16,7 +16,8 @@ export class Timeline {
   constructor(parts) {
     Object.assign(this, parts); // area, scene, overlay, scroller, trace, state, rows, data, names, overview, tooltip, colors
     this.painter = new LanePainter(this.scene.getContext("2d"), this.colors);
-    this.scroller.addEventListener("scroll", () => this.#takeScroll());
+    this.scroller.addEventListener("scroll", ({target: {scrollTop: y}}) => // by the user, or it follows the lanes
+      Math.abs(y - this.rows.scroll) >= 1 && this.scrollTo(y));
     this.names.root.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.scrollBy(wheelPixels(event).dy);
@@ -213,17 +214,11 @@ export class Timeline {
       state.change({follow: true});
   }
 
-  // The user moved the scroll bar, or it follows the lanes.
-  #takeScroll() {
-    if (Math.abs(this.scroller.scrollTop - this.rows.scroll) >= 1)
-      this.scrollTo(this.scroller.scrollTop);
-  }
-
   // Moved by the user.
   scrollTo(y) {
     if (Math.abs(y - this.rows.scroll) < 0.5)
       return;
-    this.rows.release();
+    this.rows.aim(null);
     this.rows.scrollTo(y);
     this.#hasScrolled();
   }
