@@ -15,7 +15,7 @@
 #include <tools/tarn/keep/recorder.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/link.h>
-#include <tools/tarn/tables/log_rows.h>
+#include <tools/tarn/tables/counted.h>
 #include <trace/format/store.h>
 #include <unistd.h>
 
@@ -71,7 +71,7 @@ static bool probe(struct pull *pull, struct wire_hello *hello)
     struct wire_frame frame;
     const uint8_t *payload;
     struct fail fail;
-    if (link == NULL || link->start_with != LINK_BEGINS || now - pull->heard < SILENT_SECONDS) {
+    if (link == NULL || link->joins || now - pull->heard < SILENT_SECONDS) {
         close_probe(pull);
         return false;
     }
@@ -79,7 +79,7 @@ static bool probe(struct pull *pull, struct wire_hello *hello)
         int fd = now >= pull->probe_next ? link->connect(strchr(pull->name, ':') + 1, &fail) : -1;
         pull->probe_next = now >= pull->probe_next ? now + RETRY_SECONDS : pull->probe_next;
         if (fd >= 0)
-            link_open(&pull->probe, fd, LINK_BEGINS);
+            link_open(&pull->probe, fd, false);
         return false;
     }
     const enum source_got got = link_receive(&pull->probe, &frame, &payload, 0, &fail);

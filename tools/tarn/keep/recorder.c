@@ -90,7 +90,7 @@ struct recorder {
     bool is_open;
     struct trace trace;
     struct names names; /* of all schemas so far */
-    bool has_names, has_complained;
+    bool has_complained;
     struct printer printer;
     struct out out;
     struct place places[WIRE_CPUS_MAX];
@@ -240,11 +240,10 @@ static bool open_trace(struct recorder *recorder, struct fail *fail)
         return false;
     }
     names_open(&recorder->names, &recorder->trace.schema);
-    if (recorder->has_names) { /* those that an earlier schema's events contained */
+    if (old.told_by != NULL) { /* those that an earlier schema's events contained */
         names_copy(&recorder->names, &old);
         names_close(&old);
     }
-    recorder->has_names = true;
     recorder->begin_type = schema_find_event(&recorder->trace.schema, "lttng_statedump_start");
     recorder->end_type = schema_find_event(&recorder->trace.schema, "lttng_statedump_end");
     triggers_resolve(&recorder->triggers, &recorder->trace.schema, &missing, &why);
@@ -495,7 +494,7 @@ static bool prepare_cut(struct recorder *recorder, uint64_t *time, bool is_force
 
 static void cut_head(struct recorder *recorder, bool has_packet)
 {
-    const uint64_t removed = recorder->cut.removed, arrived = bytes_arrived(recorder),
+    const uint64_t removed = recorder->cut.removed_bytes, arrived = bytes_arrived(recorder),
                    most = has_packet ? KEEP_PACE * (arrived - recorder->arrived) : IDLE_BYTES;
     struct fail fail;
     uint64_t time;
@@ -507,7 +506,7 @@ static void cut_head(struct recorder *recorder, bool has_packet)
     if (!recorder->cut.is_active)
         return;
     ok = head_cut_step(&recorder->cut, recorder->writer, most, &fail);
-    if (recorder->cut.removed != removed)
+    if (recorder->cut.removed_bytes != removed)
         release(recorder);
     if (ok) {
         recorder->has_failed &= recorder->cut.is_active;
@@ -609,7 +608,7 @@ bool recorder_summarize(const struct recorder *recorder)
 void recorder_free(struct recorder *recorder)
 {
     release(recorder);
-    if (recorder->has_names)
+    if (recorder->names.told_by != NULL)
         names_close(&recorder->names);
     free(recorder->out.bytes);
     saved_close(&recorder->saved);

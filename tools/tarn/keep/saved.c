@@ -57,29 +57,22 @@ static struct part *find_part(struct saved *saved, uint64_t from, uint64_t to)
     return NULL;
 }
 
-/* Programs name their events as they like; a directory's name has none of the letters that mean something
- * elsewhere. */
-static void name_event(char name[SAVED_NAME_BYTES], const char *event)
-{
-    snprintf(name, SAVED_NAME_BYTES, "%s", event);
-    for (char *at = name; *at != '\0'; at++)
-        if (!isalnum((unsigned char)*at))
-            *at = '_';
-}
-
 static struct part *begin_part(struct saved *saved, const struct saved_trigger *trigger)
 {
     struct part *part;
-    if (saved->accepted >= saved->most) {
+    if (saved->count + saved->failed + saved->part_count >= saved->most) {
         saved->skipped++;
         return NULL;
     }
-    saved->accepted++;
     saved->parts =
         array_grow(saved->parts, saved->part_count, &saved->part_capacity, sizeof(saved->parts[0]));
     part = &saved->parts[saved->part_count++];
     *part = (struct part){.trigger = (uint64_t)trigger->ns};
-    name_event(part->event, trigger->event);
+    snprintf(part->event, sizeof(part->event), "%s", trigger->event);
+    /* it is in the name of a directory, which has none of the letters that mean something elsewhere */
+    for (char *at = part->event; *at != '\0'; at++)
+        if (!isalnum((unsigned char)*at))
+            *at = '_';
     return part;
 }
 

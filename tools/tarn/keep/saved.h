@@ -36,11 +36,10 @@ struct saved {
     bool has_dumps;         /* the source can be asked for statedumps */
     struct part *parts;     /* oldest trigger first */
     size_t part_count, part_capacity;
-    unsigned number;   /* of the last part; 0: the place was not yet read */
-    uint64_t count;    /* parts that were saved */
-    uint64_t skipped;  /* triggers beyond `most` */
-    uint64_t failed;   /* parts that could not be written */
-    uint64_t accepted; /* parts that were begun */
+    unsigned number;  /* of the last part; 0: the place was not yet read */
+    uint64_t count;   /* parts that were saved */
+    uint64_t skipped; /* triggers beyond `most` */
+    uint64_t failed;  /* parts that could not be written */
 };
 
 struct saved_trigger {

@@ -283,23 +283,6 @@ static void rename_running(struct cursor *cursor)
         running_name(&cursor->running, known->renamed_name, cursor->event.bytes);
 }
 
-/* Saves the running thread before the packet's bytes are replaced. */
-static void keep_running(struct cursor *cursor)
-{
-    set_running(cursor, cursor_teller(cursor, 0));
-    cursor->told = 0;
-    cursor->running_of = NULL;
-}
-
-/* Checks that the end event has the time at which the packet ends. */
-static void check_end(const struct cursor *cursor)
-{
-    if (cursor->at != NULL && !cursor->is_broken && cursor->ticks != cursor->packet.header.timestamp_end)
-        send_report(cursor, (struct report){.anomaly = ANOMALY_END_TIME,
-                                            .offset = cursor->packet.offset,
-                                            .packet_seq = cursor->packet.header.packet_seq_num});
-}
-
 /* The count of events behind the last packet, if all of it was walked or can be read. */
 static uint64_t find_count(const struct cursor *cursor)
 {
@@ -362,8 +345,13 @@ static bool next_packet(struct cursor *cursor)
     const struct stream *stream = cursor->stream;
     struct packet *packet = &cursor->packet;
     uint64_t count = find_count(cursor);
-    check_end(cursor);
-    keep_running(cursor);
+    if (cursor->at != NULL && !cursor->is_broken && cursor->ticks != packet->header.timestamp_end)
+        send_report(cursor, (struct report){.anomaly = ANOMALY_END_TIME,
+                                            .offset = packet->offset,
+                                            .packet_seq = packet->header.packet_seq_num});
+    set_running(cursor, cursor_teller(cursor, 0)); /* before the packet's bytes are replaced */
+    cursor->told = 0;
+    cursor->running_of = NULL;
     cursor->has_gap = false;
     cursor->was_broken = cursor->is_broken;
     while (cursor->next_packet < stream->size) {

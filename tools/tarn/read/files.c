@@ -210,13 +210,6 @@ static void look_at_metadata(const char *directory, uint64_t *inode, uint64_t *b
     }
 }
 
-static bool has_other_metadata(const struct trace *trace)
-{
-    uint64_t inode = 0, bytes = 0;
-    look_at_metadata(trace->directory, &inode, &bytes);
-    return inode != trace->metadata_inode || bytes != trace->metadata_bytes;
-}
-
 /* ---- the mark of a pull ---------------------------------------------------------------------------- */
 
 enum mark { MARK_NONE, MARK_HELD, MARK_LEFT }; /* HELD: a pull writes the trace; LEFT: it ended early */
@@ -414,7 +407,10 @@ unsigned trace_count_partial(const struct trace *trace)
 
 enum trace_news trace_refresh(struct trace *trace, uint64_t *from)
 {
-    enum trace_news news = count_stream_files(trace) == trace->stream_count && !has_other_metadata(trace)
+    uint64_t inode = 0, bytes = 0;
+    look_at_metadata(trace->directory, &inode, &bytes);
+    enum trace_news news = count_stream_files(trace) == trace->stream_count &&
+                                   inode == trace->metadata_inode && bytes == trace->metadata_bytes
                                ? TRACE_SAME
                                : TRACE_CHANGED;
     *from = UINT64_MAX;

@@ -82,14 +82,6 @@ const struct command_option filter_options[FILTER_OPTIONS + 1] = {
         "stay")},
     {.name = NULL}};
 
-/* Returns the first tick of a nanosecond on the trace's clock. */
-static uint64_t ticks_at(const struct schema *schema, long double ns)
-{
-    if (ns >= (long double)INT64_MAX)
-        return UINT64_MAX;
-    return ns <= (long double)INT64_MIN ? 0 : schema_ticks(schema, (int64_t)ns);
-}
-
 /* Converts SECONDS since the trace's start, or @SECONDS since the clock's origin, to ticks, rounded to whole
  * nanoseconds as times are printed. */
 bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail)
@@ -97,12 +89,13 @@ bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, s
     const struct schema *schema = &trace->schema;
     bool is_absolute = *text == '@';
     char *end;
-    long double seconds = strtold(text + is_absolute, &end), start;
-
+    long double seconds = strtold(text + is_absolute, &end), ns;
     if (end == text + is_absolute || *end != '\0' || !isfinite(seconds))
         return fail_set(fail, "'%s' is not a time; use seconds, or @seconds on the trace's clock", text);
-    start = is_absolute ? 0 : (long double)schema_ns(schema, trace->begin);
-    *ticks = ticks_at(schema, start + roundl(seconds * 1e9L));
+    ns = roundl(seconds * 1e9L) + (is_absolute ? 0 : (long double)schema_ns(schema, trace->begin));
+    *ticks = ns >= (long double)INT64_MAX   ? UINT64_MAX
+             : ns <= (long double)INT64_MIN ? 0
+                                            : schema_ticks(schema, (int64_t)ns);
     return true;
 }
 

@@ -152,17 +152,12 @@ void missing_add(struct missing *missing, const struct report *report)
         missing->events += report->events;
 }
 
-static bool reaches_into(const struct losses *losses, const struct report *report)
-{
-    bool is_before = report->begin < report->end ? report->end <= losses->from : report->end < losses->from;
-    return !is_before && report->begin < losses->to;
-}
-
 static void on_report(struct reporter *reporter, const struct report *report)
 {
     struct losses *losses = (struct losses *)reporter;
+    bool is_before = report->begin < report->end ? report->end <= losses->from : report->end < losses->from;
     char text[1024];
-    if (anomaly_kinds[report->anomaly].is_loss && !reaches_into(losses, report))
+    if (anomaly_kinds[report->anomaly].is_loss && (is_before || report->begin >= losses->to))
         return;
     switch (report->anomaly) {
     case ANOMALY_LOST_EVENTS:
@@ -282,17 +277,9 @@ void losses_durations(const struct losses *losses)
                  schema_cpu_count(&losses->trace->schema));
 }
 
-static void complain_of_clock(const struct schema *schema)
-{
-    struct clock_trust trust;
-    if (schema_clock_trust(schema, &trust) && !trust.is_certain)
-        complain("clock: no two sources agree on the guest's clock rate; durations may be wrong by %g %% "
-                 "(sources: %s)",
-                 (double)trust.error_ppm / 1e4, trust.sources);
-}
-
 void losses_summary(const struct losses *losses)
 {
+    struct clock_trust trust;
     if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->cut_packets ||
         losses->is_unfinished)
         complain("lost: %" PRIu64 " events%s%s, %" PRIu64 " packets with %s%" PRIu64 " events, %" PRIu64
@@ -305,8 +292,11 @@ void losses_summary(const struct losses *losses)
                  losses->damaged == 1 ? "y" : "ies");
     if (losses->lacks[0] != '\0')
         complain("%s", losses->lacks);
-    if (losses->trace != NULL) /* the trace was opened */
-        complain_of_clock(&losses->trace->schema);
+    /* if the trace was opened */
+    if (losses->trace != NULL && schema_clock_trust(&losses->trace->schema, &trust) && !trust.is_certain)
+        complain("clock: no two sources agree on the guest's clock rate; durations may be wrong by %g %% "
+                 "(sources: %s)",
+                 (double)trust.error_ppm / 1e4, trust.sources);
 }
 
 int losses_status(const struct losses *losses)

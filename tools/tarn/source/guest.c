@@ -138,15 +138,6 @@ static bool info_belongs(struct guest *guest, uint64_t physical)
            guest_32(guest, info.generation) == s->generation && memcmp(info.uuid, s->uuid, 16) == 0;
 }
 
-/* Reads `geometry` before the rest, so that later readers of the rings notice a change. */
-static void find_info(struct guest *guest)
-{
-    guest->info = guest->store.age == 0 ? guest->store.info : 0;
-    guest->geometry = guest_info64(guest, offsetof(struct trace_info, geometry));
-    if (guest->info && !info_belongs(guest, guest->info))
-        guest->info = 0;
-}
-
 bool guest_is_changed(struct guest *guest)
 {
     /* orders the earlier copy before the load of the word: pairs
@@ -179,7 +170,11 @@ static bool take_store(struct guest *guest, uint64_t physical, struct fail *fail
     else if (check_store(&header, fail) && check_extents(extents, header.extent_count, fail)) {
         free(guest->extents);
         guest->store = header, guest->extents = extents;
-        find_info(guest);
+        guest->info = header.age == 0 ? header.info : 0;
+        /* read before the rest, so that later readers of the rings notice a change */
+        guest->geometry = guest_info64(guest, offsetof(struct trace_info, geometry));
+        if (guest->info && !info_belongs(guest, guest->info))
+            guest->info = 0;
         return true;
     }
     free(extents);

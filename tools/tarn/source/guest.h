@@ -48,12 +48,6 @@ char *guest_metadata(struct guest *guest, size_t *size);
 bool guest_is_changed(struct guest *guest);
 /* 0: no info page. */
 uint64_t guest_info64(struct guest *guest, size_t offset);
-static inline uint32_t guest_info32(struct guest *guest, size_t offset)
-{
-    const bool is_big = guest->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    const uint64_t pair = guest_info64(guest, offset & ~(size_t)7);
-    return (uint32_t)(is_big == !(offset & 4) ? pair >> 32 : pair);
-}
 
 static inline uint32_t guest_32(const struct guest *guest, uint32_t value)
 {
@@ -64,6 +58,11 @@ static inline uint64_t guest_64(const struct guest *guest, uint64_t value)
 {
     return guest->swap ? __builtin_bswap64(value) : value;
 }
+
+/* The guest whose memory SOURCE reads. NULL: FAIL: its rings no longer belong to the system that was opened.
+ */
+struct source;
+struct guest *guest_of_source(struct source *source, struct fail *fail);
 
 struct guest_ring {
     struct guest *guest;

@@ -21,7 +21,18 @@ typedef struct guest_ring RING;
 #define TABLES_PIECE 4096u /* bytes: a page, which no extent divides */
 #define INDEX_TRIES  100u  /* an index that laps its reader this often changes at random */
 
-static void load_eras(struct guest_ring *ring);
+static void load_eras(struct guest_ring *ring)
+{
+    const struct trace_store *store = &ring->guest->store;
+    for (uint32_t i = 0; i < TRACE_ERAS; i++) {
+        const uint64_t at = TRACE_CONTROL_AT(eras) + i * sizeof(struct trace_era);
+        ring->eras.era[i] =
+            (struct trace_era){.number = ring_load(ring, at + offsetof(struct trace_era, number)),
+                               .start = ring_load(ring, at + offsetof(struct trace_era, start)),
+                               .words = ring_load(ring, at + offsetof(struct trace_era, words))};
+    }
+    trace_eras_check(&ring->eras, trace_geometry_word(store->buffer_bytes, store->buffer_count, 0));
+}
 
 bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu, struct fail *fail)
 {
@@ -157,19 +168,6 @@ static bool ring_is_live(const struct guest_ring *ring)
 bool guest_ring_is_current(struct guest_ring *ring)
 {
     return !ring->guest->broken && !guest_is_changed(ring->guest);
-}
-
-static void load_eras(struct guest_ring *ring)
-{
-    const struct trace_store *store = &ring->guest->store;
-    for (uint32_t i = 0; i < TRACE_ERAS; i++) {
-        const uint64_t at = TRACE_CONTROL_AT(eras) + i * sizeof(struct trace_era);
-        ring->eras.era[i] =
-            (struct trace_era){.number = ring_load(ring, at + offsetof(struct trace_era, number)),
-                               .start = ring_load(ring, at + offsetof(struct trace_era, start)),
-                               .words = ring_load(ring, at + offsetof(struct trace_era, words))};
-    }
-    trace_eras_check(&ring->eras, trace_geometry_word(store->buffer_bytes, store->buffer_count, 0));
 }
 
 bool guest_ring_has_packet(struct guest_ring *ring)

@@ -10,11 +10,47 @@
 #include <tarn/error.h>
 #include <time.h>
 #include <tools/tarn/read/read.h>
-#include <tools/tarn/source/guest_source.h>
+#include <tools/tarn/source/guest.h>
+#include <tools/tarn/source/source.h>
 
 #define STATUS_SECONDS 0.5
 #define LOOK_SECONDS   0.5     /* between checks whether the guest still runs */
 #define IDLE_NS        1000000 /* between reads of rings without changes */
+
+struct drain {
+    struct guest_ring ring;
+    uint64_t next;        /* next packet to read */
+    uint64_t sent_end;    /* number after the last packet sent */
+    uint64_t count_from;  /* packets missing before this one were lost before the pull began */
+    uint64_t lost, cut;   /* numbers of packets */
+    double waiting_since; /* when `next` was first found incomplete; 0: it is not */
+    uint64_t waiting_for; /* head at that time: one wait covers all packets closed by then */
+    uint64_t given_up;    /* packets before this one had their time to complete */
+    uint64_t target;      /* end of the wanted packets; valid while finishing */
+    bool done;
+    bool ends_open; /* the last packet was read before it was closed: later events in it are not counted */
+    uint64_t end;   /* one after the last packet of the pull; valid when done */
+};
+
+struct guest_source {
+    struct source source; /* first: a source is cast to this */
+    struct memory *memory;
+    struct guest guest;
+    char *metadata;
+    size_t metadata_size;
+    bool metadata_sent;
+    bool counts_sent;   /* the final counts were sent */
+    uint32_t finishing; /* enum wire_end_reason; 0: not yet */
+    bool dangling;      /* the rings are no longer the store's: stop reading */
+    double status_at, look_at;
+    uint32_t turn; /* next CPU to read */
+    uint8_t *copy; /* one packet of any size */
+    struct wire_packet held;
+    size_t held_size; /* bytes of `copy` to be returned next; 0: none */
+    uint8_t statistics[WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES];
+    uint8_t *tables; /* the reply to WIRE_OP_TABLES; NULL: none yet */
+    struct drain drain[WIRE_CPUS_MAX];
+};
 
 static struct guest_source *guest_of(struct source *source)
 {
@@ -71,38 +107,20 @@ static bool prepare(struct guest_source *guest, struct fail *fail)
     return open_rings(guest, fail) && read_metadata(guest, fail);
 }
 
-/* Opens the trace of the running system, or the last one if none runs. Retries for WAIT_SECONDS. */
-static struct source *open_guest(const struct source_class *class, const char *address, double wait_seconds,
-                                 struct fail *fail)
+/* Opens the trace of the running system, or the last one if none runs. */
+static struct source *open_guest(const struct source_class *class, const char *address, double until,
+                                 bool *is_wrong, struct fail *fail)
 {
-    const double until = now_seconds() + wait_seconds;
-    for (;; nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL)) {
-        struct guest_source *guest = alloc_zero(1, sizeof(*guest));
-        guest->source.class = class;
-        guest->memory = memory_open(class->memory, address, fail);
-        if (guest->memory && guest_open(&guest->guest, guest->memory, 0, fail) && prepare(guest, fail))
-            return &guest->source;
-        guest_source_close(&guest->source);
-        if (now_seconds() >= until)
-            return NULL;
-    }
-}
-
-static bool turn_to_previous(struct guest_source *guest, struct fail *fail)
-{
-    guest_close(&guest->guest);
-    memset(guest->drain, 0, sizeof(guest->drain));
-    return guest_open(&guest->guest, guest->memory, 1, fail) && prepare(guest, fail);
+    struct guest_source *guest = alloc_zero(1, sizeof(*guest));
+    guest->source.class = class;
+    guest->memory = memory_open(class->memory, address, fail);
+    if (guest->memory && guest_open(&guest->guest, guest->memory, 0, fail) && prepare(guest, fail))
+        return &guest->source;
+    guest_source_close(&guest->source);
+    return NULL;
 }
 
 /* ---- a pull ---------------------------------------------------------------------------------------- */
-
-/* Skips the packets that a flight recorder is about to overwrite, so that the pull begins without a gap. */
-static uint64_t choose_start(struct guest_source *guest, struct guest_ring *ring, bool follow)
-{
-    uint64_t tail = guest_ring_tail(ring), kept = guest_ring_kept(ring);
-    return follow && guest->guest.store.mode == TRACE_MODE_FLIGHT && kept > tail ? kept : tail;
-}
 
 /* Begins the end of the pull, unless it has begun. */
 static void begin_end(struct guest_source *guest, enum wire_end_reason reason)
@@ -121,7 +139,10 @@ static bool guest_begin_pull(struct source *source, uint32_t flags, uint32_t mod
     bool follow = guest_is_live(&guest->guest) && !(flags & (WIRE_PULL_SNAPSHOT | WIRE_PULL_PREVIOUS));
     for (uint32_t cpu = 0; cpu < source->hello.cpu_count; cpu++) {
         struct drain *drain = &guest->drain[cpu];
-        drain->next = choose_start(guest, &drain->ring, follow);
+        drain->next = guest_ring_tail(&drain->ring);
+        /* without those that a flight recorder is about to overwrite: the pull is to begin without a gap */
+        if (follow && guest->guest.store.mode == TRACE_MODE_FLIGHT)
+            drain->next = later(drain->next, guest_ring_kept(&drain->ring));
         drain->count_from = flags & WIRE_PULL_SNAPSHOT ? drain->next : TRACE_NO_PACKET;
         if ((flags & WIRE_PULL_RESUME) && want && want[cpu] > 0 && want[cpu] <= guest_ring_head(&drain->ring))
             drain->next = drain->count_from = want[cpu];
@@ -140,8 +161,7 @@ static bool guest_end_pull(struct source *source, struct fail *fail)
 
 /* ---- packets --------------------------------------------------------------------------------------- */
 
-/* Counts the packets between the last one sent and this one
- * as lost. The trace begins with the first packet sent. */
+/* Counts the packets between the last one sent and this one as lost. */
 static void hold_packet(struct guest_source *guest, uint32_t cpu, uint64_t number)
 {
     struct drain *drain = &guest->drain[cpu];
@@ -416,11 +436,14 @@ static enum source_got guest_next(struct source *source, struct source_item *ite
 static size_t fill_statistics(struct guest_source *guest)
 {
     uint8_t *to = guest->statistics;
-    uint32_t count = guest->source.hello.cpu_count;
+    struct fail ignored;
+    uint32_t low_water = 0, count = guest->source.hello.cpu_count;
     wire_put_hello(to, &guest->source.hello);
     wire_put32(to + WIRE_HELLO_BYTES, count);
-    wire_put32(to + WIRE_HELLO_BYTES + 4,
-               guest_info32(&guest->guest, offsetof(struct trace_info, low_water)));
+    if (guest->guest.info)
+        memory_read(guest->memory, guest->guest.info + offsetof(struct trace_info, low_water), &low_water,
+                    sizeof(low_water), &ignored);
+    wire_put32(to + WIRE_HELLO_BYTES + 4, guest_32(&guest->guest, low_water));
     to += WIRE_HELLO_BYTES + 8;
     for (uint32_t cpu = 0; cpu < count; cpu++, to += WIRE_CPU_STATUS_BYTES) {
         struct wire_cpu_status status;
@@ -436,7 +459,9 @@ static bool fill_previous(struct guest_source *guest, struct fail *fail)
 {
     const struct trace_store *store = &guest->guest.store;
     struct wire_previous previous;
-    if (!turn_to_previous(guest, fail))
+    guest_close(&guest->guest);
+    memset(guest->drain, 0, sizeof(guest->drain));
+    if (!guest_open(&guest->guest, guest->memory, 1, fail) || !prepare(guest, fail))
         return false;
     previous = (struct wire_previous){.hello = guest->source.hello,
                                       .end = store->end,
@@ -448,23 +473,23 @@ static bool fill_previous(struct guest_source *guest, struct fail *fail)
     return true;
 }
 
-bool guest_is_same_system(struct guest_source *guest, struct fail *fail)
+struct guest *guest_of_source(struct source *source, struct fail *fail)
 {
-    switch (guest_is_live(&guest->guest) ? guest_look(&guest->guest) : GUEST_SAME) {
-    case GUEST_SAME:
-        return true;
-    case GUEST_CHANGED:
-        return fail_set(fail, "the guest was started again, or its rings were cleared, meanwhile; try again");
-    default:
-        return open_rings(guest, fail);
-    }
+    struct guest_source *guest = guest_of(source);
+    const enum guest_change change = guest_is_live(&guest->guest) ? guest_look(&guest->guest) : GUEST_SAME;
+    bool ok = change == GUEST_SAME;
+    if (change == GUEST_CHANGED)
+        fail_set(fail, "the guest was started again, or its rings were cleared, meanwhile; try again");
+    else if (change != GUEST_SAME)
+        ok = open_rings(guest, fail);
+    return ok ? &guest->guest : NULL;
 }
 
 /* The clock cannot be read from outside. */
 static bool fill_tables(struct guest_source *guest, uint64_t cpu, struct source_reply *reply,
                         struct fail *fail)
 {
-    if (!guest_is_same_system(guest, fail))
+    if (guest_of_source(&guest->source, fail) == NULL)
         return false;
     if (cpu >= guest->source.hello.cpu_count) {
         reply->status = -E_BAD_ARGUMENT;

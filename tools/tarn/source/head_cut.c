@@ -137,11 +137,9 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
             (struct packet_place){place->offset - from, place->begin, rebase(place->discarded, cut->base)};
     }
     stream->bytes -= from;
-    stream->removed += cut->from;
     stream->removed_bytes += from;
     cut->removed_bytes += from;
     stream->discarded_base += cut->base;
-    cut->removed += cut->from;
     return true;
 }
 

@@ -13,11 +13,11 @@
 struct head_cut {
     bool is_active;
     uint64_t time;
-    uint32_t cpu;                    /* whose stream is rewritten */
-    int fd;                          /* its new file; -1: not yet created */
-    uint64_t from, copied, base;     /* packets; events */
-    uint64_t removed, removed_bytes; /* packets of all cuts, and their bytes */
-    unsigned count;                  /* cuts that are complete */
+    uint32_t cpu;                /* whose stream is rewritten */
+    int fd;                      /* its new file; -1: not yet created */
+    uint64_t from, copied, base; /* packets; events */
+    uint64_t removed_bytes;      /* by all cuts */
+    unsigned count;              /* cuts that are complete */
 };
 
 /* Streams are cut at TIME (ticks) by the following steps. There is no other cut in progress. */

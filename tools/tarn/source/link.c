@@ -13,17 +13,16 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <tools/tarn/source/link.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (2 * (size_t)(WIRE_FRAME_BYTES + WIRE_PAYLOAD_MAX))
 #define SEND_SECONDS 10.0 /* a guest that accepts nothing for so long is dead */
-#define REST_SECONDS 15.0 /* LINK_JOINS: so is one that sends nothing in the middle of a frame */
+#define REST_SECONDS 15.0 /* a link that joins: so is one that sends nothing in the middle of a frame */
 
-void link_open(struct link *link, int fd, enum link_start start_with)
+void link_open(struct link *link, int fd, bool joins)
 {
-    *link = (struct link){.fd = fd, .start_with = start_with, .buffer = alloc_zero(BUFFER_BYTES, 1)};
+    *link = (struct link){.fd = fd, .joins = joins, .buffer = alloc_zero(BUFFER_BYTES, 1)};
 }
 
 void link_close(struct link *link)
@@ -90,7 +89,7 @@ static void find_hello(struct link *link)
 static enum source_got take_frame(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                                   struct fail *fail)
 {
-    if (link->start_with == LINK_JOINS && link->received == 0)
+    if (link->joins && link->received == 0)
         find_hello(link);
     const uint8_t *at = link->buffer + link->start;
     size_t there = link->end - link->start;
@@ -156,7 +155,7 @@ enum source_got link_receive(struct link *link, struct wire_frame *frame, const 
         int ready = wait_ready(link->fd, POLLIN, until);
         if (ready < 0)
             return fail_set(fail, "cannot wait: %s", strerror(errno)), SOURCE_BROKEN;
-        if (ready == 0 && link->start_with == LINK_JOINS && link->start != link->end &&
+        if (ready == 0 && link->joins && link->start != link->end &&
             now_seconds() - link->heard_at > REST_SECONDS)
             return fail_set(fail, "a frame stopped arriving in its middle"), SOURCE_BROKEN;
         if (ready == 0)
@@ -279,36 +278,25 @@ static bool receive_hello(struct link_source *link, double seconds, struct fail 
     return check_hello(&link->source.hello, fail);
 }
 
-/* Connects repeatedly, for WAIT_SECONDS, until a HELLO arrives. */
-static struct source *open_link_source(const struct source_class *class, const char *address,
-                                       double wait_seconds, struct fail *fail)
-{
-    struct link_source *link = alloc_zero(1, sizeof(*link));
-    double until = now_seconds() + wait_seconds;
-    link->source.class = class;
-    for (;;) {
-        int fd = class->link->connect(address, fail);
-        if (fd >= 0) {
-            double left = until - now_seconds();
-            link_open(&link->link, fd, class->link->start_with);
-            if (receive_hello(link, left > HELLO_SECONDS ? left : HELLO_SECONDS, fail))
-                return &link->source;
-            link_close(&link->link);
-        } else if (errno == EINVAL) {
-            break;
-        }
-        if (now_seconds() >= until)
-            break;
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    }
-    free(link);
-    return NULL;
-}
-
 static void link_close_source(struct source *source)
 {
     link_close(&link_of(source)->link);
     free(source);
+}
+
+static struct source *open_link_source(const struct source_class *class, const char *address, double until,
+                                       bool *is_wrong, struct fail *fail)
+{
+    struct link_source *link = alloc_zero(1, sizeof(*link));
+    const int fd = class->link->connect(address, fail);
+    *is_wrong = fd < 0 && errno == EINVAL;
+    const double left = until - now_seconds();
+    link->source.class = class;
+    link_open(&link->link, fd, class->link->joins);
+    if (fd >= 0 && receive_hello(link, left > HELLO_SECONDS ? left : HELLO_SECONDS, fail))
+        return &link->source;
+    link_close_source(&link->source);
+    return NULL;
 }
 
 static bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
@@ -424,17 +412,17 @@ static bool link_control(struct source *source, const struct wire_request *reque
     return true;
 }
 
-#define LINK_CLASS(name, starts)                                                             \
-    const struct source_class source_##name = {                                              \
-        .scheme = #name,                                                                     \
-        .link = &(const struct link_class){.connect = connect_##name, .start_with = starts}, \
-        .open = open_link_source,                                                            \
-        .begin_pull = link_begin_pull,                                                       \
-        .end_pull = link_end_pull,                                                           \
-        .next = link_next,                                                                   \
-        .request = link_request,                                                             \
-        .control = link_control,                                                             \
-        .close = link_close_source,                                                          \
+#define LINK_CLASS(name, does)                                                        \
+    const struct source_class source_##name = {                                       \
+        .scheme = #name,                                                              \
+        .link = &(const struct link_class){.connect = connect_##name, .joins = does}, \
+        .open = open_link_source,                                                     \
+        .begin_pull = link_begin_pull,                                                \
+        .end_pull = link_end_pull,                                                    \
+        .next = link_next,                                                            \
+        .request = link_request,                                                      \
+        .control = link_control,                                                      \
+        .close = link_close_source,                                                   \
     }
-LINK_CLASS(tcp, LINK_BEGINS);
-LINK_CLASS(serial, LINK_JOINS);
+LINK_CLASS(tcp, false);
+LINK_CLASS(serial, true);

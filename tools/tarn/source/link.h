@@ -8,25 +8,19 @@
 
 #include <tools/tarn/source/source.h>
 
-/* The first bytes from the peer. */
-enum link_start {
-    LINK_BEGINS, /* the first frame */
-    /* Perhaps the rest of an earlier conversation, on a port that has no connections: HELLO is searched for.
-     * A restart of the peer does not show on such a port, so a frame that stops arriving breaks the
-     * link. */
-    LINK_JOINS,
-};
-
 struct link {
     int fd; /* non-blocking; -1: closed */
-    enum link_start start_with;
+    /* What comes first may be the rest of an earlier conversation, on a port that has no connections: HELLO
+     * is searched for. A restart of the peer does not show there, so a frame that stops arriving breaks the
+     * link. */
+    bool joins;
     uint32_t sent, received; /* sequence number of the next frame */
     uint8_t *buffer;
     size_t start, end; /* bytes received but not yet used */
     double heard_at;   /* when the last of them came: now_seconds() */
 };
 
-void link_open(struct link *link, int fd, enum link_start start_with);
+void link_open(struct link *link, int fd, bool joins);
 void link_close(struct link *link);
 /* PAYLOAD is valid until the next call. */
 enum source_got link_receive(struct link *link, struct wire_frame *frame, const uint8_t **payload,
@@ -44,5 +38,5 @@ int connect_serial(const char *path, struct fail *fail); /* the same, for QEMU's
 
 struct link_class {
     int (*connect)(const char *address, struct fail *fail);
-    enum link_start start_with;
+    bool joins;
 };

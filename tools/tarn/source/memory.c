@@ -68,9 +68,7 @@ void memory_add_range(struct memory *memory, struct memory_range range)
     if (range.bytes == 0 || range.bytes > UINT64_MAX - range.physical ||
         range.bytes > UINT64_MAX - range.place)
         return;
-    if ((memory->range_count & (memory->range_count - 1)) == 0)
-        memory->ranges =
-            alloc_more(memory->ranges, memory->range_count ? 2 * memory->range_count : 1, sizeof(range));
+    memory->ranges = alloc_more(memory->ranges, memory->range_count + 1, sizeof(range));
     memory->ranges[memory->range_count++] = range;
 }
 

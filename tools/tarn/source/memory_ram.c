@@ -31,13 +31,6 @@ static void put_zero_page(int number, siginfo_t *about, void *context)
     errno = saved;
 }
 
-static void watch_mapping(char *from, uint64_t bytes)
-{
-    struct sigaction action = {.sa_sigaction = put_zero_page, .sa_flags = SA_SIGINFO};
-    mapped_from = from, mapped_to = from + bytes;
-    sigaction(SIGBUS, &action, NULL);
-}
-
 /* The host's kernel grants a read lease only while no process has the file open or mapped for writing. */
 bool memory_has_ended(const struct memory *memory)
 {
@@ -96,14 +89,16 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
  * untouched page of the mapping would allocate it. */
 static bool ram_begin(struct memory *memory, struct fail *fail)
 {
+    struct sigaction action = {.sa_sigaction = put_zero_page, .sa_flags = SA_SIGINFO};
     memory->size &= ~4095ull;
     if (memory->size == 0)
         return fail_set(fail, "it contains no guest memory");
     void *base = mmap(NULL, memory->size, PROT_READ, MAP_SHARED, memory->fd, 0);
     if (base == MAP_FAILED)
         return fail_set(fail, "%s", strerror(errno));
-    memory->base = base;
-    watch_mapping(base, memory->size);
+    memory->base = mapped_from = base;
+    mapped_to = memory->base + memory->size;
+    sigaction(SIGBUS, &action, NULL);
     set_low_part(memory, memory->size, memory->size);
     memory->live = !memory_has_ended(memory);
     return true;

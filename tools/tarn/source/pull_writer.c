@@ -1,6 +1,4 @@
-/*
- * pull_writer.c - validates pulled packets and appends them to a trace directory; see pull_writer.h.
- */
+/* pull_writer.c - validates pulled packets and appends them to a trace directory; see pull_writer.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -252,29 +250,21 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
  * does not fit its fields, or a time outside its packet. No reader gets past such an event, so the packet is
  * ended before it.
  */
-struct packet_events {
-    uint64_t events;      /* that decode, including the end event */
-    size_t bytes;         /* from the packet's start to the end of the last good event */
-    uint64_t time;        /* of the last good event */
-    enum anomaly anomaly; /* of the first bad event; NONE: all of it decodes */
-    uint32_t id;          /* of the bad event */
-};
-
 static const uint32_t end_id = TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
 
 struct walk {
-    const uint8_t *at;
-    uint64_t time, events;
-    uint64_t step; /* between the times of the last two events */
-    size_t bytes;  /* of the last event */
+    const uint8_t *at;     /* behind the last good event */
+    uint64_t time, events; /* of that event; events up to it, including the end event */
+    uint64_t step;         /* between the times of the last two events */
+    size_t bytes;          /* of the last event */
+    enum anomaly anomaly;  /* of the first bad event; NONE: all of it decodes */
 };
 
 /* Walks to the first event that does not decode, or to the end of the content. It runs for every pulled
  * event, so its state is in registers. */
-static enum anomaly walk_events(const struct schema *schema, const uint8_t *end, uint64_t latest,
-                                struct walk *to)
+static struct walk walk_events(const struct schema *schema, const uint8_t *end, uint64_t latest,
+                               struct walk walk)
 {
-    struct walk walk = *to;
     enum anomaly anomaly = ANOMALY_NONE;
     struct event event;
     while (walk.at < end) {
@@ -295,30 +285,27 @@ static enum anomaly walk_events(const struct schema *schema, const uint8_t *end,
         walk.at += walk.bytes;
         walk.events++;
     }
-    *to = walk;
-    return anomaly;
+    walk.anomaly = anomaly;
+    return walk;
 }
 
 /* Walks the events of PACKET, whose HEADER is valid. */
-static struct packet_events packet_walk(const struct schema *schema, const struct trace_packet *header,
-                                        const uint8_t *packet)
+static struct walk packet_walk(const struct schema *schema, const struct trace_packet *header,
+                               const uint8_t *packet)
 {
-    struct walk walk = {.at = packet + PACKET_BYTES, .time = header->timestamp_begin};
-    enum anomaly anomaly =
-        walk_events(schema, packet + header->content_size / 8, header->timestamp_end, &walk);
+    struct walk walk =
+        walk_events(schema, packet + header->content_size / 8, header->timestamp_end,
+                    (struct walk){.at = packet + PACKET_BYTES, .time = header->timestamp_begin});
     /* Without an end event behind it, a string may end before its last word, and readers try to read one
      * more event from the rest. */
-    if (anomaly == ANOMALY_NONE && walk.events > 0 && event_head(schema, walk.at - walk.bytes).id != end_id) {
-        anomaly = ANOMALY_END;
+    if (walk.anomaly == ANOMALY_NONE && walk.events > 0 &&
+        event_head(schema, walk.at - walk.bytes).id != end_id) {
+        walk.anomaly = ANOMALY_END;
         walk.at -= walk.bytes;
         walk.time -= walk.step;
         walk.events--;
     }
-    struct packet_events found = {
-        .events = walk.events, .bytes = (size_t)(walk.at - packet), .time = walk.time, .anomaly = anomaly};
-    if (anomaly != ANOMALY_NONE)
-        found.id = event_head(schema, walk.at).id;
-    return found;
+    return walk;
 }
 
 /* ---- writing packets ------------------------------------------------------------------------------- */
@@ -449,21 +436,21 @@ static void end_content(const struct trace_writer *writer, struct outgoing *pack
 
 /* False: no event is before the bad one. */
 static bool cut_packet(struct trace_writer *writer, const struct source_item *item, struct outgoing *packet,
-                       const struct packet_events *found, struct fail *fail)
+                       const struct walk *found, struct fail *fail)
 {
     struct trace_packet *header = &packet->header;
     const unsigned long long number = item->packet.sequence;
-    const uint32_t cpu = item->packet.cpu;
+    const uint32_t cpu = item->packet.cpu, id = event_head(&writer->schema, found->at).id;
     if (found->events == 0)
         return fail_set(fail, "packet %llu of CPU %u does not begin with an event", number, cpu);
     header->timestamp_end = found->time;
     header->flags |= TRACE_PACKET_CUT;
-    packet->body_bytes = found->bytes - PACKET_BYTES;
+    packet->body_bytes = (size_t)(found->at - packet->body);
     end_content(writer, packet);
     packet->is_cut_here = true;
     writer->undecoded++;
     fail_set(fail, "packet %llu of CPU %u is cut at the event of class %u, minor %u: %s", number, cpu,
-             TRACE_ID_CLASS(found->id), TRACE_ID_MINOR(found->id), anomaly_kinds[found->anomaly].meaning);
+             TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), anomaly_kinds[found->anomaly].meaning);
     return true;
 }
 
@@ -473,7 +460,7 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
     bool is_good = writer->have_metadata ? check_packet(writer, item, &packet.header, fail)
                                          : fail_set(fail, "a packet arrived before the metadata");
     if (is_good) {
-        const struct packet_events found = packet_walk(&writer->schema, &packet.header, item->bytes);
+        const struct walk found = packet_walk(&writer->schema, &packet.header, item->bytes);
         packet.events = found.events;
         is_good = found.anomaly == ANOMALY_NONE || cut_packet(writer, item, &packet, &found, fail);
     }
@@ -481,15 +468,6 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
         return add_packet(writer, item->packet.cpu, &packet, fail);
     writer->refused++;
     return true;
-}
-
-/* The latest time that is known: a loss at the end of a stream lasts until then, as far as the guest says. */
-static uint64_t latest_time(const struct trace_writer *writer, const struct wire_status *status)
-{
-    uint64_t latest = status->time;
-    for (uint32_t i = 0; i < writer->hello.cpu_count; i++)
-        latest = writer->cpu[i].end > latest ? writer->cpu[i].end : latest;
-    return latest;
 }
 
 /* Makes an empty packet that reports the loss. COUNTS: at packet `head`, which it stands for. */
@@ -538,8 +516,11 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
 {
-    const uint64_t time =
-        is_whole ? latest_time(writer, status) : status->time; /* after that all is unknown */
+    uint64_t time = status->time;
+    /* a loss at the end of a stream lasts until the latest known time; if the counts are not final, after
+     * the guest's report all is unknown */
+    for (uint32_t i = 0; i < writer->hello.cpu_count && is_whole; i++)
+        time = later(time, writer->cpu[i].end);
     if (count_discarded(writer, true) != 0 && !write_record(writer, TRACE_BEFORE_NAME, fail))
         return false;
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {

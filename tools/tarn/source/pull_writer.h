@@ -20,11 +20,10 @@ struct stream_writer {
     uint64_t packets; /* number in the file */
     struct packet_place *places;
     size_t place_capacity;
-    /* how many were before them in the file, and their bytes (head_cut.h) */
-    uint64_t removed, removed_bytes;
-    uint64_t next;  /* number of the packet expected next */
-    uint64_t begin; /* start time of the last packet */
-    uint64_t end;   /* end time of the last packet */
+    uint64_t removed_bytes; /* before them (head_cut.h) */
+    uint64_t next;          /* number of the packet expected next */
+    uint64_t begin;         /* start time of the last packet */
+    uint64_t end;           /* end time of the last packet */
     uint64_t discarded_first, discarded_last;
     uint64_t discarded_base; /* count - `events_discarded` in the file, which begins with 0 */
     uint64_t events;         /* logged up to the end of the last packet's written part: as `events_before` */

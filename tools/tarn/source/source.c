@@ -1,6 +1,4 @@
-/*
- * source.c - finds the source for a name; checks and names that all sources share.
- */
+/* source.c - finds the source for a name; checks and names that all sources share. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +36,18 @@ bool is_source(const char *name)
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail)
 {
     const struct source_class *class = find_class(name);
-    if (class != NULL)
-        return class->open(class, strchr(name, ':') + 1, wait_seconds, fail);
-    fail_set(fail,
-             "'%s' is not a source; use tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, gdb:PATH or "
-             "ram:FILE",
-             name);
+    const double until = now_seconds() + wait_seconds;
+    bool is_wrong = class == NULL;
+    if (is_wrong)
+        fail_set(fail,
+                 "'%s' is not a source; use tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, gdb:PATH "
+                 "or ram:FILE",
+                 name);
+    for (; !is_wrong; nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL)) {
+        struct source *source = class->open(class, strchr(name, ':') + 1, until, &is_wrong, fail);
+        if (source != NULL || is_wrong || now_seconds() >= until)
+            return source;
+    }
     return NULL;
 }
 
@@ -91,14 +95,6 @@ bool source_control(struct source *source, const struct wire_request *request, c
            (reply->status >= 0 || fail_set(fail, "%s%s", what, tarn_error_text(reply->status)));
 }
 
-static char *printable_copy(const uint8_t *text, size_t size)
-{
-    char *copy = alloc_zero(1, size + 1);
-    for (size_t i = 0; i < size; i++)
-        copy[i] = (text[i] < ' ' && text[i] != '\n') || text[i] > '~' ? '?' : (char)text[i];
-    return copy;
-}
-
 static bool join_command(char text[WIRE_TEXT_MAX + 1], int count, char *const *words, struct fail *fail)
 {
     size_t length = 0;
@@ -118,8 +114,10 @@ char *source_command(struct source *source, int count, char *const *words, struc
     if (!join_command(text, count, words, fail))
         return NULL;
     const bool is_done = source_control(source, &request, "", &reply, fail);
-    char *answer =
-        is_done || (reply.status < 0 && reply.size > 0) ? printable_copy(reply.data, reply.size) : NULL;
+    const uint8_t *sent = reply.data;
+    char *answer = is_done || (reply.status < 0 && reply.size > 0) ? alloc_zero(1, reply.size + 1) : NULL;
+    for (size_t i = 0; answer != NULL && i < reply.size; i++)
+        answer[i] = (sent[i] < ' ' && sent[i] != '\n') || sent[i] > '~' ? '?' : (char)sent[i];
     if (is_done || answer == NULL)
         return answer;
     fail_set(fail, "%s", answer);

@@ -43,9 +43,9 @@ struct source_reply {
 
 struct source_class {
     const char *scheme;
-    /* Retries for WAIT_SECONDS. NULL: FAIL. */
-    struct source *(*open)(const struct source_class *class, const char *address, double wait_seconds,
-                           struct fail *fail);
+    /* NULL: FAIL. UNTIL: it may wait for the guest. IS_WRONG is set if the address cannot become right. */
+    struct source *(*open)(const struct source_class *class, const char *address, double until,
+                           bool *is_wrong, struct fail *fail);
     const struct memory_class *memory; /* of sources that read guest memory */
     const struct link_class *link;     /* of links */
     /* WANT has hello.cpu_count entries, or is NULL. */
@@ -72,6 +72,7 @@ char *source_command(struct source *source, int count, char *const *words, struc
 /* Chooses the trace and tables of the previous boot: hello is theirs from now on. PREVIOUS says how it ended.
  */
 bool source_choose_previous(struct source *source, struct wire_previous *previous, struct fail *fail);
+/* Retries for WAIT_SECONDS. NULL: FAIL. */
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail);
 /* Whether the guest's packets are in this machine's byte order. */
 static inline bool hello_is_native(const struct wire_hello *hello)

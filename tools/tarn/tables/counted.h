@@ -1,6 +1,4 @@
-/*
- * counted.h - the rows of a table of counters, added over CPUs or threads, at one moment or between two.
- */
+/* counted.h - the rows of a table of counters, added over CPUs or threads, at one moment or between two. */
 #pragma once
 
 #include <tools/tarn/tables/moment.h>
@@ -32,3 +30,10 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
 /* Reports missing counts on standard error. */
 void counted_complain(const struct counted *counted, const struct trace_table_info *table);
 void counted_free(struct counted *counted);
+
+/* log_rows.c: adds the declarations of events to metadata; reads all tables of SOURCE, and writes their rows
+ * behind everything else in the trace. False: FAIL. */
+struct buffer;
+struct trace_writer;
+void declare_rows(struct buffer *metadata);
+bool log_rows(struct trace_writer *writer, struct source *source, struct fail *fail);

@@ -2,7 +2,7 @@
  * key_names.h - names for the keys of tables of counters: lock classes, routines.
  *
  * A key is recognised by its name in trace/schema: lock_class, pid, what, routine. Names come from the guest:
- * of lock classes over a link, of routines always. A trace with rows (log_rows.h) has more.
+ * of lock classes over a link, of routines always. A trace with rows (log_rows.c) has more.
  */
 #pragma once
 

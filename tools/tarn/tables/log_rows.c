@@ -1,9 +1,9 @@
-/* log_rows.c - declares and writes events of rows; see log_rows.h. */
+/* log_rows.c - rows of tables of counters as events of a trace, named row_TABLE: FORMAT.md, "Rows". */
 #include <stdio.h>
 #include <stdlib.h>
+#include <tools/tarn/source/pull_writer.h>
 #include <tools/tarn/tables/counted.h>
 #include <tools/tarn/tables/key_names.h>
-#include <tools/tarn/tables/log_rows.h>
 
 /* An event has the words of a row from its keys to `ended`, the updates under way, and, of a row of a
  * thread's routines, this. */

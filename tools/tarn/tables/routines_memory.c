@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <tools/tarn/source/guest_source.h>
+#include <tools/tarn/source/guest.h>
 #include <tools/tarn/tables/moment.h>
 #include <trace/ring/routine_copy.h>
 
@@ -320,8 +320,8 @@ static bool read_names(struct reading *reading, struct source *source, struct ro
 
 bool routines_read_memory(struct routines *routines, struct source *source, struct fail *fail)
 {
-    struct reading reading = {.guest = &((struct guest_source *)source)->guest};
-    if (!guest_is_same_system((struct guest_source *)source, fail) || !read_list(&reading, fail))
+    struct reading reading = {.guest = guest_of_source(source, fail)};
+    if (reading.guest == NULL || !read_list(&reading, fail))
         return false;
     bool ok = copy_tables(&reading, fail);
     reading.now = reading.list.latest;
