@@ -7,8 +7,6 @@
 #define TEXT_INDENT 22u
 #define TEXT_WIDTH  100u
 
-/* ---- words ---- */
-
 static void put_escaped(FILE *to, const char *text, size_t length)
 {
     static const char special[] = "\\-'^~,";
@@ -75,8 +73,6 @@ static void end_line(struct page *page)
     page->has_word = false;
 }
 
-/* ---- parts of a page ---- */
-
 void page_heading(struct page *page, const char *title)
 {
     if (!page->is_manual) {
@@ -137,8 +133,6 @@ static void put_options(struct page *page)
             page_entry(page, "--help", NULL, "print this help");
     }
 }
-
-/* ---- prose ---- */
 
 /* Returns the end of the line at TEXT, behind its newline. */
 static const char *line_end(const char *text)
@@ -244,8 +238,6 @@ static const char *prose_of(const struct command *command)
             return (const char *)file->bytes;
     return "";
 }
-
-/* ---- pages ---- */
 
 static bool is_tool(const struct command *command)
 {

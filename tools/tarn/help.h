@@ -16,8 +16,6 @@ void help_print(FILE *to, const struct command *command);
 void help_manual(FILE *to, const struct command *command);
 void help_usage(FILE *to, const struct command *command);
 
-/* ---- for struct command's `describe` ---- */
-
 struct page {
     FILE *to;
     bool is_manual;

@@ -49,8 +49,6 @@ int complain_of_words(const struct command *command, const char *what)
     return EXIT_USAGE;
 }
 
-/* ---- values ---- */
-
 bool option_count(const char *value, uint64_t *number, struct fail *fail)
 {
     char *end;
@@ -163,8 +161,6 @@ bool list_names(const char *list, const char *name)
             return true;
     return false;
 }
-
-/* ---- combinations ---- */
 
 /* Two given options that set the same variable exclude each other. */
 static bool check_choices(const struct parser *parser, unsigned number, struct fail *fail)

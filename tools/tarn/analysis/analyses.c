@@ -8,7 +8,6 @@
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/index/index.h>
 #include <tools/tarn/out.h>
-#include <tools/tarn/output.h>
 #include <tools/tarn/view/page.h>
 
 #define ANALYSES_MAX  64u

@@ -29,8 +29,6 @@ static void describe_commands(struct page *page, const struct command *self)
                    trace_commands[i].help);
 }
 
-/* ---- statistics ---------------------------------------------------------------------------------- */
-
 struct statistics {
     struct wire_hello hello;
     uint32_t count, low_water;
@@ -117,8 +115,6 @@ static void print_statistics_json(const struct statistics *statistics)
                (unsigned long long)statistics->cpu[cpu].torn);
     printf("]}\n");
 }
-
-/* ---- commands -------------------------------------------------------------------------------------- */
 
 /* Also of guest memory. */
 static bool show_status(const struct ctl *ctl, struct fail *fail)

@@ -40,8 +40,6 @@ struct lockstep {
     char *difference;   /* in words */
 };
 
-/* ---- one event ------------------------------------------------------------------------------------- */
-
 static bool is_compared(const struct field *field, bool only_order)
 {
     bool is_text = field->kind == FIELD_TEXT || field->kind == FIELD_STRING;
@@ -100,8 +98,6 @@ static unsigned count_differences(const struct lockstep *lockstep, FILE *to)
             count = note(to, count, other->fields[i].name);
     return count;
 }
-
-/* ---- one CPU --------------------------------------------------------------------------------------- */
 
 static bool is_id(const struct side *side, uint32_t minor)
 {
@@ -256,8 +252,6 @@ static void walk_cpu(struct lockstep *lockstep, uint32_t cpu)
     cursor_close(&lockstep->sides[0].cursor);
     cursor_close(&lockstep->sides[1].cursor);
 }
-
-/* ---- both ------------------------------------------------------------------------------------------ */
 
 /* Opens both traces. Times refer to A for both: B may begin later. Returns the run that failed, or NULL. */
 static const struct run *open_sides(struct run *runs, struct lockstep *lockstep, struct out *out,

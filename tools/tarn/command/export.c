@@ -56,8 +56,6 @@ static bool make_directory(struct tables *tables)
     return mkdir(tables->output, 0777) == 0 || refuse(tables, tables->output, strerror(errno));
 }
 
-/* ---- CSV ---- */
-
 /* BEFORE: a comma, or the end of the last line; 0: the file begins. */
 static void put_text(struct out *out, char before, const char *text, size_t length)
 {
@@ -143,8 +141,6 @@ static bool write_parquet(struct tables *tables, const char *name, const char *s
     sqlite3_free(sql);
     return ok;
 }
-
-/* ---- all ---- */
 
 /* Writes the relations; adds to PLACES queries for addresses in events, and to VIEW those for all events. */
 static bool write_relations(struct tables *tables, sqlite3_str *places, sqlite3_str *view)
@@ -250,8 +246,6 @@ static bool export_tables(write_function *write, const struct scan_source *sourc
     database_close(database);
     return ok;
 }
-
-/* ---- the command ---- */
 
 struct format {
     const char *what;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>

@@ -120,8 +120,6 @@ static uint64_t list_walk(const struct list *list, const struct trace *trace, co
     return count;
 }
 
-/* ---- in parallel ---- */
-
 struct team {
     const struct list *list;
     const struct trace *trace;
@@ -279,8 +277,6 @@ static bool list_slices(const struct list *list, const struct trace *trace, cons
     *printed = team.count;
     return ok;
 }
-
-/* ---- the slices ---- */
 
 /* Returns the time from which to read the last events: goes back from the end, each time four times as far,
  * until enough events are found. Surplus ones are skipped. */

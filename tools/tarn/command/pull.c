@@ -93,8 +93,6 @@ static bool probe(struct pull *pull, struct wire_hello *hello)
     return is_hello && check_hello(hello, &fail);
 }
 
-/* ---- a pull ---- */
-
 static volatile sig_atomic_t interrupted;
 
 static void note_interrupt(int number)

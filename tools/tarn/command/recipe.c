@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/recipe.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/read/read.h>
 #include <unistd.h>
 
@@ -16,8 +16,6 @@
 
 const char *const recipe_states[] = {
     [RECIPE_NONE] = "none", [RECIPE_AGREES] = "agrees", [RECIPE_DIFFERS] = "differs"};
-
-/* ---- reading ----------------------------------------------------------------------------------------- */
 
 /* Return a column of the row; clear *FINE if it has another type. */
 static const char *take_text(struct recipe *recipe, sqlite3_stmt *row, int column, bool *ok)
@@ -106,8 +104,6 @@ void recipe_free(struct recipe *recipe)
     arena_free(&recipe->arena);
     memset(recipe, 0, sizeof(*recipe));
 }
-
-/* ---- the trace's environment ------------------------------------------------------------------------- */
 
 static bool is_same(const struct schema *schema, const char *name, const char *text, struct fail *why)
 {

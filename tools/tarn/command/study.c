@@ -12,7 +12,7 @@
 #include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/view/page.h>
 #include <trace/print/commands.h>
 
@@ -72,8 +72,6 @@ static bool parse(struct study *study, struct fail *fail)
     }
     return found == 0 || fail_set(fail, "%s:%u: %s", study->name, line.number, error);
 }
-
-/* ---- running -------------------------------------------------------------------------------------- */
 
 static bool set_guest(const struct study *study, char *source)
 {

@@ -59,8 +59,6 @@ static void collect(struct map *processes, const struct routines *routines)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------------- */
-
 static double in_ns(const struct routines *routines, uint64_t ticks)
 {
     return (double)ticks * 1e9 / (double)(routines->hello.clock_hz ? routines->hello.clock_hz : 1);
@@ -121,8 +119,6 @@ static void fill(struct table *table, struct table_column columns[COLUMNS], cons
     map_close(&processes);
     map_close(&earlier);
 }
-
-/* ---- output ---------------------------------------------------------------------------------------- */
 
 /* Times become percent of the interval. Removes columns in which no process has any, and that of intervals.
  */

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <tools/tarn/index/index.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <unistd.h>
 
 #define SLOTS 64u /* files at most */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tools/tarn/keep/saved.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/head_cut.h>
 #include <unistd.h>

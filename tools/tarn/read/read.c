@@ -1,6 +1,6 @@
 /* read.c - files to packets; see read.h. */
 #include <string.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/read/read.h>
 
 const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {

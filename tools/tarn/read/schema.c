@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/map.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/read/schema.h>
 #include <trace/format/metadata.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <tools/tarn/map.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/pull_writer.h>

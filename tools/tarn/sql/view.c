@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <tools/tarn/options.h>
-#include <tools/tarn/output.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/sql/database.h>
 
 #define DECLARATIONS_MAX 256u /* of one kind */
