@@ -182,15 +182,17 @@ int table_order(const struct table *table)
     return table->order != TABLE_AS_FILLED ? table_find_column(table, table->order) : TABLE_NO_COLUMN;
 }
 
-void table_reverse(struct table *table)
+bool table_sort_as(struct table *table, const struct table_options *options)
 {
-    for (size_t i = 0; i < table->count / 2; i++) {
-        struct table_row *row = table->rows[i];
-        table->rows[i] = table->rows[table->count - 1 - i];
-        table->rows[table->count - 1 - i] = row;
+    const int column = options->sort != NULL ? table_find_column(table, options->sort) : TABLE_NO_COLUMN;
+    table_sort(table, column != TABLE_NO_COLUMN ? column : table_order(table));
+    for (size_t i = 0; options->reverse && i < (table->count + 1) / 2; i++) {
+        struct table_row *row = table->rows[i], **other = &table->rows[table->count - 1 - i];
+        row->indent = (*other)->indent = 0;
+        table->rows[i] = *other;
+        *other = row;
     }
-    for (size_t i = 0; i < table->count; i++)
-        table->rows[i]->indent = 0;
+    return options->sort == NULL || column != TABLE_NO_COLUMN;
 }
 
 union table_cell table_unknown(const struct table_column *column)

@@ -52,8 +52,7 @@ struct table_column {
 #define HEX_COLUMN(key)           COLUMN_AS(key, COLUMN_HEX, SUM_NOTHING)
 #define WHEN_COLUMN(key)          COLUMN_AS(key, COLUMN_WHEN, SUM_NOTHING)
 #define TEXT_COLUMN(key)          COLUMN_AS(key, COLUMN_TEXT, SUM_NOTHING)
-#define TEXT_KEY(key_)                      {.key = (key_), .kind = COLUMN_TEXT, .is_key = true}
-
+#define TEXT_KEY(key_)            {.key = (key_), .kind = COLUMN_TEXT, .is_key = true}
 /* clang-format on */
 
 union table_cell {
@@ -80,39 +79,29 @@ struct table_row {
 #define TABLE_NO_COLUMN (-2)
 
 struct table {
-    /* in JSON and CSV, and in --by */
-    const char *key;
-    /* of the name column, in text */
-    const char *heading;
-    /* the plural of its rows, for "and N more ..." */
-    const char *others;
+    const char *key;     /* in JSON and CSV, and in --by */
+    const char *heading; /* of the name column, in text */
+    const char *others;  /* the plural of its rows, for "and N more ..." */
     const struct table_column *columns;
     unsigned column_count;
-    /* the key of the default sort column, or TABLE_AS_FILLED */
-    const char *order;
-    /* shown only on request with --by */
-    bool is_extra;
-    /* never cut to its first rows */
-    bool is_whole;
-    /* its purpose, without capital and full stop */
-    const char *text;
-    /* the option that fills it; NULL: none */
-    const char *needs;
-    /* the column by which it was sorted last, which narrow lines keep; 0 at first */
-    int sorted;
-    /* it will be shown; otherwise it may stay empty */
-    bool is_wanted;
+    const char *order; /* the key of the default sort column, or TABLE_AS_FILLED */
+    bool is_extra;     /* shown only on request with --by */
+    bool is_whole;     /* never cut to its first rows */
+    const char *text;  /* its purpose, without capital and full stop */
+    const char *needs; /* the option that fills it; NULL: none */
+    int sorted;        /* the column by which it was sorted last, which narrow lines keep; 0 at first */
+    bool is_wanted;    /* it will be shown; otherwise it may stay empty */
     struct table_row **rows;
     size_t count, size;
     struct arena arena;
 };
 
 /* A table of no analysis. */
-#define TABLE(key_, heading_, others_, columns_)                                                \
-    {                                                                                           \
-        .key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_),       \
-        .column_count = sizeof(columns_) / sizeof((columns_)[0]), .is_wanted = true, .text = "" \
-    }
+/* clang-format off */
+#define TABLE(key_, heading_, others_, columns_) \
+    {.key = (key_), .heading = (heading_), .others = (others_), .columns = (columns_), \
+     .column_count = sizeof(columns_) / sizeof((columns_)[0]), .is_wanted = true, .text = ""}
+/* clang-format on */
 
 /* How tables are sorted and printed: the options of print/print_table.h. */
 enum table_format { TABLES_TEXT, TABLES_JSON, TABLES_CSV };
@@ -136,7 +125,8 @@ const char *table_format(struct table *table, const char *format, ...) __attribu
 /* Sorts by COLUMN, then by name: quantities and durations largest first, everything else smallest first.
  * COLUMN may be TABLE_BY_NAME; TABLE_NO_COLUMN does nothing. */
 void table_sort(struct table *table, int column);
-void table_reverse(struct table *table);
+/* Sorts by the column that the user named, or by the default one. False: he named one that is not there. */
+bool table_sort_as(struct table *table, const struct table_options *options);
 /* Returns the default sort column, or TABLE_NO_COLUMN. */
 int table_order(const struct table *table);
 

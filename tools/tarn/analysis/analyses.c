@@ -187,20 +187,12 @@ static bool no_column(const struct analysis *analysis, const char *column, struc
     return fail_set(fail, "no table has a column '%.40s'; columns: %s", column, known);
 }
 
-bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, struct fail *fail)
+bool analysis_sort(struct analysis *analysis, const struct table_options *options, struct fail *fail)
 {
-    bool any = column == NULL;
-    for (unsigned i = 0; i < analysis->kind->table_count; i++) {
-        struct table *table = &analysis->tables[i];
-        int place = column != NULL ? table_find_column(table, column) : TABLE_NO_COLUMN;
-        if (!table->is_wanted)
-            continue;
-        any |= place != TABLE_NO_COLUMN;
-        table_sort(table, place != TABLE_NO_COLUMN ? place : table_order(table));
-        if (reverse)
-            table_reverse(table);
-    }
-    return any || no_column(analysis, column, fail);
+    bool any = options->sort == NULL;
+    for (unsigned i = 0; i < analysis->kind->table_count; i++)
+        any |= analysis->tables[i].is_wanted && table_sort_as(&analysis->tables[i], options);
+    return any || no_column(analysis, options->sort, fail);
 }
 
 /* Cache: whether the filter selects a thread, and the names of it and its process on which that is based. */

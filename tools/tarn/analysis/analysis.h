@@ -89,8 +89,8 @@ void analysis_free(struct analysis *analysis);
 bool analysis_set(struct analysis *analysis, const char *name, const char *value, struct fail *fail);
 /* Selects the tables in the comma-separated LIST, or "all"; NULL: the default ones. */
 bool analysis_choose_tables(struct analysis *analysis, const char *list, struct fail *fail);
-/* Sorts every table that has COLUMN by it; an error if none has. NULL: each table by its default. */
-bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, struct fail *fail);
+/* table_sort_as for every table; an error if none has the column. */
+bool analysis_sort(struct analysis *analysis, const struct table_options *options, struct fail *fail);
 
 /* Runs several analyses in one walk over TRACE. FILTER is resolved; its `from` and `to` limit what counts,
  * not what the model learns from. SYMBOLS may be NULL. */

@@ -250,7 +250,7 @@ static int show_analysis(struct request *request, const struct trace *trace, str
     if (!sql_print(analysis, stdout, &is_all, &fail))
         return fail_report(&fail, EXIT_USAGE);
     if (request->output.sort != NULL || request->output.reverse)
-        analysis_sort(analysis, request->output.sort, request->output.reverse, &fail);
+        analysis_sort(analysis, &request->output, &fail);
     if (!is_all)
         analysis_print(stdout, analysis, &request->output, &losses);
     return losses_status(&losses);
@@ -264,7 +264,7 @@ static int ask(struct request *request)
     int status;
     /* checks the options before the walk; tables are sorted again later */
     if (!analysis_choose_tables(analysis, request->by, &fail) ||
-        !analysis_sort(analysis, request->output.sort, request->output.reverse, &fail))
+        !analysis_sort(analysis, &request->output, &fail))
         return fail_report(&fail, EXIT_USAGE);
     if (!trace_open(&trace, request->directory, &fail))
         return fail_report(&fail, EXIT_DAMAGE);

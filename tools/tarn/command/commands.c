@@ -33,11 +33,6 @@ static const struct command tool = {.name = "tarn",
                                     .forms = "SUBCOMMAND [OPTION]... [ARGUMENT]...\nSUBCOMMAND --help",
                                     .describe = describe_tool};
 
-void command_usage(FILE *to)
-{
-    help_print(to, &tool);
-}
-
 /* False: there is none. "tarn" and "analyses" are pages of the manual. */
 static bool find_command(const char *name, struct command *command)
 {
@@ -59,7 +54,7 @@ static int complain_of_name(const char *name)
     return EXIT_USAGE;
 }
 
-int command_run(int argc, char **argv)
+static int run_named(int argc, char **argv)
 {
     struct command command;
     return find_command(argv[0], &command) ? command.run(argc, argv) : complain_of_name(argv[0]);
@@ -78,16 +73,25 @@ static int print_manual(const char *name)
     return EXIT_OK;
 }
 
-int command_help(int argc, char **argv)
+/* `tarn help [WORD]...` */
+static int help(int argc, char **argv)
 {
     char *words[] = {argv[1], "--help", NULL};
     if (argc == 1)
-        command_usage(stdout);
+        help_print(stdout, &tool);
     else if (strcmp(argv[1], "columns") == 0)
         columns_print_all(stdout);
     else if (strcmp(argv[1], "--man") == 0)
         return argc == 3 ? print_manual(argv[2]) : complain_of_name("--man");
     else
-        return command_run(2, words);
+        return run_named(2, words);
     return EXIT_OK;
+}
+
+int command_run(int argc, char **argv)
+{
+    if (argc > 0)
+        return (list_names("help,--help,-h", argv[0]) ? help : run_named)(argc, argv);
+    help_print(stderr, &tool);
+    return EXIT_USAGE;
 }

@@ -15,8 +15,5 @@ extern const struct command pull_command, ctl_command, info_command, check_comma
 
 #define VIEW_SUMMARY "show a trace in the browser"
 
-/* Runs the subcommand or analysis argv[0]; returns its exit status. */
+/* Runs the subcommand or analysis argv[0], or prints help; returns the exit status. */
 int command_run(int argc, char **argv);
-/* `tarn help [WORD]...` */
-int command_help(int argc, char **argv);
-void command_usage(FILE *to);

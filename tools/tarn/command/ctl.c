@@ -1,8 +1,6 @@
-/*
- * ctl.c - `tarn ctl SOURCE COMMAND`: shows and sets what a running guest traces.
- *
- * The guest executes the commands (trace/print/commands.h), except `status`, which guest memory answers, too.
- */
+/* ctl.c - `tarn ctl SOURCE COMMAND`: shows and sets what a running guest traces. The guest executes the
+ * commands (trace/print/commands.h), except `status`, which guest memory answers, too. */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,9 +63,9 @@ static void print_statistics(const struct statistics *statistics)
     printf("low water %u %% of a CPU's ring\n", statistics->low_water);
     if (hello->flags & WIRE_HELLO_PREVIOUS)
         printf("previous  the trace of the previous boot is in memory: tarn pull --previous\n");
-    printf("buffers   %llu of %llu KiB per CPU\n", (unsigned long long)hello->buffer_count,
-           (unsigned long long)hello->buffer_bytes >> 10);
-    printf("mask      0x%016llx\n", (unsigned long long)hello->mask);
+    printf("buffers   %" PRIu64 " of %" PRIu64 " KiB per CPU\n", hello->buffer_count,
+           hello->buffer_bytes >> 10);
+    printf("mask      0x%016" PRIx64 "\n", hello->mask);
     printf("classes  ");
     for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
         if (hello->mask >> class & 1 && trace_class_table[class].name)
@@ -75,14 +73,13 @@ static void print_statistics(const struct statistics *statistics)
     printf("\n");
     for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
         if (statistics->switches[class] != ~0ull && trace_class_table[class].name)
-            printf("switches  %s 0x%016llx\n", trace_class_table[class].name,
-                   (unsigned long long)statistics->switches[class]);
+            printf("switches  %s 0x%016" PRIx64 "\n", trace_class_table[class].name,
+                   statistics->switches[class]);
     printf("\n%4s %12s %12s %12s %12s\n", "cpu", "packet", "consumed", "discarded", "torn words");
     for (uint32_t cpu = 0; cpu < statistics->count; cpu++)
-        printf("%4u %12llu %12llu %12llu %12llu\n", cpu, (unsigned long long)statistics->cpu[cpu].head,
-               (unsigned long long)statistics->cpu[cpu].next,
-               (unsigned long long)statistics->cpu[cpu].discarded,
-               (unsigned long long)statistics->cpu[cpu].torn);
+        printf("%4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n", cpu,
+               statistics->cpu[cpu].head, statistics->cpu[cpu].next, statistics->cpu[cpu].discarded,
+               statistics->cpu[cpu].torn);
 }
 
 static void print_statistics_json(const struct statistics *statistics)
@@ -91,32 +88,27 @@ static void print_statistics_json(const struct statistics *statistics)
     const char *comma = "";
     printf("{\"machine\": ");
     print_json_string(stdout, hello->machine);
-    printf(", \"cpus\": %u, \"byte_order\": \"%s\", \"clock_hz\": %llu, \"mode\": \"%s\", "
-           "\"pulling\": %s, \"low_water\": %u, \"buffer_bytes\": %llu, \"buffer_count\": %llu, \"mask\": "
-           "\"0x%016llx\", "
-           "\"switches\": {",
-           hello->cpu_count, hello->byte_order == 1 ? "little" : "big", (unsigned long long)hello->clock_hz,
+    printf(", \"cpus\": %u, \"byte_order\": \"%s\", \"clock_hz\": %" PRIu64 ", \"mode\": \"%s\", "
+           "\"pulling\": %s, \"low_water\": %u, \"buffer_bytes\": %" PRIu64 ", \"buffer_count\": %" PRIu64
+           ", \"mask\": \"0x%016" PRIx64 "\", \"switches\": {",
+           hello->cpu_count, hello->byte_order == 1 ? "little" : "big", hello->clock_hz,
            trace_mode_name(hello->mode), hello->flags & WIRE_HELLO_PULLING ? "true" : "false",
-           statistics->low_water, (unsigned long long)hello->buffer_bytes,
-           (unsigned long long)hello->buffer_count, (unsigned long long)hello->mask);
+           statistics->low_water, hello->buffer_bytes, hello->buffer_count, hello->mask);
     for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
         if (trace_class_table[class].name) {
-            printf("%s\"%s\": \"0x%016llx\"", comma, trace_class_table[class].name,
-                   (unsigned long long)statistics->switches[class]);
+            printf("%s\"%s\": \"0x%016" PRIx64 "\"", comma, trace_class_table[class].name,
+                   statistics->switches[class]);
             comma = ", ";
         }
     printf("}, \"processors\": [");
     for (uint32_t cpu = 0; cpu < statistics->count; cpu++)
-        printf("%s{\"cpu\": %u, \"packet\": %llu, \"consumed\": %llu, \"discarded\": %llu, \"torn_words\": "
-               "%llu}",
-               cpu ? ", " : "", cpu, (unsigned long long)statistics->cpu[cpu].head,
-               (unsigned long long)statistics->cpu[cpu].next,
-               (unsigned long long)statistics->cpu[cpu].discarded,
-               (unsigned long long)statistics->cpu[cpu].torn);
+        printf("%s{\"cpu\": %u, \"packet\": %" PRIu64 ", \"consumed\": %" PRIu64 ", \"discarded\": %" PRIu64
+               ", \"torn_words\": %" PRIu64 "}",
+               cpu ? ", " : "", cpu, statistics->cpu[cpu].head, statistics->cpu[cpu].next,
+               statistics->cpu[cpu].discarded, statistics->cpu[cpu].torn);
     printf("]}\n");
 }
 
-/* Also of guest memory. */
 static bool show_status(const struct ctl *ctl, struct fail *fail)
 {
     const struct wire_request request = {.operation = WIRE_OP_STATISTICS};

@@ -1,9 +1,8 @@
 /*
- * diff.c - `tarn diff A... -- B...`: compares the tables of analyses of two sides.
+ * diff.c - `tarn diff A... -- B...`: compares the tables of analyses of two sides, traces of equal runs.
  *
- * A side is one trace, or several traces of equal runs. Each trace is analysed in one walk with the same
- * options. The columns of A's tables become rows of an SQLite database, from which analysis/diff_columns.sql
- * chooses. Then the cells of these columns do, which analysis/diff.sql joins and makes tables of changes of.
+ * The columns of A's tables become rows of an SQLite database, from which analysis/diff_columns.sql chooses.
+ * Then the cells of these columns do, which analysis/diff.sql joins and makes tables of changes of.
  */
 #include <inttypes.h>
 #include <sqlite3.h>

@@ -1,13 +1,10 @@
 /*
- * diff_first.c - `tarn diff --first A B`: finds the first event in which two traces of the same run differ.
+ * diff_first.c - `tarn diff --first A B`: finds the earliest event in which two traces of the same run
+ * differ.
  *
- * The events of each CPU are compared in order, packets matched by number, from the first packet that is in
- * both to the end of the shorter one. Types and fields are matched by name, so the traces may have different
- * schema versions or byte orders. Build-ids are not compared: two builds do the same as long as their events
- * are the same.
- *
- * The first difference is the one with the earliest time, so each CPU is compared only up to the earliest
- * difference found so far, which is kept in words.
+ * The events of each CPU are compared in order, packets matched by number, up to the earliest difference
+ * found so far. Types and fields are matched by name, so the traces may have different schema versions or
+ * byte orders. Build-ids are not compared: two builds do the same as long as their events are the same.
  */
 #include <inttypes.h>
 #include <stdio.h>

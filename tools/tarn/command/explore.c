@@ -13,14 +13,10 @@ struct options {
     bool flag;
 };
 
-#define VALUE(name, argument, text)                       \
-    {                                                     \
-        TEXT(name, argument, struct options, value, text) \
-    }
-#define SWITCH(name, text)                     \
-    {                                          \
-        FLAG(name, struct options, flag, text) \
-    }
+/* clang-format off */
+#define VALUE(name, argument, text) {TEXT(name, argument, struct options, value, text)}
+#define SWITCH(name, text)          {FLAG(name, struct options, flag, text)}
+/* clang-format on */
 
 static const struct command_option known[] = {
     VALUE("seeds", "A..B", "the seeds to run (1..20)"),

@@ -16,7 +16,7 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/export/tracks.h>
 #include <tools/tarn/help.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/sql/database.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
@@ -49,11 +49,6 @@ static bool run(struct tables *tables, char *sql)
     bool ok = sqlite3_exec(tables->database.sqlite, sql, NULL, NULL, NULL) == SQLITE_OK || refuse_sql(tables);
     sqlite3_free(sql);
     return ok;
-}
-
-static bool make_directory(struct tables *tables)
-{
-    return mkdir(tables->output, 0777) == 0 || refuse(tables, tables->output, strerror(errno));
 }
 
 /* BEFORE: a comma, or the end of the last line; 0: the file begins. */
@@ -210,7 +205,9 @@ static bool write_all(struct tables *tables)
     sqlite3_str *places = sqlite3_str_new(NULL), *view = sqlite3_str_new(NULL);
     bool ok = database_final(&tables->database) != NULL;
     tables->database.source.reporter = NULL;
-    ok = ok && (is_file ? open_file : make_directory)(tables) && write_relations(tables, places, view);
+    if (ok && !is_file && mkdir(tables->output, 0777) != 0)
+        ok = refuse(tables, tables->output, strerror(errno));
+    ok = ok && (!is_file || open_file(tables)) && write_relations(tables, places, view);
     char *addresses = sqlite3_str_finish(places), *all = sqlite3_str_finish(view);
     if (ok && tables->duck == NULL && addresses != NULL) {
         char *select = sqlite3_mprintf("SELECT pid, address, symbol(pid, address) AS function, "
@@ -309,14 +306,12 @@ static int export_trace(struct options *options, const struct trace *trace)
                                  .reporter = &losses.reporter,
                                  .losses = &losses};
     struct fail fail = {.text = ""};
-    bool ok;
     losses_open(&losses, trace);
     losses.quiet = true;
     losses_judge(&losses);
-    if (format->export != NULL)
-        ok = format->export(&source, options->output, &nothing, &fail);
-    else
-        ok = export_tables(format->write, &source, options->output, &nothing, &fail);
+    const bool ok = format->export != NULL
+                        ? format->export(&source, options->output, &nothing, &fail)
+                        : export_tables(format->write, &source, options->output, &nothing, &fail);
     symbols_close(source.symbols);
     if (!ok)
         return fail_report(&fail, EXIT_USAGE);
@@ -345,14 +340,12 @@ static int run_export(int argc, char **argv)
         choose_output(&options);
     if (!trace_open(&trace, options.directory, &fail))
         return fail_report(&fail, EXIT_DAMAGE);
-    if (access(options.output, F_OK) == 0) {
-        complain("'%s' exists; choose another path with --output", options.output);
-        status = EXIT_USAGE;
-    } else if (filter_resolve(&options.filter, &trace, &fail)) {
+    if ((access(options.output, F_OK) != 0 ||
+         fail_set(&fail, "'%s' exists; choose another path with --output", options.output)) &&
+        filter_resolve(&options.filter, &trace, &fail))
         status = export_trace(&options, &trace);
-    } else {
+    else
         status = fail_report(&fail, EXIT_USAGE);
-    }
     filter_free(&options.filter);
     trace_close(&trace);
     return status;

@@ -1,5 +1,4 @@
-/* tools/tarn/command/goto.c - `tarn goto`: from an event of a deterministic run to the machine at that
- * instant. */
+/* goto.c - `tarn goto`: from an event of a deterministic run to the machine at that instant. */
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -164,17 +163,14 @@ static int run_visit(struct visit *visit, struct aim *aim)
 static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct fail *fail)
 {
     struct fail why = {""};
-    switch (recipe_judge(trace->directory, &trace->schema, &why)) {
-    case RECIPE_NONE:
+    const enum recipe_state state = recipe_judge(trace->directory, &trace->schema, &why);
+    if (state == RECIPE_NONE)
         return fail_set(fail,
                         "%.200s has no recipe: `tarn goto` needs the trace of a deterministic run (make run "
                         "DETERMINISTIC=1)",
                         trace->directory);
-    case RECIPE_DIFFERS:
-        return fail_set(fail, "the recipe is not that of the trace: %.400s", why.text);
-    default:
-        return recipe_read(recipe, trace->directory, fail);
-    }
+    return state == RECIPE_DIFFERS ? fail_set(fail, "the recipe is not that of the trace: %.400s", why.text)
+                                   : recipe_read(recipe, trace->directory, fail);
 }
 
 static int run_goto(int argc, char **argv)

@@ -1,9 +1,5 @@
-/*
- * info.c - `tarn info`: shows what a trace contains.
- *
- * It reads the header and the context event of each packet, and all events of every Nth packet, to estimate
- * the number of events.
- */
+/* info.c - `tarn info`: shows what a trace contains. It reads the header and the context event of each
+ * packet, and all events of every Nth packet, to estimate the number of events. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -163,6 +159,7 @@ static void print_text(const struct info *info)
     for (unsigned i = 0; i < trace->stream_count; i++) {
         packets += info->surveys[i].packets;
         bytes += trace->streams[i].size;
+        before += trace->streams[i].discarded_before;
         events += estimate_events(&info->surveys[i]);
     }
     format_uuid(schema->uuid, uuid);
@@ -184,8 +181,6 @@ static void print_text(const struct info *info)
            info->losses.is_unfinished ? " (and an unknown number after its end)" : "",
            info->losses.lost_packets, info->losses.missing.is_least ? "at least " : "",
            info->losses.missing.events, info->losses.cut_packets);
-    for (unsigned i = 0; i < trace->stream_count; i++)
-        before += trace->streams[i].discarded_before;
     if (before != 0)
         printf("before      %" PRIu64 " events were discarded before this trace, since boot\n", before);
     if (info->losses.damaged != 0)
@@ -208,6 +203,9 @@ static void print_text(const struct info *info)
                survey->packets ? seconds_between(trace, trace->begin, survey->end) : 0);
     }
 }
+
+static const char *const recipe_states[] = {
+    [RECIPE_NONE] = "none", [RECIPE_AGREES] = "agrees", [RECIPE_DIFFERS] = "differs"};
 
 static void print_boot_json(const struct trace *trace)
 {

@@ -1,8 +1,8 @@
 /*
  * list.c - `tarn list`: prints the events of all CPUs in order, in parallel if it can.
  *
- * Each worker walks slices of time like separate traces, and prints into its own buffer. Buffers are written
- * in the order of the slices: a worker whose buffer is full, or whose slice is done, waits for its turn. A
+ * Each worker walks slices of time like separate traces, and prints into its own buffer. A worker whose
+ * buffer is full, or whose slice is done, waits for its turn. A
  * packet that crosses the border of slices is read for both, but reported only by the slice that owns its
  * place in the file: those from a slice's first packet up to the first packet of the next slice.
  */
@@ -55,17 +55,8 @@ static const struct command_option options[] = {
 
 static void print_number(struct out *out, uint64_t number)
 {
-    char text[PUT_NUMBER_MAX + 2];
-    int length = snprintf(text, sizeof(text), "%10llu ", (unsigned long long)number);
-    out_commit(out, put_bytes(out_reserve(out, (size_t)length), text, (size_t)length));
-}
-
-/* Whether the event at CURSOR is the drain's. The model takes it. */
-static bool is_left_out(struct model *model, const struct cursor *cursor)
-{
-    bool is_drain = model_is_drain_event(model, cursor);
-    model_apply(model, cursor);
-    return is_drain;
+    char *at = out_reserve(out, PUT_NUMBER_MAX);
+    out_commit(out, at + sprintf(at, "%10" PRIu64 " ", number));
 }
 
 /* Walks over the events of SLICE and prints those that match. Without a PRINTER it only counts. Returns the
@@ -95,7 +86,9 @@ static uint64_t list_walk(const struct list *list, const struct trace *trace, co
             names_learn(&names, &cursor->event);
         if (cursor->ticks >= list->filter.to_ticks || ns >= slice->to_ns)
             break;
-        bool is_drain = has_model && is_left_out(&model, cursor);
+        bool is_drain = has_model && model_is_drain_event(&model, cursor);
+        if (has_model)
+            model_apply(&model, cursor);
         if (ns < slice->from_ns || cursor->ticks < slice->from ||
             !filter_wants(&list->filter, cursor, &names) || (streams != NULL && !streams[cursor->rank]))
             continue;

@@ -1,9 +1,8 @@
 /*
  * pull.c - `tarn pull SOURCE -o DIR`: copies a guest's trace into a directory.
  *
- * run_pull -> open_source -> begin -> pull_loop -> summarize. A broken link is reopened and the pull resumes
- * where it stopped. The first Ctrl-C asks the guest to finish; the second one stops at once. The directory
- * always holds a valid trace of what has arrived (pull_writer.c).
+ * A broken link is reopened and the pull resumes where it stopped. The first Ctrl-C asks the guest to finish;
+ * the second one stops at once.
  */
 #include <errno.h>
 #include <signal.h>

@@ -14,9 +14,6 @@
 #define VERSION     2 /* as in tools/recipe.py */
 #define HASH_DIGITS 16
 
-const char *const recipe_states[] = {
-    [RECIPE_NONE] = "none", [RECIPE_AGREES] = "agrees", [RECIPE_DIFFERS] = "differs"};
-
 /* Return a column of the row; clear *FINE if it has another type. */
 static const char *take_text(struct recipe *recipe, sqlite3_stmt *row, int column, bool *ok)
 {

@@ -27,7 +27,6 @@ void recipe_free(struct recipe *recipe);
  * to another run; WHY says which. */
 enum recipe_state { RECIPE_NONE, RECIPE_AGREES, RECIPE_DIFFERS };
 enum recipe_state recipe_judge(const char *directory, const struct schema *schema, struct fail *why);
-extern const char *const recipe_states[];
 
 /* If SOURCE reads memory from a file and FILE.recipe exists, copies it as TRACE_RECIPE_NAME into the
  * directory. False: it exists but cannot be copied; FAIL says why. */

@@ -72,24 +72,6 @@ static void print_csv_row(struct answer *answer, bool is_heading)
     putchar('\n');
 }
 
-static void print_json_row(struct answer *answer)
-{
-    for (unsigned c = 0; c < answer->columns; c++) {
-        bool is_number;
-        const char *text = answer->text(answer, c, &is_number);
-        fputs(c > 0 ? "," : "{", stdout);
-        print_json_string(stdout, answer->name(answer, c));
-        putchar(':');
-        if (text == NULL)
-            fputs("null", stdout);
-        else if (is_number)
-            fputs(text, stdout);
-        else
-            print_json_string(stdout, text);
-    }
-    putchar('}');
-}
-
 /* Text waits for the first rows, which give the columns their widths; later ones may be wider. */
 #define TEXT_ROWS  200u
 #define TEXT_WIDTH 48u
@@ -161,7 +143,18 @@ static void print_json(struct answer *answer)
     const char *comma = "[";
     while (answer->next(answer)) {
         fputs(comma, stdout);
-        print_json_row(answer);
+        for (unsigned c = 0; c < answer->columns; c++) {
+            bool is_number;
+            const char *text = answer->text(answer, c, &is_number);
+            fputs(c > 0 ? "," : "{", stdout);
+            print_json_string(stdout, answer->name(answer, c));
+            putchar(':');
+            if (text == NULL || is_number)
+                fputs(text != NULL ? text : "null", stdout);
+            else
+                print_json_string(stdout, text);
+        }
+        putchar('}');
         comma = ",\n";
     }
     puts(*comma == '[' ? "[]" : "]");
@@ -263,12 +256,6 @@ static const char help_text[] =
     "Statements end in a semicolon.  .tables: relations  .schema NAME: columns  .help  .quit\n"
     "CREATE TEMP TABLE, CREATE VIEW and ATTACH work as in SQLite.\n";
 
-static void print_relations(const struct catalog *catalog)
-{
-    for (unsigned i = 0; i < catalog->count; i++)
-        printf("%-30s %s\n", catalog->relations[i].name, catalog->relations[i].text);
-}
-
 static void print_columns(const struct catalog *catalog, const char *name)
 {
     static const char *const units[] = {[UNIT_NUMBER] = "number",
@@ -290,12 +277,14 @@ static void print_columns(const struct catalog *catalog, const char *name)
 /* False: it ends the session. */
 static bool run_dot(struct asking *asking, const char *line)
 {
+    const struct catalog *catalog = &asking->database.catalog;
     const char *name = line + strcspn(line, " ");
     name += strspn(name, " ");
     if (strncmp(line, ".tables", 7) == 0)
-        print_relations(&asking->database.catalog);
+        for (unsigned i = 0; i < catalog->count; i++)
+            printf("%-30s %s\n", catalog->relations[i].name, catalog->relations[i].text);
     else if (strncmp(line, ".schema", 7) == 0)
-        print_columns(&asking->database.catalog, name);
+        print_columns(catalog, name);
     else if (strncmp(line, ".quit", 5) == 0 || strncmp(line, ".exit", 5) == 0)
         return false;
     else
@@ -341,18 +330,12 @@ static char *read_line(const struct asking *asking, bool continues)
     return line;
 }
 
-static void history_path(char path[PATH_MAX])
-{
-    const char *home = getenv("HOME");
-    snprintf(path, PATH_MAX, "%s/.tarn_sql_history", home != NULL ? home : "");
-}
-
 static bool run_session(struct asking *asking)
 {
     struct buffer sql = {0};
     bool ok = true, goes_on = true;
-    char path[PATH_MAX], *line;
-    history_path(path);
+    char path[PATH_MAX], *line, *home = getenv("HOME");
+    snprintf(path, PATH_MAX, "%s/.tarn_sql_history", home != NULL ? home : "");
     if (asking->is_interactive) {
         rl_completion_entry_function = complete_name;
         rl_completer_word_break_characters = " \t\n,.()=<>*+-/";

@@ -1,9 +1,5 @@
-/*
- * start_view.c - in the program `tarn`, `tarn view` is tarn-view beside it.
- *
- * The libraries that draw and serve bring 30 others along. To load them took two thirds of the start of every
- * command. tarn-view is the whole tool with them.
- */
+/* start_view.c - in the program `tarn`, `tarn view` is tarn-view beside it: the libraries that draw and serve
+ * bring 30 others along, and to load them took two thirds of the start of every command. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -2,8 +2,7 @@
  * study.c - `tarn study`: sets what a guest traces for a question, pulls the trace, and answers the question.
  *
  * trace/print/study.c parses studies (trace/studies/README.md). The tool contains those of trace/studies. The
- * whole text is checked before its first command runs. A setting runs as `tarn ctl`, an analysis as the
- * subcommand that it names.
+ * whole text is checked before its first command runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,30 +28,23 @@ struct study {
     unsigned count;
 };
 
-static char *read_file(const char *path, struct fail *fail)
-{
-    size_t size;
-    char *text = file_read(AT_FDCWD, path, BYTES_MAX, &size);
-    if (text != NULL && memchr(text, '\0', size) == NULL)
-        return text;
-    if (text != NULL || errno == EFBIG)
-        fail_set(fail, "%s is no study: it is too large, or no text", path);
-    else
-        fail_set(fail, "cannot read the study %s: %s", path, strerror(errno));
-    free(text);
-    return NULL;
-}
-
 /* The text of a study that the tool contains, or of a file; NULL: FAIL. */
 static char *find_text(const char *name, struct fail *fail)
 {
-    const size_t length = strlen(name);
+    size_t length = strlen(name);
     for (const struct page_file *file = study_files; file->name != NULL; file++)
         if (strncmp(file->name, name, length) == 0 && strcmp(file->name + length, SUFFIX) == 0)
             return strdup((const char *)file->bytes);
-    if (strchr(name, '/') != NULL || strchr(name, '.') != NULL)
-        return read_file(name, fail);
-    fail_set(fail, "no study '%s'; `tarn study` lists them, and a path names a file", name);
+    char *text = strpbrk(name, "/.") != NULL ? file_read(AT_FDCWD, name, BYTES_MAX, &length) : NULL;
+    if (text != NULL && memchr(text, '\0', length) == NULL)
+        return text;
+    if (strpbrk(name, "/.") == NULL)
+        fail_set(fail, "no study '%s'; `tarn study` lists them, and a path names a file", name);
+    else if (text != NULL || errno == EFBIG)
+        fail_set(fail, "%s is no study: it is too large, or no text", name);
+    else
+        fail_set(fail, "cannot read the study %s: %s", name, strerror(errno));
+    free(text);
     return NULL;
 }
 

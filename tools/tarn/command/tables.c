@@ -3,9 +3,6 @@
  * one of them that has a part for each thread instead of each CPU.
  *
  * tables/moment.h copies them, tables/counted.h adds parts up; then they become a table to print (table.h).
- * Ticks become nanoseconds of the guest's clock. Of a histogram, the table has the 50th, 90th and 99th
- * percentile and the largest value: each the upper bound of its bucket, and unknown in the last bucket, which
- * has none. Derived columns (trace/ring/table_derive.h) follow.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -61,11 +58,9 @@ static const struct command_option moments[] = {
     {REAL("wait", "SEC", struct options, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
     {.name = NULL}};
 
-#define GROUPS                  \
-    {"Moments", moments},       \
-    {                           \
-        "Output", table_options \
-    }
+/* clang-format off */
+#define GROUPS {"Moments", moments}, {"Output", table_options}
+/* clang-format on */
 
 enum what {
     SHOWS_NUMBER, /* a key */
@@ -361,17 +356,11 @@ static void fill_list(struct table *list, const struct moment *moment)
 
 /* ---- printing -------------------------------------------------------------------------------------- */
 
-/* By the chosen column, or by the usual one. */
 static bool sort(struct table *table, const struct table_options *options, struct fail *fail)
 {
-    const int column = options->sort != NULL ? table_find_column(table, options->sort) : table_order(table);
-    if (options->sort != NULL && column == TABLE_NO_COLUMN)
-        return fail_set(fail, "no column '%.60s' in table %s; --json shows their names", options->sort,
-                        table->key);
-    table_sort(table, column);
-    if (options->reverse)
-        table_reverse(table);
-    return true;
+    return table_sort_as(table, options) ||
+           fail_set(fail, "no column '%.60s' in table %s; --json shows their names", options->sort,
+                    table->key);
 }
 
 static double in_seconds(const struct shown *shown, uint64_t ticks)

@@ -1,5 +1,5 @@
 /*
- * top.c - `tarn top`: shows what a running guest does, or steps through a trace by intervals.
+ * top.c - `tarn top`: options, keys and the terminal.
  *
  * Full-screen output uses control sequences that all current terminals support. The terminal is restored
  * whenever the program ends, even by a signal, and while it is stopped by Ctrl-Z.
@@ -168,12 +168,6 @@ static int read_key(double seconds)
 
 /* ---- output ---- */
 
-/* Of routines nothing is pulled, so nothing is lost. */
-static int status_of(struct top *top)
-{
-    return top->has_routines ? EXIT_OK : top_status(top);
-}
-
 static int run_batch(struct top *top)
 {
     struct fail fail = {""};
@@ -192,7 +186,7 @@ static int run_batch(struct top *top)
     if (fail.text[0] != '\0')
         return fail_report(&fail, EXIT_DAMAGE);
     top->has_broken = got < 0 && top_link_broke(top);
-    return status_of(top);
+    return top_status(top);
 }
 
 /* Sets the text at the top of the screen. */
@@ -296,8 +290,6 @@ static bool take_key(struct top *top, int key)
     case '?':
         top->has_help = !top->has_help;
         break;
-    default:
-        break;
     }
     return true;
 }
@@ -344,7 +336,7 @@ static int run_terminal(struct top *top)
         goes_on = key >= 0 && take_key(top, key);
     }
     give_back();
-    return fail.text[0] == '\0' ? status_of(top) : fail_report(&fail, EXIT_DAMAGE);
+    return fail.text[0] == '\0' ? top_status(top) : fail_report(&fail, EXIT_DAMAGE);
 }
 
 /* ---- options ---- */

@@ -1,9 +1,5 @@
-/*
- * top_routines.c - `tarn top --routines`: what processes do with their time, by tables of routines instead
- * of a trace.
- *
- * The tables of two moments, read from the source every so often, make an interval.
- */
+/* top_routines.c - `tarn top --routines`: what processes do with their time. The tables of routines of two
+ * moments, read from the source every so often, make an interval. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

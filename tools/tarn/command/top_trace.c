@@ -1,10 +1,6 @@
 /*
  * top_trace.c - the trace of `tarn top`, its link, and an interval on a screen; see top.h.
  *
- * A separate process pulls from the guest (view/puller.h) into a directory, which is followed like any
- * growing trace. The last interval ends a little before the newest packets, so that the packets of all CPUs
- * up to then have arrived.
- *
  * Each event is read once: at the end of an interval, the model and the positions in the streams are saved,
  * and the next interval continues from there.
  */
@@ -67,8 +63,6 @@ static bool walk(struct top *top, uint64_t to, struct analysis **analyses, unsig
     model_close(&model);
     return ok;
 }
-
-/* ---- the trace ---- */
 
 static void forget_screen(struct top *top)
 {
@@ -144,7 +138,7 @@ bool top_is_live(struct top *top)
     return top->is_source && puller_runs(&top->puller);
 }
 
-/* Returns the time up to which the trace is complete. */
+/* Returns the time up to which the packets of all CPUs have arrived. */
 static uint64_t known_until(struct top *top)
 {
     uint64_t lag = top_is_live(top) ? ticks_of(top, LAG_SECONDS) : 0, end = top->trace.end + 1;
@@ -168,8 +162,6 @@ static bool refresh(struct top *top, struct fail *fail)
     return open_trace(top, top->puller.directory[0] != '\0' ? top->puller.directory : top->name, fail) &&
            (!has_begun || skip(top, shown, fail));
 }
-
-/* ---- the link ---- */
 
 bool top_link_broke(struct top *top)
 {
@@ -206,8 +198,6 @@ bool top_try_again(struct top *top, struct fail *fail)
     begin_losses(top);
     return true;
 }
-
-/* ---- an interval ---- */
 
 static bool ask(struct top *top, uint64_t to, struct fail *fail)
 {

@@ -116,15 +116,6 @@ static void note_child(int number)
 {
 }
 
-static pid_t start_goto(const struct view *view)
-{
-    char number[PUT_NUMBER_MAX + 1];
-    *put_unsigned(number, view->goto_event) = '\0';
-    fprintf(stderr, "tarn goto %s %s\n", view->options.directory, number);
-    return child_start((char *[]){"/proc/self/exe", "goto", (char *)view->options.directory, number, NULL},
-                       -1, SIGTERM);
-}
-
 /* Starts `tarn goto` if the page requests it, and notices its end. */
 static pid_t follow_goto(struct view *view, pid_t running)
 {
@@ -132,7 +123,14 @@ static pid_t follow_goto(struct view *view, pid_t running)
         return running;
     if (running > 0)
         view->goto_event = GOTO_FREE;
-    running = view->goto_event < GOTO_FORBIDDEN ? start_goto(view) : 0;
+    running = 0;
+    if (view->goto_event < GOTO_FORBIDDEN) {
+        char number[PUT_NUMBER_MAX + 1],
+            *words[] = {"/proc/self/exe", "goto", (char *)view->options.directory, number, NULL};
+        *put_unsigned(number, view->goto_event) = '\0';
+        fprintf(stderr, "tarn goto %s %s\n", words[2], number);
+        running = child_start(words, -1, SIGTERM);
+    }
     if (running < 0) {
         complain("cannot start tarn goto");
         view->goto_event = GOTO_FREE;

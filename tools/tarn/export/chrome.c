@@ -6,7 +6,7 @@
  * else is instant events (i). Times are microseconds since the start of the trace, with three decimals.
  */
 #include <tools/tarn/export/tracks.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 
 #define EVENT_BYTES_MAX 512u /* for all of an event but its texts and arguments */
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/export/tracks.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 
 #define TID_BASE     1000000u
 #define SEQUENCE     1u /* of packets: there is one writer */

@@ -1,8 +1,7 @@
 /* print.c - compiles a print program per event type, and runs it for each event; see print.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/buffer.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 
 #define SMALL_LABELS 256u
 #define CAPACITY_MAX (64u << 20)
@@ -168,24 +167,16 @@ bool printer_open(struct printer *printer, const struct trace *trace, struct out
     printer->start_ns = time == PRINT_TIME_START ? schema_ns(schema, trace->begin) : 0;
     printer->programs =
         arena_alloc(&printer->arena, (schema->event_count + 1) * sizeof(printer->programs[0]));
-    for (unsigned i = 0; i < schema->event_count; i++) {
-        if (!compile_event(printer, schema->events[i], fail)) {
-            printer_close(printer);
-            return false;
-        }
-        if (printer->capacity_max < printer->programs[i].capacity)
-            printer->capacity_max = printer->programs[i].capacity;
-    }
-    if (style == PRINT_BABELTRACE) {
+    bool ok = true;
+    for (unsigned i = 0; ok && i < schema->event_count; i++)
+        ok = compile_event(printer, schema->events[i], fail);
+    if (ok && style == PRINT_BABELTRACE) {
         compile_environment(printer);
-        if (!compile_program(printer, &printer->context, "{", schema->context_fields, CONTEXT_FIELDS, " }",
-                             fail)) {
-            printer_close(printer);
-            return false;
-        }
+        ok = compile_program(printer, &printer->context, "{", schema->context_fields, CONTEXT_FIELDS, " }",
+                             fail);
         printer->context_text = arena_alloc(&printer->arena, printer->context.capacity);
     }
-    return true;
+    return ok;
 }
 
 void printer_close(struct printer *printer)

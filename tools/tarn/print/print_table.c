@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/print/print_table.h>
-#include <tools/tarn/print/print_value.h>
 #include <unistd.h>
 
-#define LINE_WIDTH 100u /* if the output is no terminal */
-
+#define LINE_WIDTH     100u /* if the output is no terminal */
 #define NAME_WIDTH_MIN 20u
 #define NAME_WIDTH_CUT 28u /* the least to which names are cut */
 #define NAME_WIDTH_MAX 44u

@@ -1,7 +1,7 @@
 /* print_value.c - formats one value in each style; see print.h. */
 #include <math.h>
 #include <stdio.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 
 /* The letter after the backslash in an escape sequence. */
 static const char escape_letters[] = {['\\'] = '\\', ['"'] = '"',  ['\a'] = 'a', ['\b'] = 'b', ['\033'] = 'e',

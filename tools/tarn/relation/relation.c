@@ -2,7 +2,7 @@
 #include "trace/events.h" /* generated */
 #include <stdio.h>
 #include <strings.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/relation/maker.h>
 #include <tools/tarn/symbols/symbols.h>

@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/sql/database.h>
 
 /* ---- its library ---- */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <tarn/error.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/sql/database.h>
 #include <tools/tarn/symbols/symbols.h>
 

@@ -10,7 +10,7 @@
  */
 #include <ctype.h>
 #include <strings.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/api.h>

@@ -2,7 +2,7 @@
 #include <cairo/cairo-svg.h>
 #include <errno.h>
 #include <math.h>
-#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/print/print.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/draw.h>
 #include <tools/tarn/view/layout.h>
