@@ -1,6 +1,5 @@
 /* main.c - `tarn SUBCOMMAND ...`; see command/commands.h. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 

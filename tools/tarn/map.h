@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/tarn.h>

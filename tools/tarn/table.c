@@ -1,8 +1,5 @@
 /* table.c - rows and columns; see table.h. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/options.h>
 #include <tools/tarn/table.h>
 

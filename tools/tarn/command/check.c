@@ -1,6 +1,5 @@
 /* check.c - `tarn check`: verifies every packet and event (read/judge.h), and prints the findings. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
@@ -27,12 +26,15 @@ static uint64_t print_reports(const struct trace *trace, const struct findings *
     return count;
 }
 
-static void print_losses(const struct findings *findings)
+static int print_findings(const struct trace *trace, const struct findings *findings, bool quiet)
 {
+    uint64_t damage = print_reports(trace, findings, false, quiet), kinds[ANOMALY_COUNT] = {0}, bytes = 0;
     uint64_t events = 0, packets = 0;
     struct missing missing = {.events = 0};
+    print_reports(trace, findings, true, quiet);
     for (size_t i = 0; i < findings->count; i++) {
         const struct report *report = &findings->reports[i];
+        kinds[report->anomaly]++;
         if (report->anomaly == ANOMALY_LOST_EVENTS && report->count != UINT64_MAX)
             events += report->count;
         if (report->anomaly == ANOMALY_LOST_PACKETS) {
@@ -40,19 +42,6 @@ static void print_losses(const struct findings *findings)
             missing_add(&missing, report);
         }
     }
-    if (events == 0 && packets == 0)
-        puts("lost: nothing");
-    else
-        printf("lost: %" PRIu64 " events, %" PRIu64 " packets with %s%" PRIu64 " events\n", events, packets,
-               missing.is_least ? "at least " : "", missing.events);
-}
-
-static int print_findings(const struct trace *trace, const struct findings *findings, bool quiet)
-{
-    uint64_t damage = print_reports(trace, findings, false, quiet), kinds[ANOMALY_COUNT] = {0}, bytes = 0;
-    print_reports(trace, findings, true, quiet);
-    for (size_t i = 0; i < findings->count; i++)
-        kinds[findings->reports[i].anomaly]++;
     for (int kind = 1; kind < ANOMALY_COUNT; kind++)
         if (kinds[kind] != 0)
             printf("%-14s %10" PRIu64 "  %s\n", anomaly_kinds[kind].name, kinds[kind],
@@ -61,7 +50,11 @@ static int print_findings(const struct trace *trace, const struct findings *find
         bytes += trace->streams[s].size;
     printf("%" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " bytes of %u CPUs checked\n",
            findings->packets, findings->events, bytes, trace->stream_count);
-    print_losses(findings);
+    if (events == 0 && packets == 0)
+        puts("lost: nothing");
+    else
+        printf("lost: %" PRIu64 " events, %" PRIu64 " packets with %s%" PRIu64 " events\n", events, packets,
+               missing.is_least ? "at least " : "", missing.events);
     if (kinds[ANOMALY_UNFINISHED] != 0)
         printf("UNFINISHED: the pull ended early, so losses after the last packets are not counted here. "
                "They are\n"

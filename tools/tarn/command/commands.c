@@ -1,5 +1,4 @@
 /* commands.c - finds subcommands and their help; see commands.h. */
-#include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/help.h>

@@ -1,10 +1,6 @@
 /* ctl.c - `tarn ctl SOURCE COMMAND`: shows and sets what a running guest traces. The guest executes the
  * commands (trace/print/commands.h), except `status`, which guest memory answers, too. */
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
@@ -33,25 +29,6 @@ struct statistics {
     struct wire_cpu_status cpu[WIRE_CPUS_MAX];
     uint64_t switches[WIRE_CLASSES];
 };
-
-static bool parse_statistics(struct statistics *statistics, const uint8_t *data, size_t size,
-                             struct fail *fail)
-{
-    if (size < WIRE_HELLO_BYTES + 8)
-        return fail_set(fail, "the guest's statistics are only %zu bytes long", WIRE_HELLO_BYTES + 8 - size);
-    wire_get_hello(data, &statistics->hello);
-    statistics->count = wire_get32(data + WIRE_HELLO_BYTES);
-    statistics->low_water = wire_get32(data + WIRE_HELLO_BYTES + 4);
-    if (statistics->count > WIRE_CPUS_MAX ||
-        size < WIRE_HELLO_BYTES + 8 + statistics->count * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)
-        return fail_set(fail, "the guest's statistics are invalid");
-    data += WIRE_HELLO_BYTES + 8;
-    for (uint32_t cpu = 0; cpu < statistics->count; cpu++, data += WIRE_CPU_STATUS_BYTES)
-        wire_get_cpu_status(data, &statistics->cpu[cpu]);
-    for (uint32_t class = 0; class < WIRE_CLASSES; class ++, data += 8)
-        statistics->switches[class] = wire_get64(data);
-    return true;
-}
 
 static void print_statistics(const struct statistics *statistics)
 {
@@ -114,9 +91,22 @@ static bool show_status(const struct ctl *ctl, struct fail *fail)
     const struct wire_request request = {.operation = WIRE_OP_STATISTICS};
     struct statistics statistics;
     struct source_reply reply;
-    if (!source_control(ctl->source, &request, "", &reply, fail) ||
-        !parse_statistics(&statistics, reply.data, reply.size, fail))
+    if (!source_control(ctl->source, &request, "", &reply, fail))
         return false;
+    const uint8_t *data = reply.data;
+    if (reply.size < WIRE_HELLO_BYTES + 8)
+        return fail_set(fail, "the guest's statistics are only %zu bytes long", reply.size);
+    wire_get_hello(data, &statistics.hello);
+    statistics.count = wire_get32(data + WIRE_HELLO_BYTES);
+    statistics.low_water = wire_get32(data + WIRE_HELLO_BYTES + 4);
+    if (statistics.count > WIRE_CPUS_MAX ||
+        reply.size < WIRE_HELLO_BYTES + 8 + statistics.count * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)
+        return fail_set(fail, "the guest's statistics are invalid");
+    data += WIRE_HELLO_BYTES + 8;
+    for (uint32_t cpu = 0; cpu < statistics.count; cpu++, data += WIRE_CPU_STATUS_BYTES)
+        wire_get_cpu_status(data, &statistics.cpu[cpu]);
+    for (uint32_t class = 0; class < WIRE_CLASSES; class ++, data += 8)
+        statistics.switches[class] = wire_get64(data);
     (ctl->json ? print_statistics_json : print_statistics)(&statistics);
     return true;
 }

@@ -5,11 +5,6 @@
  * Then the cells of these columns do, which analysis/diff.sql joins and makes tables of changes of.
  */
 #include <inttypes.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <tools/tarn/analysis/distribution.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print_table.h>

@@ -7,9 +7,6 @@
  * byte orders. Build-ids are not compared: two builds do the same as long as their events are the same.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print.h>
 #include <tools/tarn/relation/relation.h>

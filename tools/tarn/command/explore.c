@@ -1,7 +1,5 @@
 /* explore.c - `tarn explore`: tools/explore.py, which boots guests. */
 #include <errno.h>
-#include <getopt.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/types.h>
 #include <tools/tarn/command/commands.h>

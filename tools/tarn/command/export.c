@@ -8,10 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/export/tracks.h>

@@ -1,10 +1,7 @@
 /* goto.c - `tarn goto`: from an event of a deterministic run to the machine at that instant. */
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/journey.h>

@@ -2,9 +2,6 @@
  * packet, and all events of every Nth packet, to estimate the number of events. */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
@@ -88,17 +85,6 @@ static double seconds_between(const struct trace *trace, uint64_t begin, uint64_
     return (double)schema_elapsed_ns(&trace->schema, begin, end) / 1e9;
 }
 
-static void print_clock(const struct trace *trace)
-{
-    const struct schema *schema = &trace->schema;
-    struct clock_trust trust;
-    printf("clock       %s, %" PRIu64 " Hz", schema->clock_name, schema->clock_freq);
-    if (schema_clock_trust(schema, &trust))
-        printf(", %s %" PRIu64 " ppm (%s)", trust.is_certain ? "within" : "UNCERTAIN by", trust.error_ppm,
-               trust.sources);
-    printf("%s\n", trace_shares_clock(trace) ? "; counts the instructions of all CPUs together" : "");
-}
-
 /* Prints the triggers for which this part of a trace was saved. Time and trigger are empty in a line that
  * only counts further ones. */
 static void print_saved(const struct trace *trace, bool is_json)
@@ -155,6 +141,7 @@ static void print_text(const struct info *info)
     char uuid[37], date[64];
     uint64_t packets = 0, bytes = 0, before = 0;
     double events = 0;
+    struct clock_trust trust;
     struct tm tm;
     for (unsigned i = 0; i < trace->stream_count; i++) {
         packets += info->surveys[i].packets;
@@ -168,7 +155,11 @@ static void print_text(const struct info *info)
     printf("trace       %s\n", trace->directory);
     printf("schema      %s, %u events declared\n", uuid, schema->event_count);
     printf("byte order  %s\n", schema->big_endian ? "big-endian" : "little-endian");
-    print_clock(trace);
+    printf("clock       %s, %" PRIu64 " Hz", schema->clock_name, schema->clock_freq);
+    if (schema_clock_trust(schema, &trust))
+        printf(", %s %" PRIu64 " ppm (%s)", trust.is_certain ? "within" : "UNCERTAIN by", trust.error_ppm,
+               trust.sources);
+    printf("%s\n", trace_shares_clock(trace) ? "; counts the instructions of all CPUs together" : "");
     printf("start       %s.%09" PRId64 " UTC\n", date, start % 1000000000);
     printf("duration    %.9f s\n", seconds_between(trace, trace->begin, trace->end));
     printf("CPUs        %u\n", trace->stream_count);

@@ -9,9 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/print/print.h>
@@ -92,16 +89,13 @@ static uint64_t list_walk(const struct list *list, const struct trace *trace, co
         if (ns < slice->from_ns || cursor->ticks < slice->from ||
             !filter_wants(&list->filter, cursor, &names) || (streams != NULL && !streams[cursor->rank]))
             continue;
-        if (is_drain) {
-            left_out++;
+        left_out += is_drain;
+        if (is_drain || count++ < skip || printer == NULL)
             continue;
-        }
-        if (printer != NULL && count >= skip && list->has_numbers)
+        if (list->has_numbers)
             print_number(printer->out, number);
-        if (printer != NULL && count >= skip)
-            print_event(printer, cursor);
-        count++;
-        if (printer != NULL && printer->out->failed)
+        print_event(printer, cursor);
+        if (printer->out->failed)
             break;
     }
     if (has_model)

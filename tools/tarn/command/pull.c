@@ -6,9 +6,7 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/keep/recorder.h>

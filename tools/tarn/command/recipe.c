@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/read/read.h>

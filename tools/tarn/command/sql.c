@@ -1,18 +1,12 @@
 /* sql.c - `tarn sql`: questions in SQL; see sql/database.h. */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <readline/history.h>
 #include <readline/readline.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
-#include <tools/tarn/read/losses.h>
 #include <tools/tarn/sql/database.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>

@@ -1,8 +1,6 @@
 /* start_view.c - in the program `tarn`, `tarn view` is tarn-view beside it: the libraries that draw and serve
  * bring 30 others along, and to load them took two thirds of the start of every command. */
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <unistd.h>

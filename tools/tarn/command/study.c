@@ -6,9 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/out.h>

@@ -5,10 +5,7 @@
  * tables/moment.h copies them, tables/counted.h adds parts up; then they become a table to print (table.h).
  */
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/print/print_table.h>
@@ -368,42 +365,34 @@ static double in_seconds(const struct shown *shown, uint64_t ticks)
     return (double)ticks / (double)shown->clock_hz;
 }
 
-static void print_json_head(const struct shown *shown)
-{
-    const struct counted *counted = &shown->counted;
-    printf("{\"table\":\"%s\",\"cpus\":%u,\"clock_hz\":%" PRIu64 ",\"no_row\":%" PRIu64
-           ",\"damaged_rows\":%" PRIu64 ",\"moving\":%s",
-           shown->counters->name, shown->cpu_count, shown->clock_hz, counted->no_row, counted->damaged,
-           counted->is_moving ? "true" : "false");
-    if (shown->counters->is_private)
-        printf(",\"threads\":%" PRIu64 ",\"life_ns\":%.0f,\"ran_ns\":%.0f", counted->threads,
-               in_seconds(shown, counted->life) * 1e9, in_seconds(shown, counted->ran) * 1e9);
-    printf(shown->ticks > 0 ? ",\"seconds\":%.9f" : ",\"seconds\":null", in_seconds(shown, shown->ticks));
-    printf(",\"tables\":{");
-}
-
-static void print_text_head(const struct shown *shown)
-{
-    const struct counted *counted = &shown->counted;
-    if (shown->ticks > 0)
-        printf("between two moments %.3f s apart\n", in_seconds(shown, shown->ticks));
-    if (shown->counters->is_private)
-        printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", counted->threads,
-               in_seconds(shown, counted->life) * 1e3, in_seconds(shown, counted->ran) * 1e3);
-}
-
 static void print_rows(const struct shown *shown)
 {
+    const struct counted *counted = &shown->counted;
     const struct table_options *output = &shown->options->output;
-    const unsigned format = output->format;
-    if (format == TABLES_JSON)
-        print_json_head(shown);
-    else if (format == TABLES_TEXT)
-        print_text_head(shown);
+    const bool is_json = output->format == TABLES_JSON, is_text = output->format == TABLES_TEXT;
+    const bool is_private = shown->counters->is_private;
+    const double seconds = in_seconds(shown, shown->ticks), life = in_seconds(shown, counted->life),
+                 ran = in_seconds(shown, counted->ran);
+    if (is_json) {
+        printf("{\"table\":\"%s\",\"cpus\":%u,\"clock_hz\":%" PRIu64 ",\"no_row\":%" PRIu64
+               ",\"damaged_rows\":%" PRIu64 ",\"moving\":%s",
+               shown->counters->name, shown->cpu_count, shown->clock_hz, counted->no_row, counted->damaged,
+               counted->is_moving ? "true" : "false");
+        if (is_private)
+            printf(",\"threads\":%" PRIu64 ",\"life_ns\":%.0f,\"ran_ns\":%.0f", counted->threads, life * 1e9,
+                   ran * 1e9);
+        printf(shown->ticks > 0 ? ",\"seconds\":%.9f" : ",\"seconds\":null", seconds);
+        printf(",\"tables\":{");
+    }
+    if (is_text && shown->ticks > 0)
+        printf("between two moments %.3f s apart\n", seconds);
+    if (is_text && is_private)
+        printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", counted->threads, life * 1e3,
+               ran * 1e3);
     table_print(stdout, output, &shown->table, ROWS_TOP);
-    if (format == TABLES_JSON)
+    if (is_json)
         printf("}}\n");
-    else if (format == TABLES_TEXT && shown->has_histogram)
+    else if (is_text && shown->has_histogram)
         printf(
             "\np50, p90, p99 and max of a histogram are upper bounds of its buckets, each twice as wide as "
             "the one before\n");

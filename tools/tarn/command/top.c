@@ -8,15 +8,12 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/top.h>
+#include <tools/tarn/out.h>
 #include <tools/tarn/print/print_table.h>
-#include <tools/tarn/source/source.h>
 #include <unistd.h>
 
 #define POLL_SECONDS   0.1
@@ -34,22 +31,10 @@ static const char enter[] = "\033[?1049h\033[?25l", leave[] = "\033[?25h\033[?10
 static struct termios before, raw;
 static volatile sig_atomic_t is_open, must_end;
 
-/* Async-signal-safe. */
-static void put(const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t done = write(STDOUT_FILENO, text, length);
-        if (done < 0 && errno != EINTR)
-            return;
-        text += done > 0 ? done : 0;
-        length -= done > 0 ? (size_t)done : 0;
-    }
-}
-
 static void take(void)
 {
     tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
-    put(enter, sizeof(enter) - 1);
+    output_write(STDOUT_FILENO, enter, sizeof(enter) - 1);
     is_open = true;
 }
 
@@ -58,7 +43,7 @@ static void give_back(void)
     if (!is_open)
         return;
     is_open = false;
-    put(leave, sizeof(leave) - 1);
+    output_write(STDOUT_FILENO, leave, sizeof(leave) - 1);
     tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
 }
 
@@ -145,7 +130,7 @@ static void show_text(const char *text)
     }
     fputs("\033[J", to);
     fclose(to);
-    put(out, length);
+    output_write(STDOUT_FILENO, out, length);
     free(out);
 }
 

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include <stdio.h>
 #include <tools/tarn/analysis/analysis.h>
-#include <tools/tarn/buffer.h>
 #include <tools/tarn/read/order.h>
 #include <tools/tarn/tables/moment.h>
 #include <tools/tarn/view/puller.h>

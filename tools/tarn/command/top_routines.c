@@ -1,9 +1,6 @@
 /* top_routines.c - `tarn top --routines`: what processes do with their time. The tables of routines of two
  * moments, read from the source every so often, make an interval. */
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <tools/tarn/command/top.h>
 #include <tools/tarn/print/print_table.h>
 #include <trace/print/shares.h>

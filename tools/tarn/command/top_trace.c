@@ -5,16 +5,11 @@
  * and the next interval continues from there.
  */
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/command/top.h>
 #include <tools/tarn/model/walk.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/judge.h>
-#include <tools/tarn/source/source.h>
 #include <unistd.h>
 
 #define LAG_SECONDS 1.3 /* traced sends partly filled packets after one second */
@@ -425,17 +420,7 @@ static unsigned print_wrapped(FILE *to, const char *text, unsigned width)
     return lines;
 }
 
-/* Prints why rows are missing; on a screen also how to show them again. Returns the number of lines. */
-static unsigned print_filter(FILE *to, const struct top *top, bool is_screen, unsigned width)
-{
-    char line[LINE_BYTES];
-    if (top->pattern[0] == '\0')
-        return 0;
-    snprintf(line, sizeof(line), "only %s matching %s%s", top->by_thread ? "threads" : "processes",
-             top->pattern, is_screen ? "  (f, Enter: all)" : "");
-    return print_wrapped(to, line, width);
-}
-
+/* Returns the number of lines. */
 static unsigned print_head(FILE *to, const struct top *top, double seconds, bool is_screen, unsigned width)
 {
     const struct analysis *stats = top->analyses[TOP_STATS];
@@ -449,8 +434,14 @@ static unsigned print_head(FILE *to, const struct top *top, double seconds, bool
              "%s%s at %.3f s  %.2f s  %.0f events/s%s  lost %" PRIu64 " events (in all %" PRIu64 "%s)",
              top->state, top->name, (double)analysis_when(stats, stats->to) * 1e-9, seconds, rate, behind,
              top->losses.lost_events, top->all.lost_events, packets);
-    return print_wrapped(to, line, width) + (top->line != NULL ? print_wrapped(to, top->line, width) : 0) +
-           print_filter(to, top, is_screen, width);
+    unsigned lines = print_wrapped(to, line, width);
+    if (top->line != NULL)
+        lines += print_wrapped(to, top->line, width);
+    if (top->pattern[0] == '\0')
+        return lines;
+    snprintf(line, sizeof(line), "only %s matching %s%s", top->by_thread ? "threads" : "processes",
+             top->pattern, is_screen ? "  (f, Enter: all)" : "");
+    return lines + print_wrapped(to, line, width);
 }
 
 static void print_bar(FILE *to, double percent, unsigned width)

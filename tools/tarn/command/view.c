@@ -1,11 +1,7 @@
 /* view.c - `tarn view`: shows a trace as a page in the browser, or draws it as a PNG. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/goto/child.h>
-#include <tools/tarn/out.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/draw.h>

@@ -1,5 +1,4 @@
 /* print.c - compiles a print program per event type, and runs it for each event; see print.h. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/print/print.h>
 
@@ -228,7 +227,7 @@ static char *run_program(char *at, const struct print_program *program, const st
                              field_text_length(op->field, event), style);
             break;
         case OP_LIST:
-            at = put_list(at, event, op->field, style);
+            at = put_list(at, event, op->field, style, false);
             break;
         case OP_END:
             break;

@@ -110,11 +110,11 @@ unsigned utf8_length(const unsigned char *text, size_t left);
 void buffer_utf8(struct buffer *to, const char *text, size_t length);
 char *put_number(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style);
-char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style);
 /* Puts a number into JSON for other tools: in quotes if a double cannot represent it. */
 char *put_safe_number(char *at, uint64_t value, bool is_signed);
-/* A list of such numbers, or of labels. */
-char *put_safe_list(char *at, const struct event *event, const struct field *field);
+/* A list of numbers, or of labels. IS_SAFE: numbers by put_safe_number. */
+char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style,
+               bool is_safe);
 size_t value_capacity(const struct field *field, bool indexes); /* the maximum for one value */
 /* A field of CSV, in quotes only if it needs them: at most twice the length, and 2 bytes. */
 char *put_csv_text(char *at, const char *text, size_t length);

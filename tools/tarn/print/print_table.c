@@ -1,8 +1,5 @@
 /* print_table.c - tables as text, JSON, CSV; see print_table.h. */
 #include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <tools/tarn/print/print.h>
 #include <tools/tarn/print/print_table.h>
@@ -113,11 +110,6 @@ const char *plain_text(const char *text, char *copy, size_t size)
     return copy;
 }
 
-static uint64_t magnitude(int64_t number)
-{
-    return number < 0 ? -(uint64_t)number : (uint64_t)number;
-}
-
 /* The unit of all cells of the column. */
 static struct unit unit_of(const struct table *table, unsigned number)
 {
@@ -125,7 +117,7 @@ static struct unit unit_of(const struct table *table, unsigned number)
     uint64_t largest = 0;
     for (size_t i = 0; i < table->count; i++) {
         union table_cell cell = table->rows[i]->cells[number];
-        uint64_t size = column->kind == COLUMN_CHANGE ? magnitude(cell.number) : cell.count;
+        uint64_t size = column->kind == COLUMN_CHANGE && cell.number < 0 ? -cell.count : cell.count;
         if (table_cell_is_known(column, cell) && size > largest)
             largest = size;
     }
@@ -194,22 +186,6 @@ static void print_cell_text(FILE *to, const struct table_column *column, union t
     }
 }
 
-static void put_row(FILE *to, const struct table *table, const struct table_row *row,
-                    const struct layout *layouts, unsigned name_width)
-{
-    unsigned indent = 2 * row->indent < name_width / 2 ? 2 * row->indent : name_width / 2;
-    unsigned used = indent + characters(row->name);
-    fprintf(to, "%*s", (int)indent, "");
-    print_cut(to, row->name, name_width - indent);
-    fprintf(to, "%*s", used < name_width ? (int)(name_width - used) : 0, "");
-    for (unsigned i = 0; i < table->column_count; i++) {
-        if (!layouts[i].is_shown)
-            continue;
-        fputs(is_left(&table->columns[i]) ? "  " : " ", to);
-        print_cell_text(to, &table->columns[i], row->cells[i], &layouts[i]);
-    }
-}
-
 /* No trailing blanks. */
 static void print_row_text(FILE *to, const struct table *table, const struct table_row *row,
                            const struct layout *layouts, unsigned name_width)
@@ -217,7 +193,17 @@ static void print_row_text(FILE *to, const struct table *table, const struct tab
     char *text = NULL;
     size_t length;
     FILE *line = open_memstream(&text, &length);
-    put_row(line, table, row, layouts, name_width);
+    unsigned indent = 2 * row->indent < name_width / 2 ? 2 * row->indent : name_width / 2;
+    unsigned used = indent + characters(row->name);
+    fprintf(line, "%*s", (int)indent, "");
+    print_cut(line, row->name, name_width - indent);
+    fprintf(line, "%*s", used < name_width ? (int)(name_width - used) : 0, "");
+    for (unsigned i = 0; i < table->column_count; i++) {
+        if (!layouts[i].is_shown)
+            continue;
+        fputs(is_left(&table->columns[i]) ? "  " : " ", line);
+        print_cell_text(line, &table->columns[i], row->cells[i], &layouts[i]);
+    }
     fclose(line);
     while (length > 0 && text[length - 1] == ' ')
         length--;
@@ -317,15 +303,6 @@ static unsigned fit(const struct table *table, struct layout *layouts, unsigned 
     return cells + least < width ? width - cells : least;
 }
 
-/* Sums up the rows from FIRST on. Where all are unknown, so is the sum. */
-static void add_rest(const struct table *table, size_t first, struct table_row *rest)
-{
-    for (unsigned i = 0; i < table->column_count; i++)
-        rest->cells[i] = table_unknown(&table->columns[i]);
-    for (size_t i = first; i < table->count; i++)
-        table_add_cells(table, rest, table->rows[i]);
-}
-
 void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width,
                       unsigned least_name_width)
 {
@@ -339,7 +316,10 @@ void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigne
         rest = alloc_zero(1, sizeof(*rest) + TABLE_COLUMNS_MAX * sizeof(union table_cell));
         snprintf(name, sizeof(name), "... and %zu more %s", table->count - (size_t)top, table->others);
         rest->name = name;
-        add_rest(table, (size_t)top, rest);
+        for (unsigned i = 0; i < table->column_count; i++)
+            rest->cells[i] = table_unknown(&table->columns[i]);
+        for (size_t i = (size_t)top; i < table->count; i++)
+            table_add_cells(table, rest, table->rows[i]);
     }
     lay_out(table, top, rest, layouts);
     name_width = widest_name(table, top);

@@ -1,6 +1,5 @@
 /* print_value.c - formats one value in each style; see print.h. */
 #include <math.h>
-#include <stdio.h>
 #include <tools/tarn/print/print.h>
 
 /* The letter after the backslash in an escape sequence. */
@@ -162,8 +161,8 @@ char *put_enum(char *at, uint64_t value, const struct field *field, enum print_s
     return put_string(at, " )");
 }
 
-static char *put_items(char *at, const struct event *event, const struct field *field, enum print_style style,
-                       bool is_safe)
+char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style,
+               bool is_safe)
 {
     uint64_t count = field_count(field, event);
     const uint8_t *bytes = event->bytes + field->offset;
@@ -182,16 +181,6 @@ static char *put_items(char *at, const struct event *event, const struct field *
                            : put_number(at, value, field, style);
     }
     return put_string(at, style == PRINT_BABELTRACE ? " ]" : "]");
-}
-
-char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style)
-{
-    return put_items(at, event, field, style, false);
-}
-
-char *put_safe_list(char *at, const struct event *event, const struct field *field)
-{
-    return put_items(at, event, field, PRINT_JSON, true);
 }
 
 static size_t scalar_capacity(const struct field *field)

@@ -47,7 +47,8 @@ struct value value_of_field(const struct field *field, const struct event *event
     if (field->kind == FIELD_TEXT || field->kind == FIELD_STRING)
         return VALUE_BYTES((const char *)event->bytes + field->offset, field_text_length(field, event));
     if (field->kind == FIELD_ARRAY || field->kind == FIELD_SEQUENCE)
-        return VALUE_BYTES(list_text, (size_t)(put_safe_list(list_text, event, field) - list_text));
+        return VALUE_BYTES(list_text,
+                           (size_t)(put_list(list_text, event, field, PRINT_JSON, true) - list_text));
     value.number = field_integer(field, event->bytes);
     label = field->kind == FIELD_ENUM ? field_label(field, value.number) : NULL;
     return label != NULL ? value_text(label) : value;

@@ -285,7 +285,7 @@ static void add_field(struct json *json, const struct field *field, const struct
     else if (field->kind == FIELD_INTEGER)
         at = put_number(start, field_integer(field, event->bytes), field, PRINT_TEXT);
     else
-        at = put_list(start, event, field, PRINT_TEXT);
+        at = put_list(start, event, field, PRINT_TEXT, false);
     json_text(json, start, (size_t)(at - start));
 }
 
