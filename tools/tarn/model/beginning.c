@@ -144,15 +144,6 @@ static void choose_skipped(const struct beginning *beginning, struct skipped *sk
     }
 }
 
-/* Returns the cursor at the next event that matters, and counts those before it. */
-static struct cursor *next_event(struct merge *merge, const struct skipped *skipped, uint64_t *count)
-{
-    uint64_t before = 0;
-    if (merge->first != NULL)
-        *count += cursor_skip(merge->first, skipped, &before);
-    return merge_next(merge);
-}
-
 bool model_learn_beginning(struct model *model)
 {
     const struct schema *schema = &model->trace->schema;
@@ -170,7 +161,12 @@ bool model_learn_beginning(struct model *model)
     beginning.flags.limit = SIZE_MAX;
     merge_open(&merge, model->trace, NULL, 0, NULL);
     choose_skipped(&beginning, &skipped);
-    for (; count < EVENTS_MAX && !whole && (cursor = next_event(&merge, &skipped, &count)) != NULL; count++) {
+    for (; count < EVENTS_MAX && !whole; count++) {
+        uint64_t before = 0;
+        if (merge.first != NULL)
+            count += cursor_skip(merge.first, &skipped, &before);
+        if ((cursor = merge_next(&merge)) == NULL)
+            break;
         take(&beginning, &cursor->event);
         whole = is_whole(&beginning, &cursor->event);
     }

@@ -250,39 +250,31 @@ struct saved_known {
     };
 };
 
-static void save(struct buffer *out, struct saved_known saved, const char *text)
+static void save(struct buffer *out, struct saved_known saved, const void *text, size_t length)
 {
-    saved.text_bytes = text != NULL ? (uint32_t)strlen(text) : 0;
+    saved.text_bytes = (uint32_t)length;
     saved.has_text = text != NULL;
     buffer_add(out, &saved, sizeof(saved));
     if (text != NULL)
-        buffer_add(out, text, saved.text_bytes);
-}
-
-static void save_settings(const struct model *model, struct buffer *out)
-{
-    struct buffer settings = {0};
-    struct saved_known saved = {.kind = KNOWN_SETTINGS};
-    settings_save(model, &settings);
-    saved.text_bytes = (uint32_t)settings.used;
-    buffer_add(out, &saved, sizeof(saved));
-    buffer_add(out, settings.bytes, settings.used);
-    free(settings.bytes);
+        buffer_add(out, text, length);
 }
 
 void model_save_snapshot(struct model *model, struct buffer *out)
 {
+    struct buffer settings = {0};
     for (size_t i = 0; i < model->processes.count; i++) {
         struct model_process *process = map_value(&model->processes, i), plain = *process;
         plain.path = NULL;
         if (process->is_changed && out != NULL)
-            save(out, (struct saved_known){.kind = KNOWN_PROCESS, .process = plain}, process->path);
+            save(out, (struct saved_known){.kind = KNOWN_PROCESS, .process = plain}, process->path,
+                 process->path != NULL ? strlen(process->path) : 0);
         process->is_changed = false;
     }
     for (size_t i = 0; i < model->names.table.count; i++) {
         struct known_name *name = map_value(&model->names.table, i);
         if (name->is_changed && out != NULL)
-            save(out, (struct saved_known){.kind = KNOWN_NAME, .name = {name->pid, name->thing}}, name->name);
+            save(out, (struct saved_known){.kind = KNOWN_NAME, .name = {name->pid, name->thing}}, name->name,
+                 strlen(name->name));
         name->is_changed = false;
     }
     for (; model->executables.saved < model->executables.all.count; model->executables.saved++) {
@@ -291,10 +283,14 @@ void model_save_snapshot(struct model *model, struct buffer *out)
         plain.path = NULL;
         plain.next = NULL;
         if (out != NULL)
-            save(out, (struct saved_known){.kind = KNOWN_EXECUTABLE, .executable = plain}, executable->path);
+            save(out, (struct saved_known){.kind = KNOWN_EXECUTABLE, .executable = plain}, executable->path,
+                 strlen(executable->path));
     }
-    if (model->has_news && out != NULL)
-        save_settings(model, out);
+    if (model->has_news && out != NULL) {
+        settings_save(model, &settings);
+        save(out, (struct saved_known){.kind = KNOWN_SETTINGS}, settings.bytes, settings.used);
+        free(settings.bytes);
+    }
     model->has_news = false;
 }
 

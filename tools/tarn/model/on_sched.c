@@ -61,16 +61,6 @@ static void wake(struct model *model, struct model_thread *thread, struct model_
 
 enum { PREV_TID, PREV_PID, PREV_COMM, PREV_STATE, NEXT_TID, NEXT_PID, NEXT_COMM, NEXT_PRIO };
 
-static void learn_names(struct model *model, const struct event *event, struct model_thread *prev,
-                        struct model_thread *next)
-{
-    if (prev->is_named && next->is_named)
-        return;
-    names_learn(&model->names, event);
-    prev->is_named = prev->comm[0] != '\0';
-    next->is_named = next->comm[0] != '\0';
-}
-
 EVENT_HANDLER(on_switch)
 {
     uint32_t prev_tid = GET32(PREV_TID);
@@ -88,7 +78,11 @@ EVENT_HANDLER(on_switch)
         next = thread_know(model, next_tid, GET32(NEXT_PID), GET_TEXT(NEXT_COMM), rank, model->now);
     else if (next->pid == MODEL_NOBODY)
         thread_set_pid(model, next, GET32(NEXT_PID));
-    learn_names(model, event, prev, next);
+    if (!prev->is_named || !next->is_named) {
+        names_learn(&model->names, event);
+        prev->is_named = prev->comm[0] != '\0';
+        next->is_named = next->comm[0] != '\0';
+    }
     next->prio = GET16(NEXT_PRIO);
     state = state_after(prev, MODEL_STATE_OF(GET16(PREV_STATE)));
     tell_switch(model, cpu, prev, state, next);

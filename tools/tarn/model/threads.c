@@ -99,14 +99,6 @@ void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t p
     thread->pid = pid;
 }
 
-static void set_comm(struct model_thread *thread, const char *comm)
-{
-    memcpy(thread->comm, comm, TRACE_NAME_BYTES);
-    /* How an empty name of the kernel's first thread is shown (decode.c). */
-    if (comm[0] == '\0' && thread->pid == 0)
-        memcpy(thread->comm, "kernel", 7);
-}
-
 struct model_thread *thread_nobody(struct model *model)
 {
     if (model->nobody == NULL) {
@@ -138,7 +130,10 @@ struct model_thread *thread_know(struct model *model, uint32_t tid, uint32_t pid
     if (thread->pid != pid && pid != MODEL_NOBODY)
         thread_set_pid(model, thread, pid);
     if (comm != NULL && (comm[0] != '\0' || thread->comm[0] == '\0'))
-        set_comm(thread, comm);
+        memcpy(thread->comm, comm, TRACE_NAME_BYTES);
+    if (comm != NULL && thread->comm[0] == '\0' && thread->pid == 0)
+        memcpy(thread->comm, "kernel",
+               7); /* so an empty name of the kernel's first thread is shown (decode.c) */
     if (is_new)
         tell_thread(model, thread, false);
     return thread;

@@ -276,26 +276,23 @@ static const char *name_of(const struct stack_node *node, const struct symbol *s
     return was_due ? "(interrupts disabled)" : name;
 }
 
-static void give_symbols(struct chain *chain, const struct stack_node *node, const struct symbol *symbol)
-{
-    char text[SYMBOL_NAME_BYTES];
-    for (; symbol != NULL; symbol = symbol->outer)
-        give_frame(chain, name_of(node, symbol, text), symbol, VALUE_NUMBER((node->flags & IS_KERNEL) != 0));
-}
-
 /* The process is the outermost frame. */
 static void give_chain(struct sampling *sampling, const struct stack_node *node, uint64_t number)
 {
     struct chain chain = {.making = &sampling->making, .sampled = node, .number = number};
     const struct stack_node *behind[2] = {NULL, NULL};
+    const struct symbol *symbol;
     struct symbol none;
+    char text[SYMBOL_NAME_BYTES];
     for (; node->outer != NULL; node = node->outer) {
         if (node->flags & IS_CUT) {
             give_frame(&chain, "(calls cut off)", NULL, VALUE_NUMBER(false));
             continue;
         }
-        if (is_in_chain(sampling, node, behind))
-            give_symbols(&chain, node, symbol_of(sampling, node, &none));
+        symbol = is_in_chain(sampling, node, behind) ? symbol_of(sampling, node, &none) : NULL;
+        for (; symbol != NULL; symbol = symbol->outer)
+            give_frame(&chain, name_of(node, symbol, text), symbol,
+                       VALUE_NUMBER((node->flags & IS_KERNEL) != 0));
         behind[1] = behind[0];
         behind[0] = node;
     }
