@@ -91,16 +91,6 @@ const char *names_told(const struct name_source *source, const struct event *eve
     return *pid != 0 && *length > 0 ? name : NULL;
 }
 
-static void learn_from_source(struct names *names, const struct name_source *source,
-                              const struct event *event)
-{
-    uint32_t pid;
-    size_t length;
-    const char *name = names_told(source, event, &pid, &length);
-    if (name != NULL && (!source->is_thread || names_find(names, pid) == NULL))
-        names_set(names, pid, 0, name, length);
-}
-
 void names_copy(struct names *to, const struct names *from)
 {
     for (size_t i = 0; i < from->table.count; i++) {
@@ -111,6 +101,12 @@ void names_copy(struct names *to, const struct names *from)
 
 void names_learn_from(struct names *names, const struct event *event)
 {
-    for (unsigned told_by = names->told_by[event->type->index]; told_by != 0; told_by &= told_by - 1)
-        learn_from_source(names, &names->sources[__builtin_ctz(told_by)], event);
+    uint32_t pid;
+    size_t length;
+    for (unsigned told_by = names->told_by[event->type->index]; told_by != 0; told_by &= told_by - 1) {
+        const struct name_source *source = &names->sources[__builtin_ctz(told_by)];
+        const char *name = names_told(source, event, &pid, &length);
+        if (name != NULL && (!source->is_thread || names_find(names, pid) == NULL))
+            names_set(names, pid, 0, name, length);
+    }
 }

@@ -103,7 +103,10 @@ uint64_t guest_ring_tables_bytes(const struct guest_ring *ring)
  * columns, and `begun` after them. The words are in one page. */
 static void copy_live_backward(const struct guest_ring *ring, uint64_t physical, uint8_t *to, uint64_t bytes)
 {
-    const uint64_t *from = memory_at(ring->guest->memory, physical, bytes);
+    struct memory *memory = ring->guest->memory;
+    const struct memory_range *range = memory_find(memory, physical, bytes);
+    const uint64_t *from =
+        range ? memory->class->map(memory, range->place + (physical - range->physical), bytes) : NULL;
     for (uint64_t word = bytes / 8; word-- > 0;) {
         const uint64_t value = from ? __atomic_load_n(&from[word], __ATOMIC_ACQUIRE) : 0;
         memcpy(to + 8 * word, &value, sizeof(value));

@@ -143,16 +143,6 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
     return true;
 }
 
-/* Returns the number of packets, at least one, that hold about BYTES. */
-static uint64_t packets_of(const struct stream_writer *stream, uint64_t from, uint64_t bytes)
-{
-    uint64_t count = 1;
-    while (from + count < stream->packets &&
-           stream_offset(stream, from + count) - stream_offset(stream, from) < bytes)
-        count++;
-    return count;
-}
-
 bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t bytes, struct fail *fail)
 {
     for (; cut->is_active && bytes > 0 && cut->cpu < writer->hello.cpu_count; cut->cpu++) {
@@ -164,8 +154,10 @@ bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t b
             if (!open_new(cut, writer))
                 return give_up(cut, writer, "create", fail);
         }
-        const uint64_t place = cut->from + cut->copied, count = packets_of(stream, place, bytes);
-        const uint64_t at = stream_offset(stream, place);
+        const uint64_t place = cut->from + cut->copied, at = stream_offset(stream, place);
+        uint64_t count = 1; /* of packets that hold about BYTES */
+        while (place + count < stream->packets && stream_offset(stream, place + count) - at < bytes)
+            count++;
         if (!stream_copy(writer, cut->cpu, place, count, cut->fd, at - stream_offset(stream, cut->from),
                          cut->base))
             return give_up(cut, writer, "copy", fail);

@@ -142,12 +142,6 @@ bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t byte
     return true;
 }
 
-const void *memory_at(struct memory *memory, uint64_t physical, uint64_t bytes)
-{
-    const struct memory_range *range = memory_find(memory, physical, bytes);
-    return range ? memory->class->map(memory, range->place + (physical - range->physical), bytes) : NULL;
-}
-
 #define SEGMENTS_MAX (1u << 20)
 
 static bool read_segments(struct memory *memory, Elf *elf, struct fail *fail)

@@ -54,8 +54,6 @@ const struct memory_range *memory_find(const struct memory *memory, uint64_t phy
 /* Live memory: reads each word with one load, in order, if address and size are multiples of 8. TO is NULL:
  * only checks that there is memory. */
 bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t bytes, struct fail *fail);
-/* Live memory: returns the address in this process; NULL: none. */
-const void *memory_at(struct memory *memory, uint64_t physical, uint64_t bytes);
 /* The RAM of a stopped guest, BYTES at BASE in its emulator. Places are offsets from there. NULL: FAIL. */
 struct memory *memory_of_process(pid_t pid, uint64_t base, uint64_t bytes, struct fail *fail);
 /* For classes: make one with a descriptor; add a range; sort the ranges, and resolve overlaps in favour of

@@ -243,8 +243,6 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
     return true;
 }
 
-/* ---- events ---------------------------------------------------------------------------------------- */
-
 /*
  * Any program can write into the system's buffers, and so log an event with an undeclared id, a length that
  * does not fit its fields, or a time outside its packet. No reader gets past such an event, so the packet is

@@ -60,17 +60,6 @@ static void add_row(struct counted *counted, const struct trace_table_info *tabl
     counted->rows[counted->count++] = row;
 }
 
-static void collect_cpu(struct counted *counted, const struct trace_table_info *table,
-                        const struct moment *moment, unsigned cpu)
-{
-    struct trace_table_walk walk = {.table = table, .ring = moment_ring(moment, cpu)};
-    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
-    while (trace_table_next(&walk, words))
-        add_row(counted, table, cpu, words);
-    counted->damaged += walk.damaged;
-    counted->is_moving |= moment->moving[cpu];
-}
-
 /* The number of the table in NOW that has the times of a table: the same one, or, if the thread has ended,
  * that of its process's ended threads. now->count: neither is there. */
 static size_t find_table(const struct routines *now, const struct trace_routines *head)
@@ -106,10 +95,16 @@ static void collect_routines(struct counted *counted, const struct trace_table_i
 static void collect(struct counted *counted, const struct trace_table_info *table,
                     const struct moment *moment, const struct moment *now, bool by_part)
 {
+    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
     if (table->is_private)
         collect_routines(counted, table, &moment->routines, &now->routines, by_part);
-    for (unsigned cpu = 0; cpu < moment->cpu_count && !table->is_private; cpu++)
-        collect_cpu(counted, table, moment, cpu);
+    for (unsigned cpu = 0; cpu < moment->cpu_count && !table->is_private; cpu++) {
+        struct trace_table_walk walk = {.table = table, .ring = moment_ring(moment, cpu)};
+        while (trace_table_next(&walk, words))
+            add_row(counted, table, cpu, words);
+        counted->damaged += walk.damaged;
+        counted->is_moving |= moment->moving[cpu];
+    }
     add_up(counted, table, by_part || !table->is_private);
 }
 

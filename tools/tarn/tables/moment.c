@@ -20,12 +20,6 @@ const char *moment_ring(const struct moment *moment, unsigned cpu)
     return (const char *)((uintptr_t)moment->area[cpu] - TRACE_TABLES_OFFSET);
 }
 
-uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
-                     enum trace_table_head_word word)
-{
-    return moment->area[cpu][table->offset / 8 + word];
-}
-
 static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint64_t *area, uint64_t *clock,
                       struct fail *fail)
 {

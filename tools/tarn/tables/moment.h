@@ -72,5 +72,8 @@ void moment_free(struct moment *moment);
 /* The CPU's ring for readers (trace/ring/table_read.h), which has nothing but the tables. */
 const char *moment_ring(const struct moment *moment, unsigned cpu);
 /* A word of the table's head on that CPU. */
-uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
-                     enum trace_table_head_word word);
+static inline uint64_t moment_head(const struct moment *moment, unsigned cpu,
+                                   const struct trace_table_info *table, enum trace_table_head_word word)
+{
+    return moment->area[cpu][table->offset / 8 + word];
+}
