@@ -356,7 +356,7 @@ static bool is_part_of_locking(const char *function)
         "pthread_once", "semaphore_wait", "semaphore_wait_until", "semaphore_note_taken", "sem_wait",
         "sem_trywait", "sem_timedwait", "condition_sleep_until", "condition_wait_until", "pthread_cond_wait",
         "pthread_cond_timedwait", "pthread_cond_clockwait", "pthread_barrier_wait", "join_wait",
-        "join_pthread", "pthread_join", "wait_for_window", "borrow_window",
+        "join_pthread", "pthread_join", "wait_for_buffer", "borrow_buffer",
         /* from older versions */
         "note_acquired", "note_tried", "note_word_tried"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
