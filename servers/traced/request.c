@@ -47,6 +47,20 @@ static int64_t read_previous(uint8_t *to)
     return error ? error : (int64_t)WIRE_PREVIOUS_BYTES;
 }
 
+static int64_t answer_tables(const struct wire_request *request, uint8_t *to)
+{
+    switch (request->b) {
+    case WIRE_TABLES_SHARED:
+        return read_tables(request->a, to);
+    case WIRE_TABLES_PRIVATE:
+        return sys_routines_read(SLOT_TRACE, request->a, to, TRACE_ROUTINES_BYTES_MAX);
+    case WIRE_TABLES_NAMES:
+        if (request->a <= UINT32_MAX)
+            return sys_routine_names((uint32_t)request->a, to, TRACE_ROUTINES_BYTES_MAX);
+    }
+    return -E_BAD_ARGUMENT;
+}
+
 /* Returns the bytes written to `to`, or -E_*. */
 static int64_t answer(const struct wire_request *request, uint8_t *to)
 {
@@ -58,15 +72,9 @@ static int64_t answer(const struct wire_request *request, uint8_t *to)
     case WIRE_OP_LOCK_CLASSES:
         return put_lock_classes(to);
     case WIRE_OP_TABLES:
-        return read_tables(request->a, to);
+        return answer_tables(request, to);
     case WIRE_OP_PREVIOUS_TABLES:
         return read_previous_tables(request->a, request->b, to);
-    case WIRE_OP_ROUTINES:
-        return sys_routines_read(SLOT_TRACE, request->a, to, TRACE_ROUTINES_BYTES_MAX);
-    case WIRE_OP_ROUTINE_NAMES:
-        return request->a > UINT32_MAX
-                   ? -E_BAD_ARGUMENT
-                   : sys_routine_names((uint32_t)request->a, to, TRACE_ROUTINES_BYTES_MAX);
     default:
         return -E_BAD_ARGUMENT;
     }

@@ -9,7 +9,7 @@ from sanitized import ORDERS, UUID
 
 HELLO, METADATA, PACKET, STATUS, END, REPLY, REQUEST, PULL = 1, 2, 3, 4, 5, 6, 16, 17
 FRAME_BYTES = 24
-OPERATIONS = types.SimpleNamespace(PREVIOUS=3, LOCK_CLASSES=4, TABLES=6, METADATA=7, ROUTINES=8, ROUTINE_NAMES=9,
+OPERATIONS = types.SimpleNamespace(PREVIOUS=3, LOCK_CLASSES=4, TABLES=6, METADATA=7, ROUTINES=6 | 1 << 8, ROUTINE_NAMES=6 | 2 << 8,
                                    PREVIOUS_TABLES=10, PREVIOUS_METADATA=11)
 ROUTINES_HEAD, ROUTINES_ROW, ROUTINE = 80, 320, 128  # bytes of struct trace_routines, trace_routines_row, trace_routine
 CPUS = 2
@@ -21,7 +21,7 @@ def frame(kind, sequence, payload):
 
 
 def hello(order, cpus=CPUS, buffer=16384, machine=b"made", uuid=UUID, boot=42):
-    return struct.pack(">4I6QII16s16s", 5, 1 if order == "le" else 2, cpus, 1, buffer, 16, 1000000000, 0, 2**64 - 1, boot, 0, 0, uuid, machine)
+    return struct.pack(">4I6QII16s16s", 6, 1 if order == "le" else 2, cpus, 1, buffer, 16, 1000000000, 0, 2**64 - 1, boot, 0, 0, uuid, machine)
 
 
 # ---- tables of counters
@@ -162,6 +162,8 @@ class Guest(sanitized.Peer):
             if kind != REQUEST:
                 continue
             operation, tag, a, b = struct.unpack_from(">IIQQ", request)
+            if operation == OPERATIONS.TABLES:
+                operation |= b << 8
             status, data, wrong = self.change(operation, self.data(operation, a, b))
             connection.sendall(frame(REPLY, sequence, struct.pack(">Ii", tag + wrong, status) + data))
             sequence += 1

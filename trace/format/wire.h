@@ -11,7 +11,7 @@
 struct trace_store;
 
 #define WIRE_MAGIC       0x54617257u /* "TarW" */
-#define WIRE_VERSION     5u
+#define WIRE_VERSION     6u
 #define WIRE_TCP_PORT    7777u
 #define WIRE_CPUS_MAX    64u
 #define WIRE_PAYLOAD_MAX ((4u << 20) + 64u) /* the largest trace buffer and its prefix */
@@ -117,18 +117,23 @@ enum wire_operation {
     WIRE_OP_STATISTICS = 2,
     WIRE_OP_PREVIOUS = 3,     /* struct wire_previous */
     WIRE_OP_LOCK_CLASSES = 4, /* u32 count, u32 0, struct wire_lock_class each */
-    /* a: CPU. The clock when the copy began, as u64, then the CPU's tables, trace_info.table_bytes. Words are
-     * copied from the last to the first, so a row's counts of updates tell whether it is of one moment. */
-    WIRE_OP_TABLES = 6,
-    WIRE_OP_METADATA = 7,      /* TSDL text */
-    WIRE_OP_ROUTINES = 8,      /* a: serial number of the table before. struct trace_routines, rows */
-    WIRE_OP_ROUTINE_NAMES = 9, /* a: the first number. struct trace_routine, as many as fit */
+    WIRE_OP_TABLES = 6,       /* b: enum wire_tables */
+    WIRE_OP_METADATA = 7,     /* TSDL text */
     /* As TABLES and METADATA, of the system before; b: bytes of tables, whole words, as many as its
      * metadata say. The clock is 0. */
     WIRE_OP_PREVIOUS_TABLES = 10,
     WIRE_OP_PREVIOUS_METADATA = 11,
 };
 #define WIRE_CLASSES 64u
+
+/* Tables of counters: those that a CPU's threads share, or private ones. */
+enum wire_tables {
+    /* a: CPU. The clock when the copy began, as u64, then the CPU's tables, trace_info.table_bytes. Words are
+     * copied from the last to the first, so a row's counts of updates tell whether it is of one moment. */
+    WIRE_TABLES_SHARED = 0,
+    WIRE_TABLES_PRIVATE = 1, /* a: serial number of the table before. struct trace_routines, rows */
+    WIRE_TABLES_NAMES = 2, /* of their routines; a: the first number. struct trace_routine, as many as fit */
+};
 
 struct wire_request {
     uint32_t operation;

@@ -26,7 +26,7 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
     const bool is_previous = source->class->link != NULL && source->is_previous;
     const struct wire_request request = {.operation = is_previous ? WIRE_OP_PREVIOUS_TABLES : WIRE_OP_TABLES,
                                          .a = cpu,
-                                         .b = is_previous ? bytes : 0};
+                                         .b = is_previous ? bytes : WIRE_TABLES_SHARED};
     struct source_reply reply = {0};
     if (!source_control(source, &request, "the tables of counters: ", &reply, fail))
         return false;
@@ -151,7 +151,7 @@ static bool read_tables(struct routines *routines, struct source *source, struct
     struct routines_copy copy = {0};
     struct source_reply reply;
     do {
-        const struct wire_request request = {.operation = WIRE_OP_ROUTINES, .a = copy.head.serial};
+        const struct wire_request request = {WIRE_OP_TABLES, 0, copy.head.serial, WIRE_TABLES_PRIVATE, NULL};
         reply = (struct source_reply){0};
         if (!source_control(source, &request, "the routines: ", &reply, fail))
             return reply.status == -E_BAD_ARGUMENT
@@ -189,8 +189,8 @@ static bool read_names(struct routines *routines, struct source *source, struct 
 {
     struct source_reply reply;
     do {
-        const struct wire_request request = {.operation = WIRE_OP_ROUTINE_NAMES,
-                                             .a = TRACE_CONTEXT_NAMED + routines->names.count};
+        const struct wire_request request = {WIRE_OP_TABLES, 0, TRACE_CONTEXT_NAMED + routines->names.count,
+                                             WIRE_TABLES_NAMES, NULL};
         reply = (struct source_reply){0};
         if (!source_control(source, &request, "names of routines: ", &reply, fail))
             return reply.status == -E_BAD_ARGUMENT;
