@@ -116,4 +116,4 @@ FOREIGN = {
 }
 
 # How many files the ways in docs/ways.md pass, in its order.
-WAYS = [32, 12]
+WAYS = [30, 12]

@@ -118,7 +118,8 @@ bool parse_duration(const char *text, double *seconds, struct fail *fail)
 
 bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
-    return parse_duration(value, (double *)((char *)context + option->place), fail);
+    void *seconds = (char *)context + option->place;
+    return parse_duration(value, seconds, fail);
 }
 
 bool option_set(const struct command_option *option, void *context, const char *value, struct fail *fail)

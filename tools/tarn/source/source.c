@@ -46,7 +46,7 @@ struct source *open_source(const char *name, double wait_seconds, struct fail *f
     for (; !is_wrong; nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL)) {
         struct source *source = class->open(class, strchr(name, ':') + 1, until, &is_wrong, fail);
         if (source != NULL || is_wrong || now_seconds() >= until)
-            return source;
+            return source; /* cppcheck-suppress returnDanglingLifetime */
     }
     return NULL;
 }
