@@ -3,10 +3,10 @@
  * end. Rows and times: trace/format/routine.h and FORMAT.md, "Routines". (profile.h is the sampling
  * profiler.)
  *
- * While routines are counted, the places that log a begin or an end also call routine_begin() or
- * routine_end(). Routines nest. The thread holds those that have begun; a row is updated at the end of
- * its routine. A thread that does not run is inside the routine TRACE_ROUTINE_OUT, so all times
- * are of one clock, and exclusive times add up to the thread's life whatever it did.
+ * While routines are counted, span.c calls routine_begin() and routine_end() with the time that the event
+ * got. Routines nest. The thread holds those that have begun; a row is updated at the end of its routine. A
+ * thread that does not run is inside the routine TRACE_ROUTINE_OUT, so all times are of one clock, and
+ * exclusive times add up to the thread's life whatever it did.
  *
  * One writer: a thread's open routines, and its rows, belong to the CPU on which the thread is current. The
  * kernel is not preempted, so nothing is atomic. Readers copy a row between `ended` and `begun`
@@ -21,7 +21,7 @@
  * Programs count their own routines in page frames that they share with the kernel (routines_program.c).
  *
  * Off, the sites are off (trace/sites.c): ROUTINES_ON() is one instruction. Places that others observe, too,
- * are spans (span.h).
+ * are spans (kernel/cpu/span.h).
  */
 #pragma once
 

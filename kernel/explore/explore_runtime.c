@@ -4,7 +4,7 @@
  *
  * The names and types are the compiler's (gcc/sanitizer.def). Atomic operations are done here, sequentially
  * consistent in any case: the machine executes one instruction at a time. The search for races uses the
- * requested order.
+ * requested order. The kernel's own calls: explore.h.
  */
 #include <kernel/explore/explore_point.h>
 #include <stddef.h>

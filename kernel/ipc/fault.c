@@ -4,7 +4,7 @@
  * space_fault (space_fault.c) resolves faults that the kernel can resolve alone. For others the thread sends
  * a message, and waits for the reply like a caller: to the memory object's pager (IPC_LABEL_PAGE), or to its
  * space's fault handler (IPC_LABEL_FAULT). The reply makes it retry or ends it (reply.c). Without pager and
- * handler the space is killed, with a line in the log.
+ * handler the space is killed, with a line in the log. endpoint.c or ipc_fast.c sends the message.
  */
 #include <arch/clock.h>
 #include <arch/user.h>

@@ -1,4 +1,4 @@
-/* trace/print/study.c - parses studies; see commands.h. */
+/* trace/print/study.c - parses studies, for `tarn study` and the guest's `trace study`; see commands.h. */
 #include <trace/print/commands.h>
 
 /* False: too many words. */
