@@ -499,10 +499,13 @@ static bool next_interval(struct database *database, struct intervals *list, cha
     int status = sqlite3_step(list->query);
     list->is_one = status == SQLITE_ROW;
     list->begin = sqlite3_column_int64(list->query, 0);
-    list->end = list->begin + sqlite3_column_int64(list->query, 1);
+    if (__builtin_add_overflow(list->begin, sqlite3_column_int64(list->query, 1), &list->end))
+        list->end = INT64_MAX;
     list->key = list->has_key ? sqlite3_column_int64(list->query, 2) : 0;
     if (status != SQLITE_ROW && status != SQLITE_DONE)
         *error = sqlite3_mprintf("%s", sqlite3_errmsg(database->sqlite));
+    else if (list->is_one && list->has_key && sqlite3_column_type(list->query, 2) != SQLITE_INTEGER)
+        *error = sqlite3_mprintf("interval_intersect(): a key is no integer at %lld", (long long)list->begin);
     else if (list->is_one && last.is_one && last.key == list->key && last.end > list->begin)
         *error = sqlite3_mprintf("interval_intersect(): two intervals of one query and key overlap at %lld",
                                  (long long)list->begin);
