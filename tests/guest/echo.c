@@ -3,7 +3,7 @@
  *
  *   - `echo serve PORT` returns what it receives over TCP and UDP, to many peers at once with one poll
  *   - `echo hold PORT` binds a UDP socket and reads nothing
- *   - `echo connect IP PORT` connects to PORT, and also returns what it receives
+ *   - `echo connect IP PORT` connects to PORT, and sends back all data that it receives
  *   - `echo statistics` prints the resources in use by the network server and the kernel
  *   - `grant machine echo device` tries the network device as another driver, and what a driver must not
  *

@@ -36,7 +36,7 @@ static void in_threads(unsigned count, void *(*run)(void *))
     join_threads(threads, count);
 }
 
-/* THREADS, of which so many wait for each other. */
+/* The number of THREADS that wait for each other. */
 static void in_threads_that_meet(unsigned count, void *(*run)(void *))
 {
     pthread_barrier_init(&all_there, NULL, count);

@@ -30,7 +30,7 @@ static uint64_t program_size;
 static struct ipc_message reply_to(struct fake *fake, const struct ipc_message *request)
 {
     struct ipc_message reply = {.label = (uint64_t)-ENOSYS};
-    if (request->label == SERVER_ATTACH) /* what is written there does not matter */
+    if (request->label == SERVER_ATTACH) /* nothing reads what the server writes there */
         reply = (struct ipc_message){.cap = {(uint16_t)sys_memory_create(SERVER_BUFFER_BYTES)}};
     if (request->label == FS_EXECUTABLE)
         reply = (struct ipc_message){.word = {program_size}, .cap = {(uint16_t)program_file}};

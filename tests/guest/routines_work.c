@@ -3,7 +3,7 @@
  *
  *     routines_work [stop]
  *
- *     did KIND ARGUMENT TIMES                             what it did a known number of times
+ *     did KIND ARGUMENT TIMES                             a routine ran a known number of times
  *     table OF PID TID THREADS LIFE UNTIL NAME            when nothing runs any more
  *     row KEY ENDED INCLUSIVE EXCLUSIVE LEAST GREATEST BUCKET:TIMES...
  *
