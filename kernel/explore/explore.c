@@ -39,9 +39,8 @@ enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, CONTROL, MEMO
 static const char *const kind_names[KINDS] = {"turns",       "timers", "places",  "interrupts",
                                               "allocations", "kills",  "control", "memory"};
 #define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
-#define NMI_RATE      1024u /* with CONTROL, one TURNS in NMI_RATE also sends an NMI, as from outside (panic.c) \
-                             */
-#define PUT_OFF_LOG   10u /* us: maximum delay of a device interrupt */
+#define NMI_RATE      1024u /* with CONTROL, one TURNS in so many sends an NMI, too, as from outside */
+#define PUT_OFF_LOG   10u   /* us: maximum delay of a device interrupt */
 
 static struct {
     uint64_t seed, limit_ms;
