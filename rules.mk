@@ -178,7 +178,7 @@ endef
 $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/kernel.ld kernel/debug/gen/symbolgen
 	$(call kernel_executable,$(KERNEL_OBJECTS))
 
-# The exploring kernel (kernel/explore/explore.h): the same sources, with calls of kernel/explore/explore_runtime.c before each memory
+# The exploring kernel (kernel/cpu/explore.h): the same sources, with calls of kernel/explore/explore_runtime.c before each memory
 # access. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
 # observes the kernel or reports its end.
 EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosis/% kernel/failure/% $(addprefix kernel/,lib/format.c lib/string.c \

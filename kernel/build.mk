@@ -1,5 +1,5 @@
 # The kernel: generic code here; the port and the trace add their files. rules.mk links.
-KERNEL_FOLDERS := boot cpu diagnosis failure ipc lib memory sched space syscall trace
+KERNEL_FOLDERS := boot cpu diagnosis failure ipc lib memory object sched space syscall trace
 KERNEL_SOURCES += $(sort $(foreach folder,$(KERNEL_FOLDERS),$(wildcard kernel/$(folder)/*.c))) base/line_edit.c base/tree.c $(GEN)/kernel/syscall_table.c
 # Only in the exploring kernel.
 EXPLORE_SOURCES := $(sort $(wildcard kernel/explore/*.c))

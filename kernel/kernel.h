@@ -1,6 +1,7 @@
 /* kernel.h - log lines, panic, asserts, and the entry points that the port calls. */
 #pragma once
 
+#include <kernel/hook.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,10 +28,13 @@ void panic_console_put(const char *text, size_t size);
 size_t log_format(char line[LOG_LINE_MAX], const char *format, va_list arguments);
 /* Panics (panic.c): reports, and does what the boot option `panic=` says. From anywhere, with any locks held.
  * panic_trap reports on the interrupted code. */
-void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-void panic_trap(struct kernel_regs *regs, const char *format, ...)
-    __attribute__((noreturn, format(printf, 2, 3)));
-#define PANIC_STATUS      101u /* exit status that arch_shutdown reports to the outside */
+HOOK(panic, void, const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+HOOK(panic_trap, void, struct kernel_regs *regs, const char *format, ...)
+__attribute__((noreturn, format(printf, 2, 3)));
+/* Has a CPU panicked? Then that CPU owns the console: it takes no lock, and output of others is dropped. */
+HOOK(panic_is_on, bool, void);
+HOOK(panic_is_here, bool, void); /* on this CPU */
+#define PANIC_STATUS      101u   /* exit status that arch_shutdown reports to the outside */
 #define assert(condition) ((condition) ? (void)0 : panic("%s:%d: %s", __FILE__, __LINE__, #condition))
 
 /* For freestanding code; GCC calls the first four itself. */

@@ -5,7 +5,7 @@
     build/host/tarn explore --arch ppc64 --kinds turns,kills --jobs 2 /test/kernel_kill
 
 tools/tarn/command/explore.c declares the options, docs/man/explore.md describes findings. Each run is a boot of the exploring
-kernel and its programs (make explorer; kernel/explore/explore.h) on a deterministic machine.
+kernel and its programs (make explorer; kernel/cpu/explore.h) on a deterministic machine.
 """
 import argparse
 import bisect

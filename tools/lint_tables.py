@@ -3,7 +3,7 @@
 # Each list is one order of use: a folder may use itself and those before it. Only these folders are compared with each other.
 ORDERS = [
     ("trace/format", "trace/ring", "trace/print", "trace/event", "trace/kit"),
-    ("base", "trace/format", "trace/ring", "trace/print", "trace/cost", "kernel/lib", "kernel/cpu", "kernel/memory", "kernel/space",
+    ("base", "kernel", "trace/format", "trace/ring", "trace/print", "trace/cost", "kernel/lib", "kernel/cpu", "kernel/memory", "kernel/object", "kernel/space",
      "kernel/sched", "kernel/ipc", "kernel/trace", "kernel/diagnosis", "kernel/debug", "kernel/failure", "kernel/explore", "kernel/syscall", "kernel/boot"),
     ("base", "servers/protocol", "servers/lib", "servers/virtio", "servers/fs"),
     ("servers/protocol", "servers/lib", "servers/virtio", "servers/net/lwip", "servers/net"),
@@ -14,40 +14,18 @@ ORDERS = [
      "tools/tarn/command"),
 ]
 
-# Files that every folder of the same order may use.
-SHARED = {
-    "kernel/kernel.h": "asserts",
-    "kernel/failure/panic.c": "any code may panic, also before anything could be registered",
-}
-
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
-    ("kernel/cpu/span.h", "kernel/diagnosis/span.c", "a call by a registered pointer takes eight instructions more on ppc64, for each span that is observed"),
-    ("kernel/ipc/fault.c", "kernel/diagnosis/span.c", "the same"),
-    ("kernel/ipc/ipc_fast.c", "kernel/diagnosis/span.c", "the same"),
-    ("kernel/sched/switch.h", "kernel/diagnosis/span.c", "the same"),
-    ("kernel/space/space.c", "kernel/ipc/cap.c", "a space holds its table of capabilities"),
-    ("kernel/space/space.c", "kernel/ipc/futex.c", "and its waiters for words of memory"),
-    ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
-    ("kernel/space/space_fault.c", "kernel/ipc/endpoint.h", "a fault holds it while it asks the pager"),
-    ("kernel/sched/thread.c", "kernel/ipc/reply.c", "a thread that ends fails the caller that it served"),
-    ("kernel/sched/thread.c", "kernel/ipc/notification.c", "and leaves its notification"),
-    ("kernel/sched/thread.c", "kernel/ipc/space_exit.c", "the last thread ends its space"),
-    ("kernel/sched/thread.c", "kernel/trace/tables.c", "an end's steps have an order: its rows of tables last of all"),
-    ("kernel/sched/thread.c", "kernel/diagnosis/routines.c", "the same: its routines while it still has its space"),
-    ("kernel/ipc/space_exit.c", "kernel/diagnosis/routines.c", "the same: a space's after its children's"),
-    ("kernel/ipc/user_copy.c", "kernel/diagnosis/span.c", "a system call that will be repeated ends its span"),
-    ("kernel/sched/schedule.c", "kernel/diagnosis/profile.c", "samples stop around a sleep, also if nothing else listens"),
     ("servers/net/lwip/lwipopts.h", "servers/net/netif.c", "lwIP's heap is the server's"),
     ("trace/format/wire.c", "kernel/lib/string.c", "any C library's memcpy"),
-    ("tools/tarn/main.c", "tools/tarn/*", "the table of subcommands"),
-    ("tools/tarn/view/api_trace.c", "tools/tarn/command/recipe.c", "the page offers goto only for a run that has a recipe"),
 ]
 
 # Circles of files: (all files of the circle, why). A header and its source are no circle.
 CIRCLES = [
-    ("kernel/cpu/lock*", "the inline part of a lock, and its slow path"),
+    ("kernel/cpu/*", "the inline part of a lock, and its slow path, which looks for the holder's CPU"),
     ("kernel/space/*", "the inline part of the switch to a space, and its slow path"),
+    ("trace/ring/cas.h|trace/ring/ring.h", "ring.h includes one of two ways to take a place, which names its race windows"),
+    ("kernel/sched/thread.c|kernel/sched/space_exit.c", "the last thread ends its space, a killed space its threads"),
     ("kernel/memory/*", "without free page frames, slabs give theirs back"),
     ("kernel/ipc/*", "capabilities hold objects, messages carry capabilities"),
     ("kernel/trace/*", "the store lists the rings, and each of both is repaired from the other"),

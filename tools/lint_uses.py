@@ -1,6 +1,7 @@
-"""Which file uses which, found in the text of the sources: a file uses another if its code names a function, a variable or a
-macro that only the other defines. Prototypes and comments are no uses. tools/lint_tables.py says what is allowed."""
+"""Which file uses which, found in the text of the sources: a file uses another if it includes it, or its code names a function,
+a variable or a macro that only the other defines. Prototypes and comments are no uses. tools/lint_tables.py says what is allowed."""
 import collections
+import os
 import re
 
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[ \t]*include[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S | re.M)
@@ -8,6 +9,7 @@ ATTRIBUTE = re.compile(r"__attribute__ ?\(\((?:[^()]|\([^()]*\))*\)\) ?")
 FUNCTION = re.compile(r"^(?!typedef|return|else|extern)((?:[A-Za-z_][\w ]*?[ *]+)+)(\w+)\s*\([^;{}]*?\)\s*\{", re.M)
 VARIABLE = re.compile(r"^(?!typedef|extern|return|struct \w+;)([A-Za-z_][\w ]*?[ *]+)(\w+)(?:\[[^\n]*?\])*\s*(?:=|;)", re.M)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)", re.M)
 HOOK = re.compile(r"^[A-Z][A-Z_]+\((\w+),", re.M)  # a macro that declares its first argument
 BODY = re.compile(r"^\{.*?^\}|^[ \t]*#[ \t]*define(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 NAME = re.compile(r"(?<![.\w])(?<!->)(?<!struct )(?<!enum )[A-Za-z_]\w*")
@@ -24,6 +26,7 @@ class Uses:
 
     def __init__(self, files, texts):
         self.code = {path: ATTRIBUTE.sub("", COMMENT_OR_TEXT.sub(blank, texts[path])) for path in files if path.endswith((".c", ".h"))}
+        self.included = {path: INCLUDE.findall(texts[path]) for path in self.code}
         self.own = {path: self.defined(path) for path in self.code}
         definers = collections.defaultdict(set)
         for path, (shared, _) in self.own.items():
@@ -60,6 +63,10 @@ class Uses:
             other = self.definer.get(name)
             if other and other != path and not name.startswith("sys_"):
                 uses[other].add(name)
+        for name in self.included[path]:
+            for other in (name, os.path.join(os.path.dirname(path), name)):
+                if other in self.code and other != path:
+                    uses[other].add("#include")
         return uses
 
 

@@ -64,7 +64,7 @@ def make(program, kernel, archive, library, **decided):
 
 
 def boot_option(recipe):
-    """The summary for the guest's command line: what the guest cannot find out itself. tools/tarn/command/recipe.c
+    """The summary for the guest's command line: what the guest cannot find out itself. tools/tarn/goto/recipe.c
     compares it with the file."""
     version = re.search(r"version (\S+)", recipe["emulator"])[1]
     return (f"recipe=kernel:{recipe['kernel']['sha256'][:HASH_DIGITS]},archive:{recipe['archive']['sha256'][:HASH_DIGITS]},"

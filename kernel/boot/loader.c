@@ -8,8 +8,8 @@
 #include <arch/boot.h>
 #include <arch/machine.h>
 #include <base/elf.h>
-#include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
+#include <kernel/object/object.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
@@ -124,7 +124,7 @@ static uint64_t map_stack(struct space *space, struct startup *startup)
 static void give(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights)
 {
     object_get(type, object);
-    if (cap_insert(space, slot, type, object, rights, 0) < 0)
+    if (cap_insert(&space->caps, slot, type, object, rights, 0) < 0)
         panic("no memory for init's capabilities");
 }
 

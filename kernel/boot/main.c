@@ -8,15 +8,16 @@
 #include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
-#include <kernel/explore/explore.h>
 #include <kernel/failure/panic.h>
 #include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
+#include <kernel/object/object.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/timer.h>
@@ -93,6 +94,7 @@ void kernel_main(void)
     limit_cpus();
     trace_previous_find();
     frame_allocator_init(trace_kept_range);
+    object_types_init();
     timer_init(&rate);
     uint64_t now = timer_nanoseconds(arch_clock());
     trace_set_clock(&rate, arch_wall_clock() * NANOSECONDS - (int64_t)now);

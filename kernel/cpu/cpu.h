@@ -2,22 +2,73 @@
 #pragma once
 
 #include <arch/cpu.h>
-#include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/profile.h>
-#include <kernel/sched/sched.h>
-#include <kernel/sched/timer.h>
+#include <kernel/cpu/lock.h>
+#include <kernel/lib/list.h>
+#include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
 #define CPUS_MAX        64
 #define FRAME_CACHE_MAX 64
 
-struct frame_cache { /* frame.c; used only by its CPU */
+struct thread;
+struct space;
+struct timer;
+
+/* ---- Parts, each for the code that is named; used only by their CPU, unless they say otherwise ---- */
+
+struct frame_cache { /* memory/frame.c */
     uint32_t count;
     uint64_t frames[FRAME_CACHE_MAX];
 };
 
-struct thread;
-struct space;
+/* sched/sched.h */
+struct run_queue {
+    struct spinlock lock;
+    /* under lock; bitmap and length are also read without it, as hints: */
+    _Atomic uint32_t bitmap; /* bit p: list p is not empty */
+    _Atomic uint32_t length;
+    struct list ready[TARN_PRIORITIES];
+    /* Written by its CPU, read by CPUs that wake threads. The CPU writes it under the lock, or (ipc_fast.c)
+     * writes it and then reads the bitmap; an enqueue writes the bitmap under the lock, then reads this.
+     * Sequentially consistent, so one sees the other. */
+    _Atomic int32_t running; /* priority of the running thread; SCHED_IDLE_PRIORITY when idle */
+};
+
+/* sched/timer.h */
+struct timer_queue {
+    struct spinlock lock;
+    struct timer *root; /* under lock */
+    /* used only by its CPU: */
+    uint64_t programmed; /* deadline that the hardware is set to */
+    uint64_t slice_end;  /* of the running thread; TIMER_NEVER while idle */
+    uint64_t periodic;   /* the earlier of heartbeat and sample */
+    uint64_t heartbeat;  /* next heartbeat of the trace */
+    uint64_t sample;     /* next sample; TIMER_NEVER: none before the CPU wakes up */
+};
+
+/* diagnosis/profile.h */
+struct profile {
+    uint64_t since;        /* ticks: awake since then; undefined while asleep */
+    uint64_t busy;         /* ticks awake since the last sample, up to `since` */
+    uint64_t instructions; /* the same, in instructions */
+    uint32_t counter;      /* arch_instructions() at `since` */
+    uint64_t left;         /* while asleep: ticks to the next sample */
+    uint64_t random;
+    bool window; /* the timer may interrupt the kernel */
+    bool came;   /* the timer did interrupt it */
+};
+
+/* diagnosis/counters.h */
+struct counters {
+    uint64_t generation; /* of `since`; stale unless it is the current one */
+    uint64_t since[COUNTER_SLOTS];
+    uint32_t slots;                 /* bound ones */
+    uint32_t number[COUNTER_SLOTS]; /* for arch_counter_read */
+    uint8_t bits[COUNTER_SLOTS];    /* width */
+};
+
+/* ---- A CPU ---- */
+
 struct cpu {
     /* First: the logging path finds its ring here, as in a thread's block. Only self, window and cpu are
      * valid; see current->block for the thread. */

@@ -4,8 +4,6 @@
 #include <kernel/cpu/lock.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/kernel.h>
-#include <kernel/sched/thread.h>
-#include <kernel/space/space.h>
 #include <tarn/abi.h>
 #include <trace/lock.h>
 
@@ -62,25 +60,7 @@ void spin_init(struct spinlock *lock, struct lock_class *class)
 
 /* ---- Waiting ---- */
 
-/* The holder's CPU may switch, or its thread end: slabs keep its memory a thread (slab.h). */
-struct holder {
-    uint32_t tid, pid, cpu;
-};
-#define NOBODY UINT32_MAX
-
-static struct holder find_holder(const struct spinlock *lock)
-{
-    const struct cpu *cpu = spin_holder(lock);
-    const struct thread *thread = cpu ? __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) : NULL;
-    const struct space *space = thread ? __atomic_load_n(&thread->space, __ATOMIC_RELAXED) : NULL;
-    return (struct holder){.tid = thread ? thread->tid : NOBODY,
-                           .pid = space    ? space->pid
-                                  : thread ? 0
-                                           : NOBODY,
-                           .cpu = cpu ? cpu->index : NOBODY};
-}
-
-static __attribute__((noinline)) void log_contended(struct spinlock *lock, const struct holder *holder,
+static __attribute__((noinline)) void log_contended(struct spinlock *lock, const struct lock_holder *holder,
                                                     uint64_t waited, uint64_t spins)
 {
     uint64_t chain[CHAIN_MAX];
@@ -93,7 +73,7 @@ static __attribute__((noinline)) void log_contended(struct spinlock *lock, const
 void spin_lock_contended(struct spinlock *lock)
 {
     uint64_t since = arch_clock(), spins = 0;
-    const struct holder holder = find_holder(lock);
+    const struct lock_holder holder = lock_holder_of(spin_holder(lock));
     struct cpu *cpu = this_cpu();
     assert(!spin_held(lock));
     const struct spinlock *outer = cpu->waiting_lock;

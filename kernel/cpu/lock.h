@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include <kernel/hook.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,12 +57,18 @@ struct system_lock_class;
 uint64_t lock_class_list(uint64_t index, struct system_lock_class *to, uint64_t capacity);
 
 void spin_init(struct spinlock *lock, struct lock_class *class);
+struct cpu;
+/* sched/thread.c: who runs on the CPU that holds a lock (NULL: none), for events. UINT32_MAX: nobody. */
+struct lock_holder {
+    uint32_t tid, pid, cpu;
+};
+HOOK(lock_holder_of, struct lock_holder, const struct cpu *cpu);
 struct cpu *spin_holder(const struct spinlock *lock); /* for the debugger; NULL: free, or no lock */
 
 /* The uncontended path; the contended one is in lock.c. */
 #include <arch/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/lock_watch.h>
-#include <kernel/explore/explore.h>
 #include <trace/ring/ring.h>
 
 void spin_lock_contended(struct spinlock *lock); /* lock.c: waits for the lock, and logs */

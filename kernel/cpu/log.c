@@ -7,7 +7,6 @@
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
-#include <kernel/failure/panic.h>
 #include <kernel/kernel.h>
 #include <stdarg.h>
 

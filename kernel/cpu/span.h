@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <kernel/hook.h>
 #include <trace/counter.h>
 #include <trace/format/routine.h>
 
@@ -43,26 +44,33 @@ static inline __attribute__((always_inline)) bool SPAN_COUNTED(void)
 #define SPAN_END(CLASS, log)                   SPAN_OBSERVED(CLASS, span_ended(log))
 
 /* `logged`: the log function's result. */
-void span_begun(enum trace_routine_kind kind, uint64_t argument, uint64_t logged);
-void span_ended(uint64_t logged);
+HOOK(span_begun, void, enum trace_routine_kind kind, uint64_t argument, uint64_t logged);
+HOOK(span_ended, void, uint64_t logged);
 
 /* Ends the span of a system call that blocks and will be repeated. */
-void span_restart_syscall(struct thread *self);
+HOOK(span_restart_syscall, void, struct thread *self);
 
 /* Only behind SPAN_ON of their class. A fault from the kernel is a user copy's, in the call's window. */
 struct fault_request;
-void fault_begun(struct thread *self, const struct fault_request *request, uint64_t ip, bool from_kernel);
-void fault_ended(struct thread *self, const struct fault_request *request, uint32_t kind, uint64_t since,
-                 bool from_kernel);
-void exception_begun(struct thread *self, uint32_t vector, uint64_t code, uint64_t ip);
+HOOK(fault_begun, void, struct thread *self, const struct fault_request *request, uint64_t ip,
+     bool from_kernel);
+HOOK(fault_ended, void, struct thread *self, const struct fault_request *request, uint32_t kind,
+     uint64_t since, bool from_kernel);
+HOOK(exception_begun, void, struct thread *self, uint32_t vector, uint64_t code, uint64_t ip);
 /* The fault's span ends when the thread runs again, unless nobody handles the fault. */
-void fault_waits(struct thread *self);
+HOOK(fault_waits, void, struct thread *self);
 
 /* Before a switch, behind SPAN_ON(TRACE_CLASS_SCHED): logs it, and returns the event's time, so that accounts
  * agree with the trace. This CPU logs nothing else until `current` has changed: a packet that began in
  * between would have a context that names `prev`. */
-uint64_t trace_switch(struct cpu *cpu, const struct thread *prev, const struct thread *next);
+HOOK(trace_switch, uint64_t, struct cpu *cpu, const struct thread *prev, const struct thread *next);
 /* A switch at cpu->switched_at, behind SPAN_COUNTED(). */
-void count_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
+HOOK(count_switch, void, struct cpu *cpu, struct thread *prev, struct thread *next);
 /* The thread runs again: ends the span in which it blocked (thread->traced). */
-void thread_trace_resumed(struct thread *thread);
+HOOK(thread_trace_resumed, void, struct thread *thread);
+
+/* The idle loop is about to sleep, and has slept. */
+HOOK(profile_sleep, void, void);
+HOOK(profile_wake, void, void);
+/* Closes the window of a handler that did not return (diagnosis/profile.h). Allowed without a window. */
+HOOK(profile_close_window, void, void);

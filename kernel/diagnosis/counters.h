@@ -18,22 +18,6 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-/* Inside struct cpu; used only by its CPU. */
-struct counters {
-    uint64_t generation; /* of `since`; stale unless it is the current one */
-    uint64_t since[COUNTER_SLOTS];
-    uint32_t slots;                 /* bound ones */
-    uint32_t number[COUNTER_SLOTS]; /* for arch_counter_read */
-    uint8_t bits[COUNTER_SLOTS];    /* width */
-};
-
-/* Inside struct thread; belongs to the thread's CPU. */
-struct thread_counters {
-    uint64_t sum[COUNTER_SLOTS];   /* up to the last switch away from it, while the class was on */
-    uint64_t entry[COUNTER_SLOTS]; /* what its system call began with, valid if the generation is current */
-    uint64_t entry_generation;
-};
-
 struct cpu;
 struct thread;
 
@@ -41,8 +25,7 @@ void counters_init_cpu(struct cpu *cpu);
 /* `packed`: for each slot a byte, slot 0 in the lowest: 1 + number of the counter; 0 ends the list.
  * -E_BAD_ARGUMENT, -E_NOT_FOUND. Hold no locks. */
 int64_t counters_bind(uint64_t packed);
-/* trace/sites.c: counters are bound; grows when they stop. */
-extern bool counters_are_bound;
+/* Grows when counters stop. */
 extern _Atomic uint64_t counters_generation;
 void counters_statedump(void);
 

@@ -10,6 +10,7 @@
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/cpu/span.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -181,7 +182,7 @@ void profile_sleep(void)
     struct cpu *cpu = this_cpu();
     struct profile *profile = &cpu->profile;
     uint64_t now = arch_clock(), due = cpu->timer_queue.sample;
-    if (due == TIMER_NEVER)
+    if (!profile_period || due == TIMER_NEVER)
         return;
     account(cpu, now);
     if (now < due) {
@@ -202,6 +203,8 @@ void profile_wake(void)
 {
     struct cpu *cpu = this_cpu();
     uint64_t now = arch_clock();
+    if (!profile_period)
+        return;
     count_from_here(cpu, now);
     timer_set_sample(now + cpu->profile.left);
     timer_program();

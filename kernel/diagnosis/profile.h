@@ -22,24 +22,10 @@
 #define PROFILE_PERIOD_MIN_NS  20000ul
 #define PROFILE_PERIOD_MAX_NS  10000000000ul
 
-/* Inside struct cpu; used only by its CPU. */
-struct profile {
-    uint64_t since;        /* ticks: awake since then; undefined while asleep */
-    uint64_t busy;         /* ticks awake since the last sample, up to `since` */
-    uint64_t instructions; /* the same, in instructions */
-    uint32_t counter;      /* arch_instructions() at `since` */
-    uint64_t left;         /* while asleep: ticks to the next sample */
-    uint64_t random;
-    bool window; /* the timer may interrupt the kernel */
-    bool came;   /* the timer did interrupt it */
-};
-
 struct cpu;
 struct kernel_regs;
 
 extern uint64_t profile_period; /* mean period, in ticks; 0: off */
-/* Sites of spans are on for samples (span.h): before a window can open, and until the last one is closed. */
-extern bool profile_watches;
 
 void profile_init_cpu(struct cpu *cpu);
 /* Sets the mean period, in nanoseconds; 0: off. -E_BAD_ARGUMENT. Hold no locks: it interrupts all CPUs and
@@ -52,10 +38,5 @@ void profile_timer(uint64_t now);
 /* The timer interrupted a window (this_cpu()->profile.window). The port then returns with interrupts off. */
 void profile_kernel(const struct kernel_regs *regs);
 
-/* Called by the idle loop before and after its sleep. */
-void profile_sleep(void);
-void profile_wake(void);
-
-/* Only while profile_period is not 0. Windows do not nest. Closing without a window is allowed. */
+/* Only while profile_period is not 0. Windows do not nest. */
 void profile_open_window(void);
-void profile_close_window(void);

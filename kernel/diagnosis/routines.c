@@ -367,9 +367,11 @@ static void end_life(struct thread *thread, struct routine_table *table)
     table->head.open = 0;
 }
 
-void routines_end_thread(struct thread *thread)
+static void end_thread(struct thread *thread)
 {
     struct routine_table *table = thread->routine_table;
+    if (!table)
+        return;
     spin_lock(&routines_lock);
     thread->routine_table = NULL;
     end_life(thread, table);
@@ -377,6 +379,7 @@ void routines_end_thread(struct thread *thread)
     __atomic_store_n(&thread->space->has_routines, true, __ATOMIC_RELAXED);
     spin_unlock(&routines_lock);
 }
+THREAD_END(2_routines, end_thread);
 
 /* routines_lock held. An heir that has ended hands nothing on any more. */
 static void inherit(struct space *space, struct routine_table *table)
@@ -388,8 +391,10 @@ static void inherit(struct space *space, struct routine_table *table)
         hand_on(&orphans, table, TRACE_ROUTINES_ORPHANS, NULL);
 }
 
-void routines_end_space(struct space *space)
+static void end_space(struct space *space)
 {
+    if (!__atomic_load_n(&space->has_routines, __ATOMIC_RELAXED))
+        return;
     spin_lock(&routines_lock);
     for (unsigned i = 0; i < 2; i++) {
         struct routine_table *table = space->routine_tables[i];
@@ -404,8 +409,9 @@ void routines_end_space(struct space *space)
     if (heir)
         space_put(heir);
 }
+SPACE_END(1_routines, end_space);
 
-/* The space will call routines_end_space(): it is not dying yet, and `dying` changes under its lock. */
+/* end_space() will be called: the space is not dying yet, and `dying` changes under its lock. */
 static bool expect_end(struct space *space)
 {
     spin_lock(&space->lock);
@@ -436,10 +442,10 @@ int64_t sys_routines_inherit(cap_t slot, cap_t heir_slot)
 {
     struct space *own = current_thread()->space;
     void *space, *heir;
-    int error = cap_get(own, slot, CAP_SPACE, RIGHT_MANAGE, &space);
+    int error = cap_get(&own->caps, slot, CAP_SPACE, RIGHT_MANAGE, &space);
     if (error)
         return error;
-    error = cap_get(own, heir_slot, CAP_SPACE, RIGHT_MANAGE, &heir);
+    error = cap_get(&own->caps, heir_slot, CAP_SPACE, RIGHT_MANAGE, &heir);
     if (!error) {
         error = set_heir(space, heir);
         space_put(heir);

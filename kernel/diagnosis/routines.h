@@ -28,7 +28,7 @@
 #include <arch/clock.h>
 #include <arch/cpu.h>
 #include <arch/trace.h>
-#include <kernel/diagnosis/profile.h>
+#include <kernel/trace/control.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/format/routine.h>
@@ -48,14 +48,8 @@ struct routine_rows {
     struct trace_program_clock *program;
 };
 
-/* The switch; the sites follow it. */
-enum routines_level {
-    ROUTINES_OFF = 0,
-    ROUTINES_KERNEL = 1, /* routines of the kernel, and those that programs declare */
-    ROUTINES_ALL = 2,    /* also POSIX calls, requests to servers, and allocation, in all programs */
-};
+/* The switch; the sites follow it (trace/control.h). */
 extern bool routines_on;
-extern enum routines_level routines_level;
 
 #ifdef TRACE_TESTED
 static inline bool ROUTINES_ON(void)
@@ -173,6 +167,3 @@ void routines_leave_syscall(struct thread *thread, uint32_t number, int64_t resu
 void routines_switched(struct cpu *cpu, struct thread *prev, struct thread *next);
 /* The thread runs again, so the fault or exception that it waited in ends; `counted`: TRACED_FAULT. */
 void routines_resume_fault(struct thread *thread, bool counted, uint64_t now);
-
-void routines_end_thread(struct thread *thread); /* it will not run again */
-void routines_end_space(struct space *space);    /* it has no threads */

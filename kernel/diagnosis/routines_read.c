@@ -145,8 +145,8 @@ static int select_routines(cap_t slot, struct space **of)
     int error = 0;
     if (!slot)
         space_get(space = own);
-    else if (cap_lookup(own, slot, CAP_TRACE, RIGHT_READ, &found))
-        error = cap_get(own, slot, CAP_SPACE, RIGHT_MANAGE, &space);
+    else if (cap_lookup(&own->caps, slot, CAP_TRACE, RIGHT_READ, &found))
+        error = cap_get(&own->caps, slot, CAP_SPACE, RIGHT_MANAGE, &space);
     *of = space;
     return error;
 }

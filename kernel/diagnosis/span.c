@@ -6,9 +6,11 @@
  * thread->traced.
  */
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/span.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/explore/explore.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>

@@ -8,10 +8,10 @@
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/cpu/quiescent.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
 #include <kernel/failure/panic.h>
 #include <kernel/ipc/ipc.h>

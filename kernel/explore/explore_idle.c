@@ -19,7 +19,7 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/explore/explore.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/explore/explore_point.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>

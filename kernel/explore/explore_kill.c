@@ -7,8 +7,8 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/lock.h>
-#include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>

@@ -14,8 +14,8 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/timer.h>

@@ -26,10 +26,6 @@ struct kernel_regs;
 /* Logs errors in the options. Until then the defaults hold. */
 void panic_boot_options(void);
 
-/* Has a CPU panicked? Then that CPU owns the console: it takes no lock, and output of others is dropped. */
-bool panic_is_on(void);
-bool panic_is_here(void); /* on this CPU */
-
 /* For tests: every step of the next panic begins with a fault. */
 void panic_test_faults(void);
 

@@ -14,6 +14,7 @@
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
+#include <kernel/object/object.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -67,17 +68,25 @@ void endpoint_put(struct endpoint *endpoint)
     slab_free(&endpoint_slab, endpoint);
 }
 
-void endpoint_add_receive_cap(struct endpoint *endpoint)
+static void add_receiver(const struct cap_table *table, void *object, uint32_t rights)
 {
-    atomic_fetch_add_explicit(&endpoint->receive_caps, 1, memory_order_relaxed);
+    struct endpoint *endpoint = object;
+    (void)table;
+    if (rights & RIGHT_RECEIVE)
+        atomic_fetch_add_explicit(&endpoint->receive_caps, 1, memory_order_relaxed);
 }
 
-void endpoint_drop_receive_cap(struct endpoint *endpoint)
+/* Copies need an existing capability, so 0 is final. */
+static void remove_receiver(const struct cap_table *table, void *object, uint32_t rights)
 {
-    /* Copies need an existing one, so 0 is final. */
-    if (atomic_fetch_sub_explicit(&endpoint->receive_caps, 1, memory_order_acq_rel) == 1)
+    struct endpoint *endpoint = object;
+    (void)table;
+    if (rights & RIGHT_RECEIVE &&
+        atomic_fetch_sub_explicit(&endpoint->receive_caps, 1, memory_order_acq_rel) == 1)
         make_dead(endpoint);
 }
+
+OBJECT_TYPE(CAP_ENDPOINT, endpoint, .added = add_receiver, .removed = remove_receiver);
 
 int64_t sys_endpoint_create(void)
 {
@@ -101,7 +110,7 @@ void ipc_put_fault_message(struct thread *from, struct thread *to)
 static int put_message(struct thread *from, struct thread *to)
 {
     if (frame_caps(&from->frame) != 0) {
-        int error = cap_transfer(from, to);
+        int error = cap_send(from, to);
         if (error)
             return error;
     } else {
@@ -218,7 +227,7 @@ static int64_t send(cap_t slot, enum message_kind kind)
 {
     struct thread *self = current_thread();
     struct cap cap;
-    int error = cap_lookup(self->space, slot, CAP_ENDPOINT, RIGHT_SEND, &cap);
+    int error = cap_lookup(&self->space->caps, slot, CAP_ENDPOINT, RIGHT_SEND, &cap);
     if (error)
         return error;
     struct endpoint *endpoint = cap.object;
@@ -326,7 +335,7 @@ int64_t sys_ipc_receive(uint64_t slot)
 {
     struct thread *self = current_thread();
     struct cap cap;
-    int error = cap_lookup(self->space, slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
+    int error = cap_lookup(&self->space->caps, slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
     return error ? error : receive(self, &cap);
 }
 
@@ -337,7 +346,7 @@ static void close_sent(struct thread *self)
     uint64_t caps = frame_caps(&self->frame);
     for (; caps; caps >>= 16) {
         if ((uint16_t)caps)
-            cap_close(self->space, (uint16_t)caps, NULL);
+            cap_close(&self->space->caps, (uint16_t)caps, NULL);
     }
 }
 
@@ -346,7 +355,7 @@ int64_t ipc_reply_receive_general(uint64_t slot)
     struct thread *self = current_thread();
     struct cap cap;
     struct thread *woken = NULL;
-    int64_t error = cap_lookup(self->space, (cap_t)slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
+    int64_t error = cap_lookup(&self->space->caps, (cap_t)slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
     if (!error && self->reply_target.caller) {
         error = ipc_answer_own(self, &woken);
         if (error == -E_DEAD) /* the caller is gone; there may be others */

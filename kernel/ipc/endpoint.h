@@ -19,11 +19,11 @@
 
 #include <kernel/cpu/lock.h>
 #include <kernel/lib/list.h>
+#include <kernel/sched/thread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <tarn/abi.h>
 
-struct thread;
 struct endpoint {
     struct spinlock lock; /* survives free and reuse: slab.h */
     _Atomic uint32_t references;
@@ -41,20 +41,6 @@ static inline void endpoint_get(struct endpoint *endpoint)
     atomic_fetch_add_explicit(&endpoint->references, 1, memory_order_relaxed);
 }
 void endpoint_put(struct endpoint *endpoint);
-/* For the capability table: a receive right was added or dropped. */
-void endpoint_add_receive_cap(struct endpoint *endpoint);
-void endpoint_drop_receive_cap(struct endpoint *endpoint);
-
-/* A caller to reply to; belongs to the thread (or reply object) that has to do it.
- *
- * While the caller waits for this reply it is alive, so this is no counted reference. If the wait ends
- * otherwise, finish_wait (wait.c) takes one for the target. It is dropped with the target: in
- * ipc_fail_caller, or when a reply fails (ipc_answer_own). So messages cost no reference counting, and a
- * target never outlives the caller's memory. */
-struct reply_target {
-    struct thread *caller; /* NULL: no caller waits */
-    uint64_t call_id;
-};
 
 /* A saved reply: the object of a CAP_REPLY. */
 struct reply {

@@ -16,16 +16,6 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-static LOCK_CLASS(futex_class, "futex bucket");
-
-void futex_construct(struct space *space)
-{
-    for (unsigned i = 0; i < 1u << FUTEX_BUCKET_BITS; i++) {
-        spin_init(&space->futexes[i].lock, &futex_class);
-        list_init(&space->futexes[i].waiters);
-    }
-}
-
 static struct futex_bucket *find_bucket(struct space *space, uint64_t address)
 {
     uint64_t hash = (address >> 2) * 0x9e3779b97f4a7c15ull; /* Knuth's multiplicative hash */

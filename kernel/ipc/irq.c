@@ -7,14 +7,15 @@
 #include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/span.h>
-#include <kernel/explore/explore.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
+#include <kernel/object/object.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>
@@ -148,6 +149,8 @@ void irq_put(struct irq *irq)
         notification_put(notification);
 }
 
+OBJECT_TYPE(CAP_IRQ, irq);
+
 /* ---- System calls ---- */
 
 int64_t sys_irq_create(uint32_t number)
@@ -173,7 +176,7 @@ int64_t sys_irq_create_message(uint32_t device, struct irq_message *user_message
         return slot;
     error = user_write(user_message, &message, sizeof message);
     if (error)
-        cap_close(current_thread()->space, (cap_t)slot, NULL);
+        cap_close(&current_thread()->space->caps, (cap_t)slot, NULL);
     return error ? error : slot;
 }
 

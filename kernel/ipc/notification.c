@@ -6,6 +6,7 @@
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
+#include <kernel/object/object.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -49,6 +50,8 @@ void notification_put(struct notification *notification)
     thread_end_waits(&notification->lock, &notification->waiters);
     slab_free(&notification_slab, notification);
 }
+
+OBJECT_TYPE(CAP_NOTIFICATION, notification);
 
 /* ---- Signals ---- */
 
@@ -109,7 +112,7 @@ int64_t sys_notification_create(void)
 static int lock_notification(cap_t slot, uint32_t rights, struct notification **notification)
 {
     struct cap cap;
-    int error = cap_lookup(current_thread()->space, slot, CAP_NOTIFICATION, rights, &cap);
+    int error = cap_lookup(&current_thread()->space->caps, slot, CAP_NOTIFICATION, rights, &cap);
     if (error)
         return error;
     *notification = cap.object;
@@ -173,7 +176,7 @@ int64_t notification_set(struct notification **to, uint64_t *to_bits, struct spi
     return 0;
 }
 
-void notification_unbind(struct thread *thread)
+static void unbind(struct thread *thread)
 {
     struct notification *notification = thread->bound;
     if (!notification)
@@ -185,15 +188,17 @@ void notification_unbind(struct thread *thread)
     notification_put(notification);
 }
 
+THREAD_END(1_calls, unbind);
+
 int64_t sys_notification_bind(cap_t slot)
 {
     struct thread *self = current_thread();
     void *object;
     if (slot == 0) {
-        notification_unbind(self);
+        unbind(self);
         return 0;
     }
-    int error = cap_get(self->space, slot, CAP_NOTIFICATION, RIGHT_READ, &object);
+    int error = cap_get(&self->space->caps, slot, CAP_NOTIFICATION, RIGHT_READ, &object);
     if (error)
         return error;
     struct notification *notification = object;
@@ -207,7 +212,7 @@ int64_t sys_notification_bind(cap_t slot)
         notification_put(notification);
         return already ? 0 : -E_BUSY;
     }
-    notification_unbind(self); /* the previous one */
+    unbind(self); /* the previous one */
     self->bound = notification;
     return 0;
 }

@@ -38,5 +38,3 @@ void notification_signal(struct notification *notification, uint64_t bits);
 /* Sets which notification and bits an object signals, under its lock. -E_BAD_ARGUMENT: no such bits. */
 int64_t notification_set(struct notification **to, uint64_t *to_bits, struct spinlock *lock,
                          struct notification *notification, uint64_t bits);
-/* Unbinds the thread's notification (thread_finish). */
-void notification_unbind(struct thread *thread);

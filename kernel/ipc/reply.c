@@ -10,6 +10,7 @@
 #include <kernel/ipc/ipc.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
+#include <kernel/object/object.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -68,7 +69,7 @@ int64_t ipc_send_reply(struct thread *self, struct reply_target target, struct t
         reply_to_fault(caller, label);
     } else {
         frame_set_caps(&caller->frame, 0);
-        int error = frame_caps(&self->frame) ? cap_transfer(self, caller) : 0;
+        int error = frame_caps(&self->frame) ? cap_send(self, caller) : 0;
         if (error && error != -E_DEAD) { /* dead: the caller's space is dying, and the reply ends its wait */
             spin_unlock(&caller->reply_lock);
             return error;
@@ -99,6 +100,12 @@ void ipc_fail_caller(struct reply_target target, int64_t error)
     spin_unlock(&caller->reply_lock);
     sched_wake(caller);
 }
+
+static void end_caller(struct thread *thread)
+{
+    ipc_fail_caller(thread->reply_target, -E_DEAD);
+}
+THREAD_END(1_calls, end_caller);
 
 int64_t ipc_answer_own(struct thread *self, struct thread **woken)
 {
@@ -135,7 +142,7 @@ int64_t sys_ipc_save_reply(void)
         return -E_NO_MEMORY;
     reply->target = self->reply_target;
     atomic_store_explicit(&reply->references, 1, memory_order_relaxed);
-    int64_t slot = cap_insert(self->space, 0, CAP_REPLY, reply, RIGHT_SEND | RIGHT_GRANT, 0);
+    int64_t slot = cap_insert(&self->space->caps, 0, CAP_REPLY, reply, RIGHT_SEND | RIGHT_GRANT, 0);
     if (slot < 0)
         slab_free(&reply_slab, reply);
     else
@@ -147,7 +154,7 @@ int64_t sys_ipc_reply_to(uint64_t slot)
 {
     struct thread *self = current_thread(), *woken = NULL;
     void *object;
-    int64_t error = cap_get(self->space, slot, CAP_REPLY, RIGHT_SEND, &object);
+    int64_t error = cap_get(&self->space->caps, slot, CAP_REPLY, RIGHT_SEND, &object);
     if (error)
         return error;
     struct reply *reply = object;
@@ -159,7 +166,7 @@ int64_t sys_ipc_reply_to(uint64_t slot)
     if (!error)
         __atomic_store_n(&reply->target.caller, NULL, __ATOMIC_RELAXED); /* reply_put orders it */
     if (!error || error == -E_DEAD)
-        cap_close(self->space, slot, reply);
+        cap_close(&self->space->caps, slot, reply);
     reply_put(reply);
     if (woken)
         sched_wake(woken);
@@ -175,3 +182,5 @@ void reply_put(struct reply *reply)
     slab_free(&reply_slab, reply);
     ipc_fail_caller(target, -E_DEAD);
 }
+
+OBJECT_TYPE(CAP_REPLY, reply);

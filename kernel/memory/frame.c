@@ -10,14 +10,12 @@
  */
 #include <arch/boot.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/lock.h>
-#include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/lib/list.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
-#include <kernel/sched/thread.h>
-#include <kernel/space/space.h>
 #include <trace/frame.h>
 
 #define SOURCE_CACHE 0
@@ -114,17 +112,10 @@ static uint64_t allocate_block(unsigned order)
 
 #define RESERVE_PART 64u /* of all memory: 1/64 */
 
-/* Whether the system requests memory, not an ordinary program. */
-static bool is_for_system(void)
-{
-    const struct thread *thread = this_cpu()->current;
-    return !thread || !thread->space || thread->space->system;
-}
-
 /* Lock held. */
 static bool may_take(uint64_t count)
 {
-    uint64_t kept = is_for_system() ? 0 : buddy.reserve;
+    uint64_t kept = frame_is_for_system() ? 0 : buddy.reserve;
     return buddy.free_count >= kept && buddy.free_count - kept >= count;
 }
 
@@ -317,7 +308,7 @@ static __attribute__((noinline, cold)) paddr_t alloc_low(struct frame_cache *cac
 {
     slab_reclaim(FRAME_CACHE_MAX / 2);
     const paddr_t frame = frame_alloc_order(0);
-    return frame == FRAME_NONE && cache->count > 0 && is_for_system() ? take_cached(cache) : frame;
+    return frame == FRAME_NONE && cache->count > 0 && frame_is_for_system() ? take_cached(cache) : frame;
 }
 
 paddr_t frame_alloc(void)

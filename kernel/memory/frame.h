@@ -10,6 +10,7 @@
 #pragma once
 
 #include <arch/mmu.h>
+#include <kernel/hook.h>
 #include <stdbool.h>
 
 #define FRAME_SIZE      4096ull
@@ -31,6 +32,8 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from);
 /* Would `count` frames leave enough for ordinary programs? For servers, which must learn that memory is
  * short when they allocate it, not when they touch it. A hint: others may take frames at any time. */
 bool frame_leaves_enough(uint64_t count);
+/* sched/thread.c: the system requests memory, not an ordinary program. */
+HOOK(frame_is_for_system, bool, void);
 bool frame_is_low(void);            /* ordinary programs get no frames now; also a hint */
 bool frame_is_ram(paddr_t address); /* in use or free */
 uint64_t frame_count_total(void);

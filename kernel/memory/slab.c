@@ -6,8 +6,8 @@
  * objects, longest-waiting first, so that few are partly used; then an empty frame; then a new one. An
  * empty frame is freed when no CPU can hold a pointer into it (slab.h, quiescent.h).
  */
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/quiescent.h>
-#include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>

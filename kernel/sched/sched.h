@@ -21,18 +21,6 @@
 struct cpu;
 struct thread;
 
-struct run_queue {
-    struct spinlock lock;
-    /* under lock; bitmap and length are also read without it, as hints: */
-    _Atomic uint32_t bitmap; /* bit p: list p is not empty */
-    _Atomic uint32_t length;
-    struct list ready[TARN_PRIORITIES];
-    /* Written by its CPU, read by CPUs that wake threads. The CPU writes it under the lock, or (ipc_fast.c)
-     * writes it and then reads the bitmap; an enqueue writes the bitmap under the lock, then reads this.
-     * Sequentially consistent, so one sees the other. */
-    _Atomic int32_t running; /* priority of the running thread; SCHED_IDLE_PRIORITY when idle */
-};
-
 extern _Atomic uint64_t sched_idle_cpus; /* idle and wanting work; a CPU that sends work clears the bit */
 extern _Atomic uint64_t sched_online_cpus;
 

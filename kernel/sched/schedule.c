@@ -7,9 +7,8 @@
  * preserve any.
  */
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/span.h>
-#include <kernel/diagnosis/profile.h>
-#include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>
 #include <kernel/sched/sched.h>
@@ -167,13 +166,11 @@ static void idle(struct cpu *cpu)
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
         space_unload(cpu);
         SPAN_BEGIN(SCHED, TRACE_ROUTINE_IDLE, 0, trace_sched_idle(TRACED_SLEEP, cpu->index));
-        if (profile_period)
-            profile_sleep();
+        profile_sleep();
         cpu->sleeps = true;
         arch_wait_for_interrupt();
         handle_wake();
-        if (profile_period)
-            profile_wake();
+        profile_wake();
     }
     atomic_fetch_and(&sched_idle_cpus, ~bit_of(cpu));
 }

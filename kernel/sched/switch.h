@@ -8,9 +8,9 @@
 
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/cpu/span.h>
-#include <kernel/explore/explore.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <trace/sched.h>

@@ -5,14 +5,12 @@
  * thread_list_lock is innermost; it covers the list of all threads.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/cap.h>
-#include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
+#include <kernel/object/object.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/sched.h>
@@ -161,6 +159,24 @@ struct thread *thread_new_idle(struct cpu *cpu)
     return thread;
 }
 
+/* ---- What earlier folders ask about the current thread ---- */
+
+bool frame_is_for_system(void)
+{
+    const struct thread *thread = this_cpu()->current;
+    return !thread || !thread->space || thread->space->system;
+}
+
+/* The CPU may switch, or its thread end: slabs keep its memory a thread (slab.h). */
+struct lock_holder lock_holder_of(const struct cpu *cpu)
+{
+    const struct thread *thread = cpu ? __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) : NULL;
+    if (!thread)
+        return (struct lock_holder){UINT32_MAX, UINT32_MAX, cpu ? cpu->index : UINT32_MAX};
+    const struct space *space = __atomic_load_n(&thread->space, __ATOMIC_RELAXED);
+    return (struct lock_holder){thread->tid, space ? space->pid : 0, cpu->index};
+}
+
 /* ---- Suspension ---- */
 
 static void unpark(struct thread *thread)
@@ -212,17 +228,20 @@ void thread_kill(struct thread *thread)
         sched_kick(thread);
 }
 
-/* Returns true if it was the last thread; the space is then dying. */
-static bool leave_space(struct thread *thread, struct space *space)
+static void leave_space(struct thread *thread)
 {
+    struct space *space = thread->space;
+    space_free_block(space, thread->block_user);
     spin_lock(&space->lock);
     list_remove(&thread->in_space);
     bool last = --space->thread_count == 0;
     if (last)
         __atomic_store_n(&space->dying, true, __ATOMIC_RELAXED); /* others read it without the lock */
     spin_unlock(&space->lock);
-    return last;
+    if (last)
+        space_finish(space);
 }
+THREAD_END(3_space, leave_space);
 
 void thread_finish(struct thread *thread)
 {
@@ -232,20 +251,13 @@ void thread_finish(struct thread *thread)
     spin_unlock(&thread->lock);
     trace_sched_process_exit(thread->block->name, thread->tid, thread_priority(thread), space->pid);
     timer_remove(&thread->timer);
-    ipc_fail_caller(thread->reply_target, -E_DEAD);
-    notification_unbind(thread);
     spin_lock(&thread_list_lock);
     list_remove(&thread->all);
     spin_unlock(&thread_list_lock);
-    if (thread->routine_table)
-        routines_end_thread(thread);
-    space_free_block(space, thread->block_user);
-    if (leave_space(thread, space))
-        space_finish(space);
+    for (thread_end *const *end = thread_ends_first; end < thread_ends_last; end++)
+        (*end)(thread);
     space_put(space);
     thread_put(thread);
-    if (__builtin_expect(__atomic_load_n(&trace_tables_in_use, __ATOMIC_RELAXED), 0))
-        trace_tables_reclaim(false);
 }
 
 void thread_put(struct thread *thread)
@@ -254,6 +266,8 @@ void thread_put(struct thread *thread)
     if (atomic_fetch_sub_explicit(&thread->references, 1, memory_order_acq_rel) == 1)
         slab_free(&thread_slab, thread);
 }
+
+OBJECT_TYPE(CAP_THREAD, thread);
 
 void thread_for_each(void (*visit)(struct thread *thread, void *context), void *context)
 {

@@ -62,14 +62,12 @@
 #include <arch/frame.h>
 #include <arch/thread.h>
 #include <kernel/cpu/lock.h>
-#include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/routines.h>
-#include <kernel/ipc/endpoint.h>
 #include <kernel/lib/list.h>
 #include <kernel/sched/timer.h>
 #include <stdatomic.h>
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
+#include <trace/format/routine.h>
 
 /* Bits of thread->pending. */
 #define PENDING_KILL    1u
@@ -87,6 +85,24 @@ enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
 struct cpu;
 struct space;
 struct notification;
+
+/* A caller to reply to; belongs to the thread (or reply object) that has to do it.
+ *
+ * While the caller waits for this reply it is alive, so this is no counted reference. If the wait ends
+ * otherwise, finish_wait (wait.c) takes one for the target. It is dropped with the target: in
+ * ipc_fail_caller, or when a reply fails (ipc_answer_own). So messages cost no reference counting, and a
+ * target never outlives the caller's memory. */
+struct reply_target {
+    struct thread *caller; /* NULL: no caller waits */
+    uint64_t call_id;
+};
+
+/* diagnosis/counters.h; belongs to the thread's CPU. */
+struct thread_counters {
+    uint64_t sum[COUNTER_SLOTS];   /* up to the last switch away from it, while the class was on */
+    uint64_t entry[COUNTER_SLOTS]; /* what its system call began with, valid if the generation is current */
+    uint64_t entry_generation;
+};
 
 struct thread {
     struct arch_frame frame;    /* must be first: the entry code saves here */
@@ -164,8 +180,13 @@ static inline void thread_get(struct thread *thread)
 }
 void thread_put(struct thread *thread);
 void thread_kill(struct thread *thread);
-void thread_finish(
-    struct thread *thread); /* on the thread's CPU, which has switched away from it; hold no locks */
+/* On the thread's CPU, which has switched away from it; hold no locks. */
+void thread_finish(struct thread *thread);
+/* Has thread_finish call function(thread). Steps: 1_calls, 2_routines, 3_space (leaves it; the last thread
+ * ends it), 4_tables. */
+typedef void thread_end(struct thread *thread);
+extern thread_end *const thread_ends_first[], *const thread_ends_last[];
+#define THREAD_END(step, function) LISTEN(thread_ends, step, thread_end, function)
 void thread_park(struct thread *self); /* the scheduler found PENDING_SUSPEND */
 void thread_for_each(void (*visit)(struct thread *thread, void *context), void *context);
 /* The next of all threads (NULL: the first). For the debugger, without the lock, while all CPUs are

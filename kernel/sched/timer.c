@@ -6,7 +6,7 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/explore/explore.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/timer.h>
 #include <tarn/abi.h>

@@ -25,17 +25,6 @@ struct timer {         /* inside struct thread; under the lock of the queue it i
     _Atomic(struct cpu *) where; /* CPU whose queue it is in; NULL: none */
 };
 
-struct timer_queue {
-    struct spinlock lock;
-    struct timer *root; /* under lock */
-    /* used only by its CPU: */
-    uint64_t programmed; /* deadline that the hardware is set to */
-    uint64_t slice_end;  /* of the running thread; TIMER_NEVER while idle */
-    uint64_t periodic;   /* the earlier of heartbeat and sample */
-    uint64_t heartbeat;  /* next heartbeat of the trace */
-    uint64_t sample;     /* next sample; TIMER_NEVER: none before the CPU wakes up */
-};
-
 extern uint64_t clock_hz; /* ticks per second */
 
 struct arch_clock_rate;

@@ -8,11 +8,10 @@
  * is valid after the lock is released, as long as the caller holds a mapping or reference.
  */
 #include <base/sparse.h>
-#include <kernel/ipc/endpoint.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
+#include <kernel/object/object.h>
 #include <kernel/space/memory.h>
-#include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/mem.h>
@@ -310,10 +309,12 @@ void memory_put(struct memory *memory)
     memory->pager = NULL;
     spin_unlock(&memory->lock);
     if (pager)
-        endpoint_put(pager);
+        object_put(CAP_ENDPOINT, pager);
     trace_mem_object_destroy(memory->number, frames);
     slab_free(&memory_slab, memory);
 }
+
+OBJECT_TYPE(CAP_MEMORY, memory);
 
 int64_t sys_memory_resize(struct memory *memory, uint64_t size)
 {

@@ -6,13 +6,11 @@
  * to link, unlink and walk.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/explore/explore.h>
-#include <kernel/ipc/endpoint.h>
-#include <kernel/ipc/notification.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
+#include <kernel/object/object.h>
 #include <kernel/space/space.h>
-#include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/format/routine.h>
@@ -26,13 +24,17 @@ static LOCK_CLASS(space_class, "space");
 static LOCK_CLASS(space_list_class, "space list");
 static LOCK_CLASS(space_slab_class, "space slab");
 static LOCK_CLASS(mapping_slab_class, "mapping slab");
+static LOCK_CLASS(futex_class, "futex bucket");
 
 static void construct_space(void *object)
 {
     struct space *space = object;
     spin_init(&space->lock, &space_class);
     cap_table_construct(&space->caps);
-    futex_construct(space);
+    for (unsigned i = 0; i < 1u << FUTEX_BUCKET_BITS; i++) {
+        spin_init(&space->futexes[i].lock, &futex_class);
+        list_init(&space->futexes[i].waiters);
+    }
     atomic_init(&space->routine_frames, 0); /* and again when its tables are gone */
 }
 
@@ -263,7 +265,7 @@ static void destroy_space(struct space *space)
     list_remove(&space->all);
     spin_unlock(&space_list_lock);
     spin_lock(&space->lock); /* a lookup that raced with the last close releases the lock first */
-    assert(!space->fault_handler && !space->watcher); /* space_finish() has dropped them */
+    assert(!space->fault_handler && !space->watcher); /* end_watch() has dropped them */
     spin_unlock(&space->lock);
     slab_free(&space_slab, space);
 }
@@ -274,6 +276,27 @@ void space_put(struct space *space)
     if (atomic_fetch_sub_explicit(&space->references, 1, memory_order_acq_rel) == 1)
         space_defer(space, destroy_space);
 }
+
+/* A capability in another space holds the space: without one, none could end it. Copies need an existing
+ * capability, so 0 is final. Exception: a space may copy out its capability to itself while the last other
+ * one is closed; it dies nevertheless. */
+static void add_holder(const struct cap_table *table, void *object, uint32_t rights)
+{
+    struct space *space = object;
+    (void)rights;
+    if (&space->caps != table)
+        atomic_fetch_add_explicit(&space->holders, 1, memory_order_relaxed);
+}
+
+static void remove_holder(const struct cap_table *table, void *object, uint32_t rights)
+{
+    struct space *space = object;
+    (void)rights;
+    if (&space->caps != table && atomic_fetch_sub_explicit(&space->holders, 1, memory_order_acq_rel) == 1)
+        space_abandon(space);
+}
+
+OBJECT_TYPE(CAP_SPACE, space, .added = add_holder, .removed = remove_holder);
 
 /* ---- Mappings ---- */
 

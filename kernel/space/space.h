@@ -5,8 +5,9 @@
 #include <base/tree.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
-#include <kernel/ipc/cap.h>
+#include <kernel/hook.h>
 #include <kernel/lib/list.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/space/memory.h>
 #include <tarn/abi.h>
 
@@ -41,7 +42,7 @@ struct space {
     struct arch_space arch; /* tables are under lock */
     struct spinlock lock;
     _Atomic uint32_t references;
-    _Atomic uint32_t holders;  /* capabilities to it in other spaces: cap.c */
+    _Atomic uint32_t holders;  /* capabilities to it in other spaces */
     uint32_t pid, creator_pid; /* the space that made it, with which it ends */
     uint32_t parent_pid;       /* the process that asked for it: for people, and for the trace */
     bool system;               /* init or a server (scarce.c); constant once others know the space */
@@ -82,7 +83,6 @@ struct space {
     struct space *work_next;
 };
 
-void futex_construct(struct space *space); /* once per memory */
 /* Returns one reference; NULL: no memory. `system`: see scarce.c. */
 struct space *space_new(const char *name, uint32_t creator_pid, uint32_t parent_pid, bool system);
 static inline void space_get(struct space *space)
@@ -116,14 +116,19 @@ struct mapping *mapping_take_any(struct tree_node **root); /* as tree_take_any()
  * end, so that overruns fault. Takes a few descents of the tree, however many gaps are too small. */
 uint64_t mapping_find_gap(struct tree_node *root, uint64_t from, uint64_t limit, uint64_t size);
 
-/* space_exit.c: death. */
+/* sched/space_exit.c: death. */
 
 /* The last capability in another space was closed: kills the space, because no program could do so later.
  * Has no effect on init, which no space created. */
-void space_abandon(struct space *space);
+HOOK(space_abandon, void, struct space *space);
 /* From anywhere, any number of times, no locks held. True the first time: this call's status counts. */
 bool space_kill(struct space *space, int32_t status);
 void space_finish(struct space *space); /* after the last thread has ended; once */
+/* Has space_finish call function(space), when the memory is freed; hold no locks. Steps: 1_routines,
+ * 2_watcher. */
+typedef void space_end(struct space *space);
+extern space_end *const space_ends_first[], *const space_ends_last[];
+#define SPACE_END(step, function) LISTEN(space_ends, step, space_end, function)
 
 /* What to do about a fault. */
 enum fault_result {

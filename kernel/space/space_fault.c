@@ -4,8 +4,8 @@
  * Called by fault.c with no lock held. All work is under the space's lock, so if two threads fault on one
  * page the second finds it done (fault_kind spurious).
  */
-#include <kernel/ipc/endpoint.h>
 #include <kernel/kernel.h>
+#include <kernel/object/object.h>
 #include <kernel/space/space.h>
 #include <trace/fault.h>
 
@@ -34,7 +34,7 @@ static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, str
     request->pager = mapping->memory->pager;
     request->object_number = mapping->memory->number;
     request->object_offset = offset;
-    endpoint_get(request->pager);
+    object_get(CAP_ENDPOINT, request->pager);
     return FAULT_ASK_PAGER;
 }
 

@@ -4,9 +4,9 @@
 #include <arch/debug.h>
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/explore/explore.h>
 #include <kernel/failure/panic.h>
 #include <kernel/failure/watchdog.h>
 #include <kernel/ipc/cap.h>
@@ -193,7 +193,7 @@ int64_t sys_machine_device(uint32_t id)
 {
     int32_t device = pci_find(id);
     return device < 0 ? -E_NOT_FOUND
-                      : cap_insert(current_thread()->space, 0, CAP_DEVICE, machine_object, RIGHT_ALL,
+                      : cap_insert(&current_thread()->space->caps, 0, CAP_DEVICE, machine_object, RIGHT_ALL,
                                    (uint32_t)device);
 }
 

@@ -42,7 +42,7 @@ int64_t sys_thread_create(struct space *space, const struct thread_config *user_
     struct thread *thread = thread_new(space, &config, &failure);
     if (!thread)
         return failure;
-    int64_t slot = cap_insert(current_thread()->space, 0, CAP_THREAD, thread, RIGHT_ALL, 0);
+    int64_t slot = cap_insert(&current_thread()->space->caps, 0, CAP_THREAD, thread, RIGHT_ALL, 0);
     if (slot < 0) { /* nobody could resume it */
         thread_kill(thread);
         thread_put(thread);
@@ -150,7 +150,7 @@ int64_t sys_space_set_fault_handler(struct space *space, struct endpoint *handle
     int64_t error = 0;
     endpoint_get(handler);
     spin_lock(&space->lock);
-    if (space->dying) /* space_finish has dropped, or will drop, the current one */
+    if (space->dying) /* end_watch() has dropped, or will drop, the current one */
         error = -E_DEAD;
     else if (space->fault_handler)
         error = -E_EXISTS;
@@ -161,6 +161,26 @@ int64_t sys_space_set_fault_handler(struct space *space, struct endpoint *handle
         endpoint_put(handler);
     return error;
 }
+
+/* The dead space's memory is freed: informs the watcher. */
+static void end_watch(struct space *space)
+{
+    spin_lock(&space->lock);
+    struct notification *watcher = space->watcher;
+    struct endpoint *handler = space->fault_handler;
+    uint64_t bits = space->watcher_bits;
+    space->watcher = NULL;
+    space->fault_handler = NULL;
+    space->returned = true;
+    spin_unlock(&space->lock);
+    if (handler)
+        endpoint_put(handler);
+    if (watcher) {
+        notification_signal(watcher, bits);
+        notification_put(watcher);
+    }
+}
+SPACE_END(2_watcher, end_watch);
 
 int64_t sys_space_set_name(struct space *space, const char *user_name)
 {
@@ -208,7 +228,7 @@ int64_t sys_space_map(struct space *space, cap_t memory_slot, uint64_t address, 
                       uint64_t offset, uint32_t flags)
 {
     struct cap memory;
-    int64_t result = cap_get_any(current_thread()->space, memory_slot, CAP_MEMORY, 0, &memory);
+    int64_t result = cap_get_any(&current_thread()->space->caps, memory_slot, CAP_MEMORY, 0, &memory);
     if (result)
         return result;
     uint32_t allowed = cap_meta_rights(memory.meta) & (MAP_READ | MAP_WRITE | MAP_EXECUTE);

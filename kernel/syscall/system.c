@@ -6,9 +6,9 @@
 #include <arch/boot.h>
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/explore/explore.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>

@@ -1,11 +1,12 @@
 /* timer_interrupt.c - the timer interrupt: samples, heartbeats, the end of a time slice, time-outs. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/explore.h>
 #include <kernel/cpu/quiescent.h>
 #include <kernel/cpu/span.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/explore/explore.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>

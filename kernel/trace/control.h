@@ -49,6 +49,16 @@ void trace_stop(void); /* nothing is logged from now on */
 /* sites.c: makes the sites of trace points agree with mask and switches. After every change of these, with no
  * lock held but trace_lock. */
 void trace_sites_agree(void);
+/* sites.c: what else switches sites on: the watchers write these, and then call trace_sites_agree(). */
+enum routines_level {
+    ROUTINES_OFF = 0,
+    ROUTINES_KERNEL = 1, /* routines of the kernel, and those that programs declare */
+    ROUTINES_ALL = 2,    /* also POSIX calls, requests to servers, and allocation, in all programs */
+};
+extern enum routines_level routines_level;
+extern bool counters_are_bound;
+/* Spans are on for samples: before a window can open, and until the last one is closed. */
+extern bool profile_watches;
 /* sites.c, for the debugger, while the other CPUs are stopped: sets mask and switches. False: one of them is
  * switching sites. */
 bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT]);

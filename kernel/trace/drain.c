@@ -19,6 +19,7 @@
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 
@@ -46,7 +47,7 @@ int trace_set_drain(cap_t slot, uint64_t bits)
     void *object;
     if (bits & ~NOTIFICATION_BITS)
         return -E_BAD_ARGUMENT;
-    int error = cap_get(current_thread()->space, slot, CAP_NOTIFICATION, RIGHT_WRITE, &object);
+    int error = cap_get(&current_thread()->space->caps, slot, CAP_NOTIFICATION, RIGHT_WRITE, &object);
     if (error)
         return error;
     struct notification *notification = object, *old = notification;

@@ -26,9 +26,6 @@
  */
 #include <arch/trace_site.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>

@@ -187,3 +187,11 @@ void trace_tables_reclaim(bool is_heartbeat)
     if (has_noted)
         spin_unlock(&tables_lock);
 }
+
+static void reclaim_after(struct thread *thread)
+{
+    (void)thread;
+    if (__builtin_expect(__atomic_load_n(&trace_tables_in_use, __ATOMIC_RELAXED), 0))
+        trace_tables_reclaim(false);
+}
+THREAD_END(4_tables, reclaim_after);

@@ -7,10 +7,10 @@ $(GEN)/tarn/page_files.c: $(sort $(wildcard tools/tarn/view/page/*))
 $(GEN)/tarn/manual_files.c: $(TARN_MANUAL)
 $(GEN)/tarn/study_files.c: $(sort $(wildcard trace/studies/*.study))
 $(GEN)/tarn/sql_files.c: $(sort $(wildcard tools/tarn/analysis/*.sql))
-# As C arrays, with a NUL behind each file (page.h).
+# As C arrays, with a NUL behind each file (embedded.h).
 $(GEN)/tarn/%_files.c:
 	@mkdir -p $(@D); echo "  EMBED   $@"
-	@{ echo '#include <tools/tarn/view/page.h>'; \
+	@{ echo '#include <tools/tarn/embedded.h>'; \
 	   for file in $^; do number=$$((number + 1)); \
 	       echo "static const unsigned char file$$number[] = {"; od -An -v -tu1 $$file | sed 's/[0-9][0-9]*/&,/g'; \
 	       echo '0};'; done; \
@@ -22,8 +22,8 @@ $(GEN)/tarn/%_files.c:
 $(eval $(call host_library,tarn,$(filter-out %/main.c %/start_view.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/tables/*.c)) \
     trace/format/wire.c trace/format/metadata.c trace/ring/table_read.c trace/ring/table_derive.c trace/print/words.c trace/print/commands.c trace/print/settings.c trace/print/study.c trace/print/routines.c trace/print/shares.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c $(GEN)/tarn/study_files.c $(GEN)/tarn/sql_files.c,\
     -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3 -lreadline -ldl))
-$(eval $(call host_program,tarn-view,tools/tarn/main.c,,tarn))
-$(eval $(call host_program,tarn,tools/tarn/main.c tools/tarn/command/start_view.c,,tarn))
+$(eval $(call host_program,tarn-view,tools/tarn/command/main.c,,tarn))
+$(eval $(call host_program,tarn,tools/tarn/command/main.c tools/tarn/command/start_view.c,,tarn))
 
 # Manual pages: build/man/tarn.1 and tarn-NAME.1.
 TARN_PAGES := $(subst tarn-tarn,tarn,$(patsubst docs/man/%.md,$(B)/man/tarn-%.1,$(TARN_MANUAL)))

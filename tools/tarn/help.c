@@ -1,8 +1,8 @@
 /* help.c - --help and manual pages of subcommands; see help.h. */
 #include <ctype.h>
 #include <string.h>
+#include <tools/tarn/embedded.h>
 #include <tools/tarn/help.h>
-#include <tools/tarn/view/page.h>
 
 #define TEXT_INDENT 22u
 #define TEXT_WIDTH  100u

@@ -1,5 +1,5 @@
 /*
- * tarn/explore.h - what programs and the exploring kernel (kernel/explore/explore.h) agree on. The ordinary
+ * tarn/explore.h - what programs and the exploring kernel (kernel/cpu/explore.h) agree on. The ordinary
  * kernel and its programs know nothing of it.
  */
 #pragma once

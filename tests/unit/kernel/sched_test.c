@@ -7,6 +7,9 @@
 
 #include <arch/clock.h>
 #include <kernel/cpu/quiescent.h>
+#include <kernel/diagnosis/counters.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/buffer.h>
+#include <tools/tarn/embedded.h>
 #include <tools/tarn/index/index.h>
 #include <tools/tarn/out.h>
-#include <tools/tarn/view/page.h>
 
 #define ANALYSES_MAX  64u
 #define OWN_BYTES_MAX (1u << 20)

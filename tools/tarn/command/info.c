@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/command/recipe.h>
+#include <tools/tarn/goto/recipe.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/judge.h>

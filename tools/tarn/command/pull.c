@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/command/recipe.h>
+#include <tools/tarn/goto/recipe.h>
 #include <tools/tarn/keep/recorder.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/link.h>

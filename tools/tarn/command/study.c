@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/command/commands.h>
+#include <tools/tarn/embedded.h>
 #include <tools/tarn/out.h>
-#include <tools/tarn/view/page.h>
 #include <trace/print/commands.h>
 
 #define BYTES_MAX 65536u

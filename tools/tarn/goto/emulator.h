@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include <tools/tarn/command/recipe.h>
 #include <tools/tarn/goto/copies.h>
+#include <tools/tarn/goto/recipe.h>
 #include <tools/tarn/source/memory.h>
 
 #define EMULATOR_MINUTES  30u /* see tools/emulator/copies.c */

@@ -118,7 +118,7 @@ struct trace_link {
     double heard;
 };
 struct trace_link trace_find_link(const char *directory);
-/* The recipe of a deterministic run (command/recipe.h). Hidden for the same reason. */
+/* The recipe of a deterministic run (goto/recipe.h). Hidden for the same reason. */
 #define TRACE_RECIPE_NAME      ".recipe.json"
 #define TRACE_RECIPE_BYTES_MAX (64u << 10)
 /* A stream without its oldest packets, until it replaces cpuN (source/head_cut.h). */

@@ -18,7 +18,7 @@
  * 400 while another one runs.
  */
 #include <signal.h>
-#include <tools/tarn/command/recipe.h>
+#include <tools/tarn/goto/recipe.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>

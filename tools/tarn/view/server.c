@@ -10,8 +10,8 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <tools/tarn/embedded.h>
 #include <tools/tarn/view/api.h>
-#include <tools/tarn/view/page.h>
 #include <tools/tarn/view/styles.h>
 
 #define CONNECTIONS_MAX 64u /* one thread each, most of them asleep */

@@ -1,5 +1,5 @@
 /*
- * kernel/explore/explore.h - interleaves CPUs by a seed (boot option `explore=`), and detects errors.
+ * kernel/cpu/explore.h - interleaves CPUs by a seed (boot option `explore=`), and detects errors.
  *
  * Only in the exploring kernel (build/ARCH/explore/tarn.elf, compiled with TARN_EXPLORE); in the ordinary one
  * these calls are empty. For machines that count instructions: their CPUs take turns, and a turn ends at a

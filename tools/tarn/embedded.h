@@ -1,5 +1,5 @@
-/* page.h - files that the build embeds in the program (tools/tarn/build.mk): the page, and the prose of the
- * manual. */
+/* embedded.h - files that the build embeds in the program (tools/tarn/build.mk): the page, and the prose of
+ * the manual. */
 #pragma once
 
 #include <stddef.h>

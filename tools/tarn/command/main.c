@@ -1,4 +1,4 @@
-/* main.c - `tarn SUBCOMMAND ...`; see command/commands.h. */
+/* main.c - `tarn SUBCOMMAND ...`; see commands.h. */
 #include <errno.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>

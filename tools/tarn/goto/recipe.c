@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/command/recipe.h>
+#include <tools/tarn/goto/recipe.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/read/read.h>
 #include <unistd.h>

@@ -3,16 +3,13 @@
  *
  * space_kill marks the space and kills its threads. A thread ends on the CPU where it is current, when it
  * next passes the scheduler (thread.h). The last one calls space_finish, which closes capabilities,
- * releases memory, kills the spaces that this one created, and signals the watcher.
+ * releases memory, kills the spaces that this one created, and informs those that listen (SPACE_END).
  *
  * `dying` is set once, under the space's lock; then no thread can join. The CPU that takes the number of
  * threads to 0 while `dying` is set, or sets `dying` while there is none, finishes the space. Exactly one
  * does.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/routines.h>
-#include <kernel/ipc/cap.h>
-#include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -80,22 +77,8 @@ static void finish(struct space *space)
     cap_table_close(&space->caps);
     space_release_memory(space);
     kill_children(space);
-    if (__atomic_load_n(&space->has_routines, __ATOMIC_RELAXED))
-        routines_end_space(space);
-    spin_lock(&space->lock);
-    struct notification *watcher = space->watcher;
-    struct endpoint *handler = space->fault_handler;
-    uint64_t bits = space->watcher_bits;
-    space->watcher = NULL;
-    space->fault_handler = NULL;
-    space->returned = true;
-    spin_unlock(&space->lock);
-    if (handler)
-        endpoint_put(handler);
-    if (watcher) {
-        notification_signal(watcher, bits);
-        notification_put(watcher);
-    }
+    for (space_end *const *end = space_ends_first; end < space_ends_last; end++)
+        (*end)(space);
     space_put(space);
 }
 
