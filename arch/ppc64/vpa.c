@@ -11,6 +11,7 @@
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/sched/timer.h>
 
 #define REGISTER_VPA  (1ull << 45)
 #define PROD_AGAIN_MS 50u
