@@ -12,23 +12,6 @@ _Static_assert(sizeof(struct cap_slot *) * CAP_LEAVES_MAX == FRAME_SIZE, "so is 
 
 static LOCK_CLASS(cap_table_class, "capability table");
 
-/* ---- What an object learns of its capabilities ---- */
-
-static void tell_added(const struct cap_table *table, uint64_t meta, void *object)
-{
-    const struct object_type *type = object_type_of(cap_meta_type(meta));
-    if (type && type->added)
-        type->added(table, object, cap_meta_rights(meta));
-}
-
-/* Hold no lock. */
-static void tell_removed(const struct cap_table *table, uint64_t meta, void *object)
-{
-    const struct object_type *type = object_type_of(cap_meta_type(meta));
-    if (type && type->removed)
-        type->removed(table, object, cap_meta_rights(meta));
-}
-
 /* ---- Tables; lock held ---- */
 
 static const uint32_t authority_rights[CAP_AUTHORITY_RIGHTS] = {RIGHT_READ, RIGHT_WRITE, RIGHT_MANAGE};
@@ -102,7 +85,9 @@ static void fill(struct cap_table *table, cap_t number, enum cap_type type, uint
     uint64_t generation =
         (atomic_load_explicit(&slot->meta, memory_order_relaxed) & ~0xffffull) + META_GENERATION;
     uint64_t meta = generation | (uint64_t)rights << 8 | (uint64_t)type;
-    tell_added(table, meta, object);
+    const struct object_type *object_type = object_types[type];
+    if (object_type && object_type->added)
+        object_type->added(table, object, rights);
     count_authority(table, meta, 1);
     atomic_store_explicit(&slot->object, object, memory_order_relaxed);
     atomic_store_explicit(&slot->badge, badge, memory_order_relaxed);
@@ -173,8 +158,12 @@ static inline __attribute__((always_inline)) int64_t take_slot(struct cap_table 
 /* Hold no lock. */
 static void drop(struct cap_table *table, struct cap old)
 {
-    tell_removed(table, old.meta, old.object);
-    object_put(cap_meta_type(old.meta), old.object);
+    const struct object_type *type = object_types[cap_meta_type(old.meta)];
+    if (!type)
+        return;
+    if (type->removed)
+        type->removed(table, old.object, cap_meta_rights(old.meta));
+    type->put(old.object);
 }
 
 static void lock_two(struct cap_table *a, struct cap_table *b)
@@ -256,7 +245,8 @@ int cap_lookup(struct cap_table *table, cap_t number, enum cap_type type, uint32
     return check(cap_read(table, number, found), type, rights);
 }
 
-int cap_get_any(struct cap_table *table, cap_t number, enum cap_type type, uint32_t rights, struct cap *found)
+static inline __attribute__((always_inline)) int get(struct cap_table *table, cap_t number,
+                                                     enum cap_type type, uint32_t rights, struct cap *found)
 {
     spin_lock(&table->lock);
     int error = cap_lookup(table, number, type, rights, found);
@@ -266,10 +256,15 @@ int cap_get_any(struct cap_table *table, cap_t number, enum cap_type type, uint3
     return error;
 }
 
+int cap_get_any(struct cap_table *table, cap_t number, enum cap_type type, uint32_t rights, struct cap *found)
+{
+    return get(table, number, type, rights, found);
+}
+
 int cap_get(struct cap_table *table, cap_t number, enum cap_type type, uint32_t rights, void **object)
 {
     struct cap found;
-    int error = cap_get_any(table, number, type, rights, &found);
+    int error = get(table, number, type, rights, &found);
     *object = found.object;
     return error;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,9 +37,15 @@ struct object_type {
                                                         __VA_ARGS__}
 
 void object_types_init(void); /* on the boot CPU, before there are objects */
-/* NULL: objects of this type are not counted, and never end. */
-const struct object_type *object_type_of(enum cap_type type);
+/* Constant. NULL, 0: objects of this type are not counted, and never end. */
+extern const struct object_type *object_types[CAP_TYPES];
+extern uint32_t object_references[CAP_TYPES];
 
 /* References of objects of any type. */
-void object_get(enum cap_type type, void *object);
+static inline void object_get(enum cap_type type, void *object)
+{
+    if (object_references[type])
+        atomic_fetch_add_explicit((_Atomic uint32_t *)((uintptr_t)object + object_references[type]), 1,
+                                  memory_order_relaxed);
+}
 void object_put(enum cap_type type, void *object); /* may destroy the object: hold no locks */

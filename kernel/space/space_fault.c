@@ -28,7 +28,8 @@ static paddr_t get_frame(struct memory *memory, uint64_t offset, bool *created)
     return frame;
 }
 
-static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, struct fault_request *request)
+static __attribute__((noinline)) enum fault_result ask_pager(struct mapping *mapping, uint64_t offset,
+                                                             struct fault_request *request)
 {
     request->kind = TRACE_FAULT_PAGER;
     request->pager = mapping->memory->pager;
