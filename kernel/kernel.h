@@ -7,9 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arch_frame;
 struct kernel_regs;
-struct thread;
 
 /* Prints one line on the raw console. The format may omit the final \n. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -7,7 +7,6 @@
  */
 #include "port.h"
 #include <kernel/cpu/cpu.h>
-#include <kernel/kernel.h>
 
 struct platform platform;
 

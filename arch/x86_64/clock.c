@@ -15,7 +15,6 @@
  */
 #include "port.h"
 #include <arch/clock.h>
-#include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/timer.h>

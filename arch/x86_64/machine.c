@@ -9,7 +9,6 @@
 #include <arch/cpu.h>
 #include <arch/machine.h>
 #include <kernel/cpu/lock.h>
-#include <kernel/kernel.h>
 #include <tarn/error.h>
 
 /* ---- console -------------------------------------------------------------------------------------- */

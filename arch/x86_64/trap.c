@@ -11,7 +11,6 @@
 #include "x86.h"
 #include <arch/fixup.h>
 #include <arch/machine.h>
-#include <arch/user.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/profile.h>

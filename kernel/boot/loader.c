@@ -9,7 +9,7 @@
 #include <arch/machine.h>
 #include <base/elf.h>
 #include <kernel/kernel.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>

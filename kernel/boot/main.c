@@ -17,7 +17,7 @@
 #include <kernel/failure/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/timer.h>

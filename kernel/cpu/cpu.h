@@ -10,8 +10,6 @@
 #define CPUS_MAX        64
 #define FRAME_CACHE_MAX 64
 
-struct thread;
-struct space;
 struct timer;
 
 /* ---- Parts, each for the code that is named; used only by their CPU, unless they say otherwise ---- */

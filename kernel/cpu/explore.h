@@ -1,23 +1,14 @@
 /*
- * kernel/cpu/explore.h - interleaves CPUs by a seed (boot option `explore=`), and detects errors.
+ * kernel/cpu/explore.h - where the kernel calls exploration: other orders of CPUs by a seed (boot option
+ * `explore=`), and a search for errors. docs/explore.md describes what it changes, and finds.
  *
  * Only in the exploring kernel (build/ARCH/explore/tarn.elf, compiled with TARN_EXPLORE); in the ordinary one
- * these calls are empty. For machines that count instructions: their CPUs take turns, and a turn ends at a
- * timer, at arch_relax() or when the CPU sleeps. The ends of turns decide the run.
+ * these calls are empty. The compiler inserts others before each memory access (explore_runtime.c).
  *
- * The compiler inserts calls of explore_runtime.c before each memory access of the instrumented files
- * (rules.mk). Each is a point where the seed may end this CPU's turn, so that others run first. Other
- * perturbations: timers at short random distances, which end turns and slices also in programs; another CPU
- * for a woken thread; late device interrupts; failing allocations; killed programs, threads and servers.
- *
- * Perturbations are numbered in their order, so that a finding can be narrowed down to few of them:
- * `explore=SEED,keep=N-N+N`. Seed and number alone decide a perturbation's effect. Other words: `limit=MS` (a
- * longer run counts as a hang), `stop` (panic at a finding), kinds (`turns`, ...).
- *
- * Findings are printed on the console, in lines that begin with "explore: " (tools/explore.py reads them):
- * races (two CPUs access the same bytes at the same time, at least one writes, and at least one not
- * atomically), lock orders that occur both ways round, CPUs that sleep although a thread is ready for them or
- * that may still execute changed code, and runs that are not over in time.
+ * Words of the option besides the seed: `keep=N-N+N` (only these perturbations, which are numbered in their
+ * order: seed and number alone decide an effect), `limit=MS` (a longer run counts as a hang), `stop` (panic
+ * at a finding), kinds (`turns`, ...). Findings are lines on the console that begin with "explore: "
+ * (tools/explore.py).
  */
 #pragma once
 

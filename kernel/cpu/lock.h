@@ -58,7 +58,7 @@ uint64_t lock_class_list(uint64_t index, struct system_lock_class *to, uint64_t 
 
 void spin_init(struct spinlock *lock, struct lock_class *class);
 struct cpu;
-/* sched/thread.c: who runs on the CPU that holds a lock (NULL: none), for events. UINT32_MAX: nobody. */
+/* diagnosis/span.c: who runs on the CPU that holds a lock (NULL: none), for events. UINT32_MAX: nobody. */
 struct lock_holder {
     uint32_t tid, pid, cpu;
 };

@@ -5,10 +5,8 @@
  * call's `waiting`. A CPU that spins for a lock handles only urgent calls: other calls may do anything that
  * an interrupt handler may.
  */
-#include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/kernel.h>
 #include <trace/irq.h>
 
 struct cpu cpus[CPUS_MAX];

@@ -12,7 +12,6 @@
 
 struct cpu;
 struct endpoint;
-struct kernel_regs;
 struct space;
 struct thread;
 

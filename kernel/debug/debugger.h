@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cpu;
-struct kernel_regs;
 struct space;
 struct thread;
 

@@ -22,7 +22,6 @@
 #define PROFILE_PERIOD_MIN_NS  20000ul
 #define PROFILE_PERIOD_MAX_NS  10000000000ul
 
-struct cpu;
 struct kernel_regs;
 
 extern uint64_t profile_period; /* mean period, in ticks; 0: off */

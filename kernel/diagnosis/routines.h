@@ -34,11 +34,6 @@
 #include <trace/format/routine.h>
 #include <trace/ring/ring.h>
 
-struct cpu;
-struct space;
-struct thread;
-struct routine_table;
-
 #define ROUTINES_CACHE 64u
 
 /* The part that routine_end() uses. Only the thread's CPU. */

@@ -12,8 +12,8 @@
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/ipc.h>
+#include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
-#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
@@ -186,4 +186,16 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
         end_syscall(thread, traced & TRACED_NUMBER, frame_result(&thread->frame), true);
     else if (ROUTINES_ON())
         routines_resume_fault(thread, traced & TRACED_FAULT, routines_time(logged));
+}
+
+/* ---- Locks ---- */
+
+/* The CPU may switch, or its thread end: slabs keep its memory a thread (slab.h). */
+struct lock_holder lock_holder_of(const struct cpu *cpu)
+{
+    const struct thread *thread = cpu ? __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) : NULL;
+    if (!thread)
+        return (struct lock_holder){UINT32_MAX, UINT32_MAX, cpu ? cpu->index : UINT32_MAX};
+    const struct space *space = __atomic_load_n(&thread->space, __ATOMIC_RELAXED);
+    return (struct lock_holder){thread->tid, space ? space->pid : 0, cpu->index};
 }

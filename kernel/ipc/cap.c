@@ -2,7 +2,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>

@@ -7,7 +7,6 @@
  * handler the space is killed, with a line in the log. endpoint.c or ipc_fast.c sends the message.
  */
 #include <arch/clock.h>
-#include <arch/user.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/explore.h>
 #include <kernel/cpu/span.h>

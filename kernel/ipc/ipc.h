@@ -7,9 +7,6 @@
 #include <tarn/abi.h>
 #include <tarn/syscall_kernel.h>
 
-struct notification;
-struct thread;
-
 /* Unique since boot: the CPU in the top byte, then a count. */
 static inline uint64_t ipc_new_call_id(void)
 {

@@ -4,7 +4,6 @@
  * The handler finds an object in irq_table, locks it and checks its number again. A stale pointer does no
  * harm: the memory is an irq object until the handler ends (slab.h).
  */
-#include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/explore.h>
@@ -15,7 +14,7 @@
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>

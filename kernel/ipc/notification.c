@@ -6,7 +6,7 @@
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>

@@ -1,8 +1,7 @@
-/* cap_table.c - capability tables. cap_table.h says why lookups need no lock. */
+/* cap_table.c - capability tables, and types of objects. cap_table.h says why lookups need no lock. */
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/object/cap_table.h>
-#include <kernel/object/object.h>
 #include <tarn/error.h>
 
 _Static_assert(sizeof(struct cap_slot) * CAP_SLOTS_PER_LEAF == FRAME_SIZE, "a leaf is a frame");
@@ -11,6 +10,27 @@ _Static_assert(sizeof(struct cap_slot *) * CAP_LEAVES_MAX == FRAME_SIZE, "so is 
 #define META_GENERATION 65536ull /* 1 in the bits above type and rights */
 
 static LOCK_CLASS(cap_table_class, "capability table");
+
+/* ---- Types of objects ---- */
+
+extern const struct object_type object_types_first[], object_types_last[];
+
+const struct object_type *object_types[CAP_TYPES];
+uint32_t object_references[CAP_TYPES];
+
+void object_types_init(void)
+{
+    for (const struct object_type *type = object_types_first; type < object_types_last; type++) {
+        object_types[type->type] = type;
+        object_references[type->type] = type->references;
+    }
+}
+
+void object_put(enum cap_type type, void *object)
+{
+    if (object_types[type])
+        object_types[type]->put(object);
+}
 
 /* ---- Tables; lock held ---- */
 

@@ -9,8 +9,8 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>
 #include <kernel/sched/sched.h>
+#include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
-#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <trace/irq.h>
 #include <trace/sched.h>

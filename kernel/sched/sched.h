@@ -12,14 +12,10 @@
 #pragma once
 
 #include <kernel/cpu/lock.h>
-#include <kernel/lib/list.h>
 #include <tarn/abi.h>
 
 #define SCHED_SLICE_MS      10
 #define SCHED_IDLE_PRIORITY (-1)
-
-struct cpu;
-struct thread;
 
 extern _Atomic uint64_t sched_idle_cpus; /* idle and wanting work; a CPU that sends work clears the bit */
 extern _Atomic uint64_t sched_online_cpus;

@@ -14,7 +14,6 @@
 #include <kernel/sched/sched.h>
 #include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
-#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 
 /* Returns true if the current thread can continue. */

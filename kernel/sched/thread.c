@@ -7,7 +7,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -159,22 +159,10 @@ struct thread *thread_new_idle(struct cpu *cpu)
     return thread;
 }
 
-/* ---- What earlier folders ask about the current thread ---- */
-
 bool frame_is_for_system(void)
 {
     const struct thread *thread = this_cpu()->current;
     return !thread || !thread->space || thread->space->system;
-}
-
-/* The CPU may switch, or its thread end: slabs keep its memory a thread (slab.h). */
-struct lock_holder lock_holder_of(const struct cpu *cpu)
-{
-    const struct thread *thread = cpu ? __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) : NULL;
-    if (!thread)
-        return (struct lock_holder){UINT32_MAX, UINT32_MAX, cpu ? cpu->index : UINT32_MAX};
-    const struct space *space = __atomic_load_n(&thread->space, __ATOMIC_RELAXED);
-    return (struct lock_holder){thread->tid, space ? space->pid : 0, cpu->index};
 }
 
 /* ---- Suspension ---- */

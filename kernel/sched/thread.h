@@ -82,8 +82,6 @@
 /* The operation of a thread in an endpoint's queue of senders. */
 enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
 
-struct cpu;
-struct space;
 struct notification;
 
 /* A caller to reply to; belongs to the thread (or reply object) that has to do it.

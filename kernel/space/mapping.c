@@ -4,7 +4,6 @@
  * Each mapping knows the extent of its subtree and the largest gap in it. So the search for a gap skips
  * subtrees without one, and many small gaps cost no visit each.
  */
-#include <kernel/kernel.h>
 #include <kernel/space/space.h>
 
 static struct mapping *mapping_of(struct tree_node *node)

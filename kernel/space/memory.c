@@ -10,7 +10,7 @@
 #include <base/sparse.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/space/memory.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

@@ -9,7 +9,7 @@
 #include <kernel/cpu/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

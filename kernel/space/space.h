@@ -11,7 +11,6 @@
 #include <kernel/space/memory.h>
 #include <tarn/abi.h>
 
-struct thread;
 struct routine_table;
 struct endpoint;
 struct notification;
@@ -152,7 +151,6 @@ struct fault_request {
 enum fault_result space_fault(struct space *space, struct fault_request *request);
 
 /* Allocates a thread block; returns its kernel and user address. -E_NO_MEMORY, -E_NO_SLOT. Takes the lock. */
-struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
 /* The user address of the page frames in which the thread with a block counts routines

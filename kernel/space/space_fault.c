@@ -5,7 +5,7 @@
  * page the second finds it done (fault_kind spurious).
  */
 #include <kernel/kernel.h>
-#include <kernel/object/object.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/space/space.h>
 #include <trace/fault.h>
 

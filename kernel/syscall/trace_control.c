@@ -17,8 +17,8 @@
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
+#include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
-#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 #include <tarn/abi.h>

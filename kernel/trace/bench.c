@@ -19,7 +19,6 @@
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
-#include <tarn/trace_control.h>
 #include <trace/cost/cost.h>
 #include <trace/format/metadata.h>
 #include <trace/format/text.h>

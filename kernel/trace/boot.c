@@ -7,7 +7,6 @@
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
 #include <arch/clock.h>
-#include <arch/mmu.h>
 #include <arch/trace.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>

@@ -16,8 +16,8 @@
  */
 #include <arch/cpu.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/cap.h>
 #include <kernel/ipc/notification.h>
+#include <kernel/object/cap_table.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>

@@ -16,7 +16,6 @@
  * Each CPU checks its own ring, so only restarts need a lock (trace_lock).
  */
 #include <arch/clock.h>
-#include <arch/trace.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>

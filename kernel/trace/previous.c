@@ -20,7 +20,6 @@
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
-#include <tarn/trace_control.h>
 #include <trace/trace.h>
 
 #define SCARCE_PART 32 /* memory is scarce when less than this fraction is free */

@@ -16,9 +16,7 @@
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
 #include <arch/machine.h>
-#include <arch/trace.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/cap.h>
 #include <kernel/ipc/user_copy.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>

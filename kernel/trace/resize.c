@@ -15,7 +15,6 @@
  *
  * Locking: trace_lock. Nothing else changes sizes, mode or `consumed` while the word is odd.
  */
-#include <arch/mmu.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>

@@ -16,7 +16,6 @@
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
 #include <arch/mmu.h>
-#include <arch/trace.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/kernel.h>

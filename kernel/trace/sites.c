@@ -26,7 +26,6 @@
  */
 #include <arch/trace_site.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>

@@ -12,7 +12,6 @@
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
-#include <kernel/memory/frame.h>
 #include <kernel/trace/control.h>
 
 #define PLACE_STEP (1ull << 20)

@@ -234,7 +234,7 @@ enum machine_debug_panic {
 #define LOCK_WORD_TIMED  0x20000000u /* the hold time is measured */
 #define LOCK_WORD_TID    0x1fffffffu
 
-/* The trace numbers them differently: kernel/sched/traced_state.h. */
+/* The trace numbers them differently: kernel/sched/switch.h. */
 enum thread_state {
     THREAD_RUNNING = 0,
     THREAD_READY = 1,

@@ -7,6 +7,7 @@
 
 #include <arch/clock.h>
 #include <kernel/cpu/quiescent.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
@@ -106,6 +107,9 @@ DOES_NOTHING(void watchdog_beat(uint64_t now));
 DOES_NOTHING(void quiescent_report(void));
 RETURNS(0, uint32_t slab_reclaim(uint32_t most));
 DOES_NOTHING(void smp_poll(void));
+DOES_NOTHING(void smp_answer(void));
+DOES_NOTHING(void debugger_poll(void));
+DOES_NOTHING(void trace_wake_drain(void));
 uint64_t profile_period;
 void profile_timer(uint64_t now)
 {

@@ -1,9 +1,12 @@
-/* timer_interrupt.c - the timer interrupt: samples, heartbeats, the end of a time slice, time-outs. */
+/* interrupts.c - the timer interrupt (samples, heartbeats, ends of time slices, time-outs), and interrupts by
+ * other CPUs. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/explore.h>
 #include <kernel/cpu/quiescent.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/cpu/span.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/routines.h>
@@ -63,4 +66,20 @@ void handle_timer(void)
     }
     timer_program();
     SPAN_END(IRQ, trace_irq_timer_exit(expired));
+}
+
+void handle_ipi(uint32_t kind)
+{
+    handle_wake();
+    SPAN_BEGIN(IRQ, TRACE_ROUTINE_IPI, kind, trace_irq_ipi_entry(kind));
+    if (kind == IPI_SHOOTDOWN) {
+        smp_poll();
+    } else if (kind == IPI_CALL) {
+        smp_answer();
+        debugger_poll();
+    } else if (kind == IPI_RESCHEDULE) {
+        trace_wake_drain();
+    }
+    /* The rest of IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
+    SPAN_END(IRQ, trace_irq_ipi_exit(kind));
 }
