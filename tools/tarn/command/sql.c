@@ -1,6 +1,7 @@
 /* sql.c - `tarn sql`: questions in SQL; see sql/database.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <readline/history.h>
 #include <readline/readline.h>
 #include <sys/time.h>
@@ -178,7 +179,9 @@ static const char *column_text(struct answer *answer, unsigned column, bool *is_
 {
     sqlite3_stmt *statement = ((struct asking *)answer->of)->statement;
     int type = sqlite3_column_type(statement, (int)column);
-    *is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    /* JSON has no infinite numbers */
+    *is_number = type == SQLITE_INTEGER ||
+                 (type == SQLITE_FLOAT && isfinite(sqlite3_column_double(statement, (int)column)));
     return (const char *)sqlite3_column_text(statement, (int)column);
 }
 
