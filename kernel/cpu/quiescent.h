@@ -1,7 +1,7 @@
 /*
  * quiescent.h - detects when no CPU can still hold a pointer that it found earlier.
  *
- * The kernel reads some pointers without a lock or reference, and may lock the objects (cap.h,
+ * The kernel reads some pointers without a lock or reference, and may lock the objects (cap_table.h,
  * thread_lock_wait). It keeps them in registers and on the CPU's stack only, never from one kernel entry to
  * the next. So a CPU whose timer interrupts a program or its sleep holds none that it found before. When all
  * CPUs have been seen like that, memory that was unreachable before may be reused for anything. This is

@@ -3,7 +3,7 @@
  *
  * Memory is type-stable for one kernel entry: a pointer to a freed object points to an object of that type,
  * free or reused, until all CPUs have been outside the kernel (quiescent.h). Lookups without a lock rely on
- * this (cap.h): look up, lock, check again. To keep a pointer longer, take a reference. A frame whose
+ * this (cap_table.h): look up, lock, check again. To keep a pointer longer, take a reference. A frame whose
  * objects have all been free for that long is given back; each slab keeps one.
  *
  * The lock in an object is initialized once, by `construct`, when the slab gets the frame. It survives free

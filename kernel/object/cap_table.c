@@ -120,7 +120,8 @@ static struct cap empty(struct cap_table *table, cap_t number)
     struct cap_slot *slot = slot_at(table, number);
     struct cap old = {.object = slot->object,
                       .meta = atomic_load_explicit(&slot->meta, memory_order_relaxed)};
-    /* Sequentially consistent, before the reference is dropped: pairs with cap_revalidate, see cap.h. */
+    /* Sequentially consistent, before the reference is dropped: pairs with cap_revalidate, see cap_table.h.
+     */
     atomic_store(&slot->meta, (old.meta & ~0xffffull) + META_GENERATION);
     count_authority(table, old.meta, ~0u);
     table->used--;

@@ -298,7 +298,7 @@ void memory_put(struct memory *memory)
         return;
     if (memory->sites)
         memory->forget_sites(memory->sites);
-    /* Wait for a lookup that raced with the last close and still holds the lock (cap.h). */
+    /* Wait for a lookup that raced with the last close and still holds the lock (cap_table.h). */
     spin_lock(&memory->lock);
     uint32_t frames = (uint32_t)memory->frames;
     if (has_table(memory))

@@ -48,7 +48,7 @@ struct space {
     bool is_parent;            /* has ever created a space; written by its threads, read when they are gone */
     char name[TARN_NAME_BYTES];
     _Atomic uint64_t cpus; /* CPUs that have run it; each sets its own bit, see space_activate */
-    struct cap_table caps; /* own lock, see cap.h */
+    struct cap_table caps; /* own lock, see cap_table.h */
     struct futex_bucket futexes[1u << FUTEX_BUCKET_BITS];
     /* under lock: */
     struct tree_node *mappings; /* mapping.c */
