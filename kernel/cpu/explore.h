@@ -1,6 +1,6 @@
 /*
  * kernel/cpu/explore.h - where the kernel calls exploration: other orders of CPUs by a seed (boot option
- * `explore=`), and a search for errors. docs/explore.md describes what it changes, and finds.
+ * `explore=`), and a search for errors. docs/explore.md: its changes and findings.
  *
  * Only in the exploring kernel (build/ARCH/explore/tarn.elf, compiled with TARN_EXPLORE); in the ordinary one
  * these calls are empty. The compiler inserts others before each memory access (explore_runtime.c).

@@ -62,7 +62,8 @@ struct object_type {
                                                         __VA_ARGS__}
 
 void object_types_init(void); /* on the boot CPU, before there are objects */
-/* Constant. NULL, 0: objects of this type are not counted, and never end. */
+/* Constant. NULL, 0: objects of this type are not counted, and never end. The second array repeats a member:
+ * each use of a capability to an object reads it. */
 extern const struct object_type *object_types[CAP_TYPES];
 extern uint32_t object_references[CAP_TYPES];
 

@@ -3,7 +3,7 @@
  *
  * space_kill marks the space and kills its threads. A thread ends on the CPU where it is current, when it
  * next passes the scheduler (thread.h). The last one calls space_finish, which closes capabilities,
- * releases memory, kills the spaces that this one created, and informs those that listen (SPACE_END).
+ * releases memory, kills the spaces that this one created, and calls the listeners (SPACE_END).
  *
  * `dying` is set once, under the space's lock; then no thread can join. The CPU that takes the number of
  * threads to 0 while `dying` is set, or sets `dying` while there is none, finishes the space. Exactly one
