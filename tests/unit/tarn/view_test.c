@@ -513,15 +513,23 @@ static bool is_for(const struct buffer *bytes, const char *directory, const char
     return is;
 }
 
+static struct buffer write_index(const struct index *index, const struct trace *trace)
+{
+    struct buffer bytes = {0};
+    FILE *out = open_memstream((char **)&bytes.bytes, &bytes.used);
+    index_write(index, trace, out);
+    fclose(out);
+    return bytes;
+}
+
 static void test_file(struct view *view, const char *directory, const char *other)
 {
-    struct buffer bytes = {0}, again = {0};
+    struct buffer bytes = write_index(&view->index, &view->trace), again;
     struct index index = {0};
     bool ok;
-    index_write(&view->index, &view->trace, &bytes);
     ok = index_read(&index, &view->trace, bytes.bytes, bytes.used);
     check(ok && is_same_index(&index, &view->index), "a written index can be read");
-    index_write(&index, &view->trace, &again);
+    again = write_index(&index, &view->trace);
     check(again.used == bytes.used && memcmp(again.bytes, bytes.bytes, bytes.used) == 0,
           "the index is written the same again");
     check(!is_for(&bytes, directory, other), "an index from before packets were removed is not used");

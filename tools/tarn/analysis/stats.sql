@@ -15,8 +15,8 @@
 --: column lost_percent: share of traced time for which the running thread is unknown because events were lost
 --: column one_of: latest sampling factor N: one in N events was logged
 CREATE VIRTUAL TABLE types USING fold(event, by number, keep name, keep class, count as events, sum bytes);
-CREATE VIRTUAL TABLE cpus USING fold(event, by cpu_id, count as events, sum bytes);
-CREATE VIRTUAL TABLE loggers USING fold(event, by utid, count as events, sum bytes);
+CREATE VIRTUAL TABLE loggers USING fold(event, by utid, by cpu_id, count as events, sum bytes);
+CREATE VIEW cpus AS SELECT cpu_id, sum(events) AS events, sum(bytes) AS bytes FROM loggers GROUP BY cpu_id;
 CREATE VIRTUAL TABLE runs USING fold(sched, where is_idle = 0, by utid, sum dur);
 CREATE VIRTUAL TABLE switches USING fold(switch, by utid, count, sum is_migration as migrations);
 -- Without a name, a process has that of its threads.

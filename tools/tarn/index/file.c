@@ -40,29 +40,44 @@ static uint64_t identify(const struct trace *trace)
 _Static_assert(sizeof(((struct index *)0)->parts) == offsetof(struct index, model),
                "the parts are all arrays");
 
-void index_write(const struct index *index, const struct trace *trace, struct buffer *out)
+void index_write(const struct index *index, const struct trace *trace, FILE *out)
 {
     struct index head = *index;
     uint64_t hash;
     head.model = NULL;
     for (unsigned i = 0; i < INDEX_PARTS; i++)
         head.parts[i] = (struct buffer){.used = index->parts[i].used};
-    buffer_add(out, &head, sizeof(head));
-    for (unsigned i = 0; i < INDEX_PARTS; i++)
+    hash = hash_words(identify(trace), (const uint8_t *)&head, sizeof(head));
+    fwrite(&head, sizeof(head), 1, out);
+    for (unsigned i = 0; i < INDEX_PARTS; i++) {
+        hash = hash_words(hash, index->parts[i].bytes, index->parts[i].used);
         if (index->parts[i].used != 0)
-            buffer_add(out, index->parts[i].bytes, index->parts[i].used);
-    hash = hash_words(identify(trace), out->bytes, out->used);
-    buffer_add(out, &hash, sizeof(hash));
+            fwrite(index->parts[i].bytes, index->parts[i].used, 1, out);
+    }
+    fwrite(&hash, sizeof(hash), 1, out);
+}
+
+/* Nothing in BYTES can be trusted, not even that the parts are there. */
+static bool is_whole(const struct trace *trace, struct buffer_reader bytes)
+{
+    struct index head;
+    uint64_t hash, told;
+    buffer_get(&bytes, &head, sizeof(head));
+    hash = hash_words(identify(trace), (const uint8_t *)&head, sizeof(head));
+    for (unsigned i = 0; i < INDEX_PARTS; i++) {
+        if (head.parts[i].used > bytes.left)
+            return false;
+        hash = hash_words(hash, bytes.at, head.parts[i].used);
+        buffer_skip(&bytes, head.parts[i].used);
+    }
+    buffer_get(&bytes, &told, sizeof(told));
+    return !bytes.failed && bytes.left == 0 && told == hash;
 }
 
 bool index_read(struct index *index, const struct trace *trace, const uint8_t *bytes, size_t size)
 {
-    struct buffer_reader reader = {.at = bytes, .left = size - sizeof(uint64_t)};
-    uint64_t hash;
-    if (size < sizeof(hash))
-        return false;
-    memcpy(&hash, bytes + reader.left, sizeof(hash));
-    if (hash != hash_words(identify(trace), bytes, reader.left))
+    struct buffer_reader reader = {.at = bytes, .left = size};
+    if (!is_whole(trace, reader))
         return false;
     buffer_get(&reader, index, sizeof(*index));
     for (unsigned i = 0; i < INDEX_PARTS; i++) {
@@ -108,13 +123,17 @@ bool index_load(struct index *index, const struct trace *trace)
 
 void index_save(const struct index *index, const struct trace *trace)
 {
-    struct buffer bytes = {0};
     char path[PATH_MAX], other[PATH_MAX + 16];
-    index_write(index, trace, &bytes);
-    if (index_path(trace, path)) {
-        snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
-        if (!output_write_file(AT_FDCWD, other, bytes.bytes, bytes.used) || rename(other, path) != 0)
-            unlink(other);
-    }
-    free(bytes.bytes);
+    FILE *out;
+    bool is_written;
+    if (!index_path(trace, path))
+        return;
+    snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
+    out = fopen(other, "we");
+    if (out == NULL)
+        return;
+    index_write(index, trace, out);
+    is_written = !ferror(out);
+    if (fclose(out) != 0 || !is_written || rename(other, path) != 0)
+        unlink(other);
 }

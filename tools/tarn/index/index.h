@@ -1,7 +1,7 @@
 /*
  * index.h - an index that makes any range of a trace fast to show.
  *
- * The merged events of all CPUs are cut into blocks of about two thousand; more if there are many CPUs,
+ * The merged events of all CPUs are cut into blocks of about eight thousand; more if there are many CPUs,
  * because summaries and checkpoints contain each of them. For each block the index has its start time, the
  * number of its first event, and a summary (node.h): the time of threads by state, of CPUs by thread, the
  * number of events by type. Above are levels of summaries: a node of level n sums up INDEX_FANOUT nodes of
@@ -19,7 +19,7 @@
 #include <tools/tarn/index/node.h>
 #include <tools/tarn/read/losses.h>
 
-#define INDEX_BLOCK_EVENTS  2048u
+#define INDEX_BLOCK_EVENTS  8192u
 #define INDEX_CPUS          64u /* for so many, blocks have this size, for more they grow with their number ... */
 #define INDEX_SCALE_MAX     16u      /* ... up to so many times */
 #define INDEX_BLOCK_MAX     65536u   /* with one time; then a block ends anyway */
@@ -28,7 +28,7 @@
 #define INDEX_FANOUT_BITS   4u
 #define INDEX_FANOUT        (1u << INDEX_FANOUT_BITS)
 #define INDEX_LEVELS        7u
-#define INDEX_STRIDE        32u /* blocks between checkpoints */
+#define INDEX_STRIDE        8u /* blocks between checkpoints */
 #define INDEX_REPORTS       200u
 
 struct index_block {
@@ -171,7 +171,7 @@ void index_save(const struct index *index, const struct trace *trace); /* as far
 bool index_path(const struct trace *trace, char path[PATH_MAX]);       /* false: there is no place */
 
 /* Convert to the file's bytes and back; for the functions above, and for tests. */
-void index_write(const struct index *index, const struct trace *trace, struct buffer *out);
+void index_write(const struct index *index, const struct trace *trace, FILE *out); /* failure: ferror */
 bool index_read(struct index *index, const struct trace *trace, const uint8_t *bytes, size_t size);
 
 static inline uint64_t index_node_blocks(unsigned level)

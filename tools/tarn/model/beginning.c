@@ -127,7 +127,7 @@ static bool is_whole(struct beginning *beginning, const struct event *event)
 }
 
 /* Chooses the types of events that tell nothing here. */
-static void choose_skipped(const struct beginning *beginning, struct skipped *skipped)
+static void choose_skipped(const struct beginning *beginning, struct fixed_types *skipped)
 {
     static model_handler *const taken[] = {on_process_create,   on_process_exec,   on_process_rename,
                                            on_state_lock_class, on_event_sampling, on_event_threshold,
@@ -140,7 +140,7 @@ static void choose_skipped(const struct beginning *beginning, struct skipped *sk
         for (size_t k = 0; k < sizeof(taken) / sizeof(taken[0]); k++)
             matters |= model->actions[i].handle == taken[k];
         if (!matters)
-            skipped_add(skipped, type);
+            fixed_types_add(skipped, type);
     }
 }
 
@@ -150,7 +150,7 @@ bool model_learn_beginning(struct model *model)
     struct beginning beginning = {.model = model,
                                   .dump_begin = schema_find_event(schema, "lttng_statedump_start"),
                                   .dump_end = schema_find_event(schema, "lttng_statedump_end")};
-    struct skipped skipped = {{0}};
+    struct fixed_types skipped;
     struct merge merge;
     struct cursor *cursor;
     uint64_t count = 0;
@@ -160,6 +160,7 @@ bool model_learn_beginning(struct model *model)
     map_open(&beginning.flags, sizeof(uint8_t));
     beginning.flags.limit = SIZE_MAX;
     merge_open(&merge, model->trace, NULL, 0, NULL);
+    fixed_types_open(&skipped);
     choose_skipped(&beginning, &skipped);
     for (; count < EVENTS_MAX && !whole; count++) {
         uint64_t before = 0;

@@ -62,23 +62,28 @@ void call_abandon(struct model *model, struct model_thread *client)
 EVENT_HANDLER(on_call)
 {
     struct model_thread *client = running_thread(model, cpu);
+    struct model_call *call;
     if (client == NULL)
         return;
+    call = &client->call;
     call_abandon(model, client);
     close_segment(model, client, model->now);
-    client->call = (struct model_call){.id = GET64(0),
-                                       .label = GET64(1),
-                                       .endpoint = GET32(2),
-                                       .client = client,
-                                       .called = model->now,
-                                       .is_drain = client->is_draining,
-                                       .outer = client->serving};
-    if (GET32(3) != 0)
-        client->call.server = thread_find(model, GET32(3), 0);
-    if (client->serving != NULL)
-        client->call.outer_id = client->serving->id;
-    client->calling = &client->call;
-    tell_call(model, &client->call, false);
+    /* field by field: GCC clears a whole record with `rep stos`, which takes 40 cycles to start */
+    call->id = GET64(0);
+    call->label = GET64(1);
+    call->endpoint = GET32(2);
+    call->client = client;
+    call->server = GET32(3) != 0 ? thread_find(model, GET32(3), 0) : NULL;
+    call->called = model->now;
+    call->received = call->replied = call->returned = call->parked = 0;
+    call->error = 0;
+    call->reply_label = 0;
+    call->outer = client->serving;
+    call->outer_id = client->serving != NULL ? client->serving->id : 0;
+    call->is_drain = client->is_draining;
+    call->is_early = false;
+    client->calling = call;
+    tell_call(model, call, false);
 }
 
 /* Logged by the server, or by a client that found the server waiting. */

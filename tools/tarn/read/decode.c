@@ -420,39 +420,23 @@ bool cursor_next_slow(struct cursor *cursor)
     return true;
 }
 
-static uint32_t skip_place(uint32_t half)
-{
-    return (TRACE_ID_CLASS(half) % TRACE_CLASS_COUNT) * TRACE_MINORS_SWITCHED + half % TRACE_MINORS_SWITCHED;
-}
-
-void skipped_add(struct skipped *skipped, const struct event_type *type)
-{
-    const struct trace_header header = {.id = type->id, .length = type->words};
-    const uint32_t half = (uint32_t)trace_header_word(true, header);
-    if (type->fixed_words == type->words)
-        skipped->halves[skip_place(half)] = half;
-}
-
 /* Most events of `check` are passed here: everything is in registers. */
 static inline __attribute__((always_inline)) uint64_t skip(struct cursor *cursor,
-                                                           const struct skipped *skipped, uint64_t *before,
-                                                           bool is_big)
+                                                           const struct fixed_types *skipped,
+                                                           uint64_t *before, bool is_big)
 {
     const uint8_t *at = cursor->at, *const end = cursor->end;
     const uint64_t latest = cursor->packet.header.timestamp_end;
     uint64_t ticks = cursor->ticks, last = *before, count = 0;
     while (at != end) {
-        const uint64_t word = is_big ? be64toh(load64(at, false)) : le64toh(load64(at, false));
-        const uint32_t time = (uint32_t)(is_big ? word : word >> 32);
-        const uint32_t half =
-            is_big ? (uint32_t)trace_header_word(true, trace_header_of(false, word)) : (uint32_t)word;
-        const uint64_t next = ticks + (time - (uint32_t)ticks);
-        const uint8_t *behind = at + half / TRACE_ID(TRACE_CLASS_COUNT, 0) * 8ul;
-        if (skipped->halves[skip_place(half)] != half || next > latest || behind > end)
+        const struct event_half half = event_half(is_big, at);
+        const struct event_type *type = skipped->at[half.place];
+        const uint64_t next = ticks + (half.time - (uint32_t)ticks);
+        if (!fixed_type_fits(type, half, (size_t)(end - at)) || next > latest)
             break;
         last = ticks;
         ticks = next;
-        at = behind;
+        at += type->words * 8ul;
         count++;
     }
     cursor->at = at;
@@ -462,7 +446,7 @@ static inline __attribute__((always_inline)) uint64_t skip(struct cursor *cursor
     return count;
 }
 
-uint64_t cursor_skip(struct cursor *cursor, const struct skipped *skipped, uint64_t *before)
+uint64_t cursor_skip(struct cursor *cursor, const struct fixed_types *skipped, uint64_t *before)
 {
     return cursor->trace->schema.big_endian ? skip(cursor, skipped, before, true)
                                             : skip(cursor, skipped, before, false);

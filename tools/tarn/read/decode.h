@@ -143,19 +143,19 @@ static inline bool cursor_step(struct cursor *cursor)
     const struct schema *schema = &cursor->trace->schema;
     const uint8_t *at = cursor->at;
     const struct event_type *type;
-    struct event_head head;
+    struct event_half half;
     uint64_t ticks;
     if (__builtin_expect(at == cursor->end, 0))
         return false;
-    head = event_head(schema, at);
-    type = schema_event(schema, head.id);
-    ticks = cursor->ticks + (head.time - (uint32_t)cursor->ticks);
-    if (!event_is_simple(type, head.words, (size_t)(cursor->end - at)) ||
+    half = event_half(schema->big_endian, at);
+    type = schema->fixed.at[half.place];
+    ticks = cursor->ticks + (half.time - (uint32_t)cursor->ticks);
+    if (!fixed_type_fits(type, half, (size_t)(cursor->end - at)) ||
         __builtin_expect(ticks > cursor->packet.header.timestamp_end, 0))
         return false;
-    cursor->event = (struct event){type, at, head.words};
+    cursor->event = (struct event){type, at, type->words};
     cursor->ticks = ticks;
-    cursor->at = at + head.words * 8ul;
+    cursor->at = at + type->words * 8ul;
     cursor->events++;
     cursor_take_role(cursor, type, at);
     return true;
@@ -167,16 +167,9 @@ static inline bool cursor_next(struct cursor *cursor)
     return __builtin_expect(cursor_step(cursor), 1) || cursor_next_slow(cursor);
 }
 
-/* The types of events of fixed size that a walk passes over: the first half of their header by class and
- * minor, so that one comparison tells that nothing else needs a check. */
-#define SKIP_PLACES (TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED)
-struct skipped {
-    uint32_t halves[SKIP_PLACES];
-};
-void skipped_add(struct skipped *skipped, const struct event_type *type);
-/* Moves over such events in this packet; returns their number. `event` stays as it was. With any, *BEFORE is
- * the time of the last but one, the current one included. */
-uint64_t cursor_skip(struct cursor *cursor, const struct skipped *skipped, uint64_t *before);
+/* Moves over events of the types in SKIPPED in this packet; returns their number. `event` stays as it was.
+ * With any, *BEFORE is the time of the last but one, the current one included. */
+uint64_t cursor_skip(struct cursor *cursor, const struct fixed_types *skipped, uint64_t *before);
 
 /* Behind the last event of a stream: the time up to which its closing packet reports a loss. 0: none, or not
  * at the end. */

@@ -63,7 +63,7 @@ struct judge {
     const struct trace *trace;
     const struct field *ids[SIGN_KINDS];
     uint8_t *kinds; /* enum sign_kind by event index */
-    struct skipped skipped;
+    struct fixed_types skipped;
     const struct field *previous; /* of a switch: the thread that leaves */
     struct judged *streams;       /* by rank */
     size_t signs_max;             /* of a stream */
@@ -203,9 +203,10 @@ static void find_types(struct judge *judge)
             (kind != SIGN_RUN || (judge->previous != NULL && judge->previous->kind == FIELD_INTEGER)))
             judge->kinds[type->index] = (uint8_t)kind;
     }
+    fixed_types_open(&judge->skipped);
     for (uint32_t i = 0; i < schema->event_count; i++)
         if (judge->kinds[i] == SIGN_NONE && schema->events[i]->role == EVENT_PLAIN)
-            skipped_add(&judge->skipped, schema->events[i]);
+            fixed_types_add(&judge->skipped, schema->events[i]);
 }
 
 bool judge_changed(const struct judge *judge, uint64_t begin, uint64_t end)

@@ -16,9 +16,9 @@ void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *rep
 /* The same for a caller that walks all events anyway; streams may be walked in parallel. judge_close reports,
  * and frees JUDGE. */
 struct judge_stream {
-    const struct skipped *skipped; /* types without a sign that do not say which thread runs */
-    uint64_t last, before;         /* ticks: of the last event, and of the one before */
-    const uint8_t *signs;          /* by event index: 0, or what the event says about causes and effects */
+    const struct fixed_types *skipped; /* types without a sign that do not say which thread runs */
+    uint64_t last, before;             /* ticks: of the last event, and of the one before */
+    const uint8_t *signs; /* by event index: 0, or what the event says about causes and effects */
 };
 struct judge *judge_open(const struct trace *trace);
 struct judge_stream *judge_stream(struct judge *judge, unsigned rank);

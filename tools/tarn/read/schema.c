@@ -11,10 +11,24 @@
 #include <trace/format/metadata.h>
 #include <unistd.h>
 
-static bool index_event(struct schema *schema, const struct event_type *type, struct fail *fail)
+void fixed_types_open(struct fixed_types *types)
+{
+    static const struct event_type nobodys = {.words = UINT32_MAX};
+    for (unsigned i = 0; i < FIXED_PLACES; i++)
+        types->at[i] = &nobodys;
+}
+
+void fixed_types_add(struct fixed_types *types, const struct event_type *type)
+{
+    if (type->fixed_words == type->words)
+        types->at[fixed_place(type->id)] = type;
+}
+
+static bool index_event(struct schema *schema, struct event_type *type, struct fail *fail)
 {
     struct class_table *class = &schema->classes[TRACE_ID_CLASS(type->id)];
     uint32_t minor = TRACE_ID_MINOR(type->id);
+    uint64_t header;
     if (minor >= class->count) {
         uint32_t count = minor < 32 ? 64 : 2 * minor;
         class->by_minor = alloc_more(class->by_minor, count, sizeof(class->by_minor[0]));
@@ -25,6 +39,9 @@ static bool index_event(struct schema *schema, const struct event_type *type, st
         return fail_set(fail, "metadata: events %s and %s have the same id", class->by_minor[minor]->name,
                         type->name);
     class->by_minor[minor] = type;
+    header = trace_header_word(!schema->big_endian, (struct trace_header){type->id, type->words, 0});
+    type->half = schema->big_endian ? (uint32_t)(header >> 32) : (uint32_t)header;
+    fixed_types_add(&schema->fixed, type);
     return true;
 }
 
@@ -241,8 +258,9 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
     memset(schema, 0, sizeof(*schema));
     if (!tsdl_parse(schema, text, length, fail) || !set_clock(schema, fail))
         return false;
+    fixed_types_open(&schema->fixed);
     for (unsigned i = 0; i < schema->event_count; i++)
-        if (!index_event(schema, schema->events[i], fail))
+        if (!index_event(schema, (struct event_type *)(uintptr_t)schema->events[i], fail))
             return false;
     set_context(schema);
     for (unsigned class = 0; class < TRACE_CLASS_COUNT; class ++)

@@ -47,6 +47,7 @@ struct event_type {
     const char *name;
     uint32_t id;
     enum event_role role;
+    uint32_t half;            /* of its header if the size is fixed: see struct event_half */
     uint32_t words;           /* includes the header; the minimum if the size varies */
     uint32_t fixed_words;     /* the same; UINT32_MAX if the size varies */
     const struct field *tail; /* the field that varies in size, or NULL */
@@ -75,6 +76,12 @@ struct class_table {
     const char *name;
 };
 
+/* Event types of fixed size, by class and the low bits of the minor. */
+#define FIXED_PLACES (TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED)
+struct fixed_types {
+    const struct event_type *at[FIXED_PLACES]; /* where there is none, one that no event has */
+};
+
 struct env_entry {
     const char *name;
     const char *text; /* numbers as text too */
@@ -95,6 +102,7 @@ struct schema {
     int64_t clock_base_ns;
     uint64_t century; /* ticks: longer than any system runs */
     struct class_table classes[TRACE_CLASS_COUNT];
+    struct fixed_types fixed;         /* of all events; with the same low bits of the minor, the last */
     const struct event_type **events; /* by index */
     unsigned event_count;
     struct known_events known;
@@ -201,6 +209,38 @@ static inline struct event_head event_head(const struct schema *schema, const ui
     word = schema->big_endian ? be64toh(word) : le64toh(word);
     struct trace_header head = trace_header_of(!schema->big_endian, word);
     return (struct event_head){head.id, head.length, head.timestamp};
+}
+
+/* The same with less work: of an event of fixed size, the half of the header that is not the time says all.
+ */
+struct event_half {
+    uint32_t half, time;
+    uint32_t place; /* in fixed_types */
+};
+
+static inline uint32_t fixed_place(uint32_t id)
+{
+    return TRACE_ID_CLASS(id) % TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED + id % TRACE_MINORS_SWITCHED;
+}
+
+static inline struct event_half event_half(bool is_big, const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    word = is_big ? be64toh(word) : le64toh(word);
+    if (is_big)
+        return (struct event_half){(uint32_t)(word >> 32), (uint32_t)word,
+                                   fixed_place((uint32_t)(word >> 42))};
+    return (struct event_half){(uint32_t)word, (uint32_t)(word >> 32), fixed_place((uint32_t)word)};
+}
+
+void fixed_types_open(struct fixed_types *types);
+void fixed_types_add(struct fixed_types *types, const struct event_type *type); /* if its size is fixed */
+
+/* Whether an event with LEFT bytes is of TYPE, which has its place, and has the right size. */
+static inline bool fixed_type_fits(const struct event_type *type, struct event_half event, size_t left)
+{
+    return __builtin_expect(type->half == event.half, 1) && __builtin_expect(type->words * 8ul <= left, 1);
 }
 
 /* WIDTH is 1, 2, 4 or 8. Signed integers are sign-extended. */

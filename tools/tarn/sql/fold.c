@@ -62,7 +62,7 @@ struct fold {
     struct fold *next;
     struct fold_term terms[FOLD_TERMS];
     unsigned term_count, cell_count;
-    unsigned first[TERM_TOP + 2]; /* by kind: terms are sorted by it */
+    const struct fold_term *first[TERM_TOP + 2]; /* by kind: terms are sorted by it */
     struct map groups;
     struct fold_recent {
         uint64_t key[MAP_KEYS];
@@ -184,6 +184,7 @@ static bool check_terms(struct fold *fold, struct fail *fail)
             fold->terms[place] = fold->terms[place - 1];
         fold->terms[place] = term;
     }
+    fold->first[0] = fold->terms;
     for (unsigned kind = 0; kind <= TERM_TOP; kind++)
         fold->first[kind + 1] = fold->first[kind] + counts[kind];
     if (counts[TERM_TOP] > 1 ||
@@ -209,23 +210,18 @@ static bool is_word(const struct fold_term *term, unsigned number, const struct 
 }
 
 /* The terms of the kinds from LOW to HIGH. */
-#define EACH_TERM(fold, term, low, high)                                           \
-    for (const struct fold_term *term = &(fold)->terms[(fold)->first[low]],        \
-                                *end_ = &(fold)->terms[(fold)->first[(high) + 1]]; \
-         term < end_; term++)
+#define EACH_TERM(fold, term, low, high)                                                                    \
+    for (const struct fold_term *term = (fold)->first[low], *end_ = (fold)->first[(high) + 1]; term < end_; \
+         term++)
 
-static bool has(const struct fold *fold, const struct relation_row *row)
+/* Not inlined: the text would cost all rows of all folds. */
+static __attribute__((noinline)) bool holds(const struct fold_term *term, const struct relation_row *row)
 {
-    EACH_TERM(fold, term, TERM_WHERE, TERM_WHERE)
-    {
-        struct value value = relation_value(row, term->column);
-        unsigned word = 0;
-        while (word < term->word_count && !is_word(term, word, &value))
-            word++;
-        if (word == term->word_count)
-            return false;
-    }
-    return true;
+    struct value value = relation_value(row, term->column);
+    unsigned word = 0;
+    while (word < term->word_count && !is_word(term, word, &value))
+        word++;
+    return word < term->word_count;
 }
 
 /* A text of the largest, which change, has a place of its own. */
@@ -243,8 +239,14 @@ static void keep(struct fold *fold, struct value *kept, struct value value)
     *kept = value;
 }
 
-static struct fold_row *new_group(struct fold *fold, struct fold_row *group, const struct relation_row *row)
+static __attribute__((noinline)) struct fold_row *find_group(struct fold *fold, struct fold_recent *recent,
+                                                             const uint64_t key[MAP_KEYS],
+                                                             const struct relation_row *row)
 {
+    struct fold_row *group = map_at(&fold->groups, key[0], key[1], key[2]);
+    *recent = (struct fold_recent){.key = {key[0], key[1], key[2]}, .row = group};
+    if (group->is_used)
+        return group;
     group->is_used = true;
     EACH_TERM(fold, term, TERM_COUNT, TERM_MAX)
     group->cells[term->cell].value = VALUE_NUMBER(0);
@@ -262,7 +264,6 @@ static struct fold_row *group_of(struct fold *fold, const struct relation_row *r
     uint64_t key[MAP_KEYS] = {0};
     unsigned count = 0;
     struct fold_recent *recent;
-    struct fold_row *group;
     EACH_TERM(fold, term, TERM_BY, TERM_BY)
     {
         struct value value = relation_value(row, term->column);
@@ -275,11 +276,10 @@ static struct fold_row *group_of(struct fold *fold, const struct relation_row *r
             key[MAP_KEYS - 1] = hash_number(hash_number(HASH_SEED, key[MAP_KEYS - 1]), part);
     }
     recent = &fold->recent[hash_number(hash_number(key[0], key[1]), key[2]) % FOLD_RECENT];
-    if (recent->row != NULL && memcmp(recent->key, key, sizeof(key)) == 0)
+    if (recent->row != NULL &&
+        ((recent->key[0] ^ key[0]) | (recent->key[1] ^ key[1]) | (recent->key[2] ^ key[2])) == 0)
         return recent->row;
-    group = map_at(&fold->groups, key[0], key[1], key[2]);
-    *recent = (struct fold_recent){.key = {key[0], key[1], key[2]}, .row = group};
-    return group->is_used ? group : new_group(fold, group, row);
+    return find_group(fold, recent, key, row);
 }
 
 static void count_row(struct fold *fold, struct fold_row *group, const struct relation_row *row)
@@ -329,8 +329,9 @@ static void cut_top(struct fold *fold)
 }
 
 /* Up to twice as many rows are gathered before they are cut; then the last one kept is the threshold. */
-static void take_top(struct fold *fold, const struct fold_term *term, const struct relation_row *row)
+static __attribute__((noinline)) void take_top(struct fold *fold, const struct relation_row *row)
 {
+    const struct fold_term *term = fold->first[TERM_TOP];
     struct value rank = relation_value(row, term->column);
     struct fold_row **kept = &fold->top[fold->top_count];
     if (rank.kind == VALUE_NULL || rank.kind == VALUE_TEXT || rank.number < fold->threshold ||
@@ -353,14 +354,13 @@ static void take_top(struct fold *fold, const struct fold_term *term, const stru
 static void take_row(struct relation_sink *self, const struct relation_row *row)
 {
     struct fold *fold = OUTER(self, struct fold, sink);
-    if (!has(fold, row))
+    EACH_TERM(fold, term, TERM_WHERE, TERM_WHERE)
+    if (!holds(term, row))
         return;
-    EACH_TERM(fold, term, TERM_TOP, TERM_TOP)
-    {
-        take_top(fold, term, row);
-        return;
-    }
-    count_row(fold, group_of(fold, row), row);
+    if (fold->top_size != 0)
+        take_top(fold, row);
+    else
+        count_row(fold, group_of(fold, row), row);
 }
 
 /* ---- SQLite ---- */
@@ -387,7 +387,7 @@ static bool parse(struct fold *fold, int argc, const char *const *argv, struct f
 
 static const struct fold_term *term_of(const struct fold *fold, unsigned cell)
 {
-    const struct fold_term *term = &fold->terms[fold->first[TERM_BY]];
+    const struct fold_term *term = fold->first[TERM_BY];
     while (term->cell != cell)
         term++;
     return term;
