@@ -25,27 +25,6 @@ static void add(uint64_t *word, uint64_t value)
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
-/* Adds the columns and counts of `row` to `target`, a row of `into` with the same columns. */
-static void add_to_target(const struct trace_table_info *table, const uint64_t *row,
-                          const struct trace_table_info *into, uint64_t *target)
-{
-    const uint32_t shift = table->row_words - into->row_words; /* more keys */
-    add(&target[TRACE_ROW_BEGUN], load(&row[TRACE_ROW_BEGUN]));
-    /* as in trace_row_begin() */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    for (uint32_t c = into->key_count; c < into->column_count; c++) {
-        const struct trace_column_info *column = &into->columns[c];
-        for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++)
-            if (column->kind == TRACE_COLUMN_MAX)
-                trace_row_raise(&target[i], load(&row[i + shift]), TRACE_ROW_OF_MANY);
-            else if (load(&row[i + shift]))
-                add(&target[i], load(&row[i + shift]));
-    }
-    /* as in trace_row_end() */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    add(&target[into->row_words - 1], load(&row[table->row_words - 1]));
-}
-
 static void free_row(const struct trace_table_info *table, uint64_t *head, uint64_t *row)
 {
     for (uint32_t i = 0; i < table->row_words; i++)
@@ -137,7 +116,7 @@ static bool move_row(const struct trace_table_mover *mover, const struct trace_t
                            : take_of_ended(table, mover->ring, &row[TRACE_ROW_KEYS]);
     if (!target || target == row)
         return false;
-    add_to_target(table, row, into, target);
+    trace_table_add_row(table, row, into, target, TRACE_ROW_OF_MANY);
     free_row(table, trace_table_head_of(table, mover->ring), row);
     return true;
 }

@@ -83,20 +83,40 @@ enum trace_row_state trace_table_read_row(const struct trace_table_info *table, 
     return trace_row_unfinished(table, copy) == 0 ? TRACE_ROW_WHOLE : TRACE_ROW_CHANGING;
 }
 
-void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row)
+static inline __attribute__((always_inline)) void add_row(const struct trace_table_info *table,
+                                                          const uint64_t *row,
+                                                          const struct trace_table_info *into, uint64_t *sum,
+                                                          enum trace_row_writers writers)
 {
-    for (uint32_t c = table->key_count; c < table->column_count; c++) {
-        const struct trace_column_info *column = &table->columns[c];
-        for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++)
+    const uint32_t shift = table->row_words - into->row_words, last = into->row_words - 1; /* more keys */
+    const bool is_first = __atomic_load_n(&sum[last], __ATOMIC_RELAXED) == 0;
+    trace_row_add(&sum[TRACE_ROW_BEGUN], __atomic_load_n(&row[TRACE_ROW_BEGUN], __ATOMIC_RELAXED), writers);
+    /* as in trace_row_begin() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    for (uint32_t c = into->key_count; c < into->column_count; c++) {
+        const struct trace_column_info *column = &into->columns[c];
+        for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++) {
+            const uint64_t value = __atomic_load_n(&row[i + shift], __ATOMIC_RELAXED);
             if (column->kind == TRACE_COLUMN_MAX)
-                sum[i] = row[i] > sum[i] ? row[i] : sum[i];
-            else if (column->kind != TRACE_COLUMN_MIN)
-                sum[i] += row[i];
-            else if (!sum[table->row_words - 1] || row[i] < sum[i])
-                sum[i] = row[i];
+                trace_row_raise(&sum[i], value, writers);
+            else if (column->kind != TRACE_COLUMN_MIN && value != 0)
+                trace_row_add(&sum[i], value, writers);
+            else if (column->kind == TRACE_COLUMN_MIN && (is_first || value < sum[i]))
+                sum[i] = value; /* private tables only */
+        }
     }
-    sum[TRACE_ROW_BEGUN] += row[TRACE_ROW_BEGUN];
-    sum[table->row_words - 1] += row[table->row_words - 1];
+    /* as in trace_row_end() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    trace_row_add(&sum[last], __atomic_load_n(&row[last + shift], __ATOMIC_RELAXED), writers);
+}
+
+void trace_table_add_row(const struct trace_table_info *table, const uint64_t *row,
+                         const struct trace_table_info *into, uint64_t *sum, enum trace_row_writers writers)
+{
+    if (writers == TRACE_ROW_OF_ONE)
+        add_row(table, row, into, sum, TRACE_ROW_OF_ONE);
+    else
+        add_row(table, row, into, sum, TRACE_ROW_OF_MANY);
 }
 
 /* ---- all rows --------------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <trace/format/layout.h>
 #include <trace/format/table.h>
+#include <trace/ring/row.h>
 
 static inline uint64_t *trace_table_head_of(const struct trace_table_info *table, const char *ring)
 {
@@ -46,8 +47,11 @@ static inline uint64_t trace_row_unfinished(const struct trace_table_info *table
     return row[TRACE_ROW_BEGUN] - row[table->row_words - 1];
 }
 
-/* Adds a row to another one of the same keys. */
-void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row);
+/* Adds a row to `sum`, a row of `into` with the same columns and perhaps fewer keys, as an update would: its
+ * count of begun updates first, the count of ended ones last. So rows are summed up, and the rows of what has
+ * ended go to those of its heir. */
+void trace_table_add_row(const struct trace_table_info *table, const uint64_t *row,
+                         const struct trace_table_info *into, uint64_t *sum, enum trace_row_writers writers);
 
 /* Visits the rows of one CPU, those of table->adds among them: several may have the same keys. Set the first
  * two, and all others to 0. */

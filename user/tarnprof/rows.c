@@ -208,7 +208,7 @@ bool trace_rows_add(struct trace_rows *rows, const uint64_t *row)
     const struct trace_table_info *table = rows->table;
     for (uint32_t i = 0; i < rows->count; i++)
         if (!memcmp(row_at(rows, i) + TRACE_ROW_KEYS, row + TRACE_ROW_KEYS, table->key_count * sizeof *row)) {
-            trace_table_add_row(table, row_at(rows, i), row);
+            trace_table_add_row(table, row, table, row_at(rows, i), TRACE_ROW_OF_ONE);
             return true;
         }
     uint64_t *copy = append(rows);

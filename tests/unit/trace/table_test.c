@@ -69,7 +69,7 @@ static struct trace_locks_row find_lock(uint64_t lock, uint32_t pid)
     struct trace_table_walk walk = {.table = locks, .ring = rings[0]};
     while (trace_table_next(&walk, (uint64_t *)&row))
         if (row.lock == lock && row.pid == pid)
-            trace_table_add_row(locks, (uint64_t *)&sum, (const uint64_t *)&row);
+            trace_table_add_row(locks, (const uint64_t *)&row, locks, (uint64_t *)&sum, TRACE_ROW_OF_ONE);
     return sum;
 }
 
@@ -81,7 +81,7 @@ static struct trace_lock_classes_row read_class(struct trace_table_walk *walk)
     *walk = (struct trace_table_walk){.table = classes, .ring = rings[0]};
     while (trace_table_next(walk, row))
         if (row[TRACE_ROW_KEYS] == CLASS)
-            trace_table_add_row(classes, (uint64_t *)&sum, row);
+            trace_table_add_row(classes, row, classes, (uint64_t *)&sum, TRACE_ROW_OF_ONE);
     return sum;
 }
 

@@ -28,7 +28,7 @@ static void sum_row(const struct trace_table_info *table, struct counted_row *su
         if (sum->words[word] == COUNTED_UNKNOWN)
             sum->words[word] = row->words[word];
     }
-    trace_table_add_row(table, sum->words, row->words);
+    trace_table_add_row(table, row->words, table, sum->words, TRACE_ROW_OF_ONE);
     sum->under_way += row->under_way;
 }
 
