@@ -91,9 +91,7 @@ bool index_sum_nodes(const struct index *index, unsigned level, size_t first, si
 bool index_sum_stride(const struct index *index, size_t stride, struct tally *sum)
 {
     size_t first = stride * INDEX_STRIDE, left = index_block_count(index) - first;
-    unsigned level = left >= INDEX_STRIDE; /* at the end, the node of level 1 may not be complete */
-    size_t blocks = index_node_blocks(level), count = level > 0 ? INDEX_STRIDE : left;
-    return index_sum_nodes(index, level, first / blocks, count / blocks, sum);
+    return index_sum_nodes(index, 0, first, left < INDEX_STRIDE ? left : INDEX_STRIDE, sum);
 }
 
 static void on_report(struct reporter *reporter, const struct report *report)

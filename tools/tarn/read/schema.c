@@ -24,11 +24,22 @@ void fixed_types_add(struct fixed_types *types, const struct event_type *type)
         types->at[fixed_place(type->id)] = type;
 }
 
-static bool index_event(struct schema *schema, struct event_type *type, struct fail *fail)
+static void index_fixed(struct schema *schema)
+{
+    fixed_types_open(&schema->fixed);
+    for (unsigned i = 0; i < schema->event_count; i++) {
+        struct event_type *type = (struct event_type *)(uintptr_t)schema->events[i];
+        uint64_t word =
+            trace_header_word(!schema->big_endian, (struct trace_header){type->id, type->words, 0});
+        type->half = schema->big_endian ? (uint32_t)(word >> 32) : (uint32_t)word;
+        fixed_types_add(&schema->fixed, type);
+    }
+}
+
+static bool index_event(struct schema *schema, const struct event_type *type, struct fail *fail)
 {
     struct class_table *class = &schema->classes[TRACE_ID_CLASS(type->id)];
     uint32_t minor = TRACE_ID_MINOR(type->id);
-    uint64_t header;
     if (minor >= class->count) {
         uint32_t count = minor < 32 ? 64 : 2 * minor;
         class->by_minor = alloc_more(class->by_minor, count, sizeof(class->by_minor[0]));
@@ -39,9 +50,6 @@ static bool index_event(struct schema *schema, struct event_type *type, struct f
         return fail_set(fail, "metadata: events %s and %s have the same id", class->by_minor[minor]->name,
                         type->name);
     class->by_minor[minor] = type;
-    header = trace_header_word(!schema->big_endian, (struct trace_header){type->id, type->words, 0});
-    type->half = schema->big_endian ? (uint32_t)(header >> 32) : (uint32_t)header;
-    fixed_types_add(&schema->fixed, type);
     return true;
 }
 
@@ -157,7 +165,7 @@ static void find_known_events(struct schema *schema)
     known->renamed_name = find_kind(known->renamed, "name", FIELD_TEXT);
     if (!known->renamed_tid || !known->renamed_name)
         known->renamed = NULL;
-    if (known->renamed != NULL) /* so that cursor_next_slow takes it */
+    if (known->renamed != NULL) /* so that cursor_next_slow takes it: index_fixed() leaves it out */
         ((struct event_type *)known->renamed)->fixed_words = UINT32_MAX;
 }
 
@@ -258,14 +266,14 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
     memset(schema, 0, sizeof(*schema));
     if (!tsdl_parse(schema, text, length, fail) || !set_clock(schema, fail))
         return false;
-    fixed_types_open(&schema->fixed);
     for (unsigned i = 0; i < schema->event_count; i++)
-        if (!index_event(schema, (struct event_type *)(uintptr_t)schema->events[i], fail))
+        if (!index_event(schema, schema->events[i], fail))
             return false;
     set_context(schema);
     for (unsigned class = 0; class < TRACE_CLASS_COUNT; class ++)
         name_class(schema, class);
     find_known_events(schema);
+    index_fixed(schema);
     read_costs(schema, text, length);
     return true;
 }
