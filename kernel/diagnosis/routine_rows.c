@@ -256,7 +256,8 @@ void routines_free_kept(void)
 
 /* Moves the counts. Only the buckets between the least and the greatest time can have any.
  * trace_table_add_row() would add the same, as it does when rows of other tables go, but knows neither this
- * nor the columns before it runs: all of `sdet` would take 4.8 % longer while routines are counted. */
+ * nor the columns before it runs: with it, counting routines in `sdet` costs more than tests/bench.d/limits
+ * allow. */
 static inline void move_counts(struct trace_routines_row *to, struct trace_routines_row *from)
 {
     to->own += from->own; /* includes routines that were open at the end */

@@ -88,7 +88,8 @@ static inline __attribute__((always_inline)) void add_row(const struct trace_tab
                                                           const struct trace_table_info *into, uint64_t *sum,
                                                           enum trace_row_writers writers)
 {
-    const uint32_t shift = table->row_words - into->row_words, last = into->row_words - 1; /* more keys */
+    const uint32_t shift = table->row_words - into->row_words; /* more keys */
+    const uint32_t last = into->row_words - 1;
     const bool is_first = __atomic_load_n(&sum[last], __ATOMIC_RELAXED) == 0;
     trace_row_add(&sum[TRACE_ROW_BEGUN], __atomic_load_n(&row[TRACE_ROW_BEGUN], __ATOMIC_RELAXED), writers);
     /* as in trace_row_begin() */

@@ -48,8 +48,8 @@ static inline uint64_t trace_row_unfinished(const struct trace_table_info *table
 }
 
 /* Adds a row to `sum`, a row of `into` with the same columns and perhaps fewer keys, as an update would: its
- * count of begun updates first, the count of ended ones last. So rows are summed up, and the rows of what has
- * ended go to those of its heir. */
+ * count of begun updates first, the count of ended ones last. Readers sum rows up with it, and the kernel
+ * adds the rows of ended processes and locks to others (table_move.c). */
 void trace_table_add_row(const struct trace_table_info *table, const uint64_t *row,
                          const struct trace_table_info *into, uint64_t *sum, enum trace_row_writers writers);
 

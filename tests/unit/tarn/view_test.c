@@ -536,6 +536,18 @@ static void test_file(struct view *view, const char *directory, const char *othe
     index_free(&index);
     bytes.bytes[bytes.used / 2] ^= 4;
     check(!index_read(&index, &view->trace, bytes.bytes, bytes.used), "one changed bit is detected");
+    bytes.bytes[bytes.used / 2] ^= 4;
+    ok = true;
+    for (size_t part = 0; part < INDEX_PARTS; part++) {
+        uint8_t *size = bytes.bytes + part * sizeof(struct buffer) + offsetof(struct buffer, used);
+        size[part % sizeof(size_t)] ^= 1;
+        ok &= !index_read(&index, &view->trace, bytes.bytes, bytes.used);
+        size[part % sizeof(size_t)] ^= 1;
+    }
+    check(ok, "a wrong size of a part is detected, however large");
+    for (size_t left = bytes.used; ok && left > 0; left /= 2)
+        ok = !index_read(&index, &view->trace, bytes.bytes, left - 1);
+    check(ok, "an index that was cut off is detected");
     free(bytes.bytes);
     free(again.bytes);
 }

@@ -429,7 +429,7 @@ static inline __attribute__((always_inline)) uint64_t skip(struct cursor *cursor
     const uint64_t latest = cursor->packet.header.timestamp_end;
     uint64_t ticks = cursor->ticks, last = *before, count = 0;
     while (at != end) {
-        const struct event_half half = event_half(is_big, at);
+        const struct event_half half = event_half(is_big, event_word(is_big, at));
         const struct event_type *type = skipped->at[half.place];
         const uint64_t next = ticks + (half.time - (uint32_t)ticks);
         if (!fixed_type_fits(type, half, (size_t)(end - at)) || next > latest)

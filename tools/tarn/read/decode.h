@@ -147,7 +147,7 @@ static inline bool cursor_step(struct cursor *cursor)
     uint64_t ticks;
     if (__builtin_expect(at == cursor->end, 0))
         return false;
-    half = event_half(schema->big_endian, at);
+    half = event_half(schema->big_endian, event_word(schema->big_endian, at));
     type = schema->fixed.at[half.place];
     ticks = cursor->ticks + (half.time - (uint32_t)cursor->ticks);
     if (!fixed_type_fits(type, half, (size_t)(cursor->end - at)) ||

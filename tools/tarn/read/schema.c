@@ -31,7 +31,7 @@ static void index_fixed(struct schema *schema)
         struct event_type *type = (struct event_type *)(uintptr_t)schema->events[i];
         uint64_t word =
             trace_header_word(!schema->big_endian, (struct trace_header){type->id, type->words, 0});
-        type->half = schema->big_endian ? (uint32_t)(word >> 32) : (uint32_t)word;
+        type->half = event_half(schema->big_endian, word).half;
         fixed_types_add(&schema->fixed, type);
     }
 }

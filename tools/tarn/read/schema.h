@@ -202,17 +202,19 @@ struct event_head {
     uint32_t id, words, time;
 };
 
+static inline uint64_t event_word(bool is_big, const uint8_t *bytes)
+{
+    uint64_t word = load64(bytes, false);
+    return is_big ? be64toh(word) : le64toh(word);
+}
+
 static inline struct event_head event_head(const struct schema *schema, const uint8_t *bytes)
 {
-    uint64_t word;
-    memcpy(&word, bytes, sizeof(word));
-    word = schema->big_endian ? be64toh(word) : le64toh(word);
-    struct trace_header head = trace_header_of(!schema->big_endian, word);
+    struct trace_header head = trace_header_of(!schema->big_endian, event_word(schema->big_endian, bytes));
     return (struct event_head){head.id, head.length, head.timestamp};
 }
 
-/* The same with less work: of an event of fixed size, the half of the header that is not the time says all.
- */
+/* The same in halves, which takes less work: `half`, without the time, identifies an event of fixed size. */
 struct event_half {
     uint32_t half, time;
     uint32_t place; /* in fixed_types */
@@ -223,11 +225,8 @@ static inline uint32_t fixed_place(uint32_t id)
     return TRACE_ID_CLASS(id) % TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED + id % TRACE_MINORS_SWITCHED;
 }
 
-static inline struct event_half event_half(bool is_big, const uint8_t *bytes)
+static inline struct event_half event_half(bool is_big, uint64_t word)
 {
-    uint64_t word;
-    memcpy(&word, bytes, sizeof(word));
-    word = is_big ? be64toh(word) : le64toh(word);
     if (is_big)
         return (struct event_half){(uint32_t)(word >> 32), (uint32_t)word,
                                    fixed_place((uint32_t)(word >> 42))};
